@@ -1,24 +1,26 @@
-//! Public data lies beside the workspace, never in it.
+//! Locates public test data, which is stored next to the workspace and not in it.
 
 use std::env;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The root of the workspace.
+/// Returns the root folder of the workspace.
 #[must_use]
 pub fn workspace_root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// A folder of public test data: below `COUNTERSIGN_DATA`, else below `../shared/data`.
+/// Finds a folder of public test data below `COUNTERSIGN_DATA`, or below `../shared/data` if the
+/// variable is not set.
 #[must_use]
 pub fn find_data(folder: &str) -> Option<PathBuf> {
     Some(resolve_folder("COUNTERSIGN_DATA", "shared/data").join(folder))
         .filter(|path| path.exists())
 }
 
-/// The folder of the specification: `COUNTERSIGN_SEEDS`, else `../shared/seeds`.
+/// Finds the folder of the specification: `COUNTERSIGN_SEEDS`, or `../shared/seeds` if the variable
+/// is not set.
 #[must_use]
 pub fn find_seeds() -> Option<PathBuf> {
     Some(resolve_folder("COUNTERSIGN_SEEDS", "shared/seeds")).filter(|path| path.exists())
@@ -28,10 +30,11 @@ fn resolve_folder(variable: &str, default: &str) -> PathBuf {
     env::var_os(variable).map_or_else(|| workspace_root().join("..").join(default), PathBuf::from)
 }
 
-/// Says that a test did not run, and why. `cargo xtask verify` tells it in its last line.
+/// Reports that a test was skipped, and why. `cargo xtask verify` lists skipped tests in its last
+/// line.
 ///
 /// # Panics
-/// Where that cannot be written down: then nobody would know.
+/// Panics if the report cannot be written, because the skip would otherwise go unnoticed.
 pub fn report_not_run(test: &str, why: &str) {
     #[expect(clippy::print_stderr, reason = "a test that did not run must not be silent")]
     {

@@ -1,7 +1,7 @@
-//! A small matcher for GBNF, so that grammars can be put to texts.
+//! A small GBNF matcher, which checks whether exported grammars accept given texts.
 //!
-//! It reads the part of GBNF that our grammars use: a rule a line, no comments. Not a parser for
-//! grammars of others, and not fast.
+//! It supports the part of GBNF that Countersign exports: one rule per line, no comments. It does
+//! not parse arbitrary grammars and is not optimized for speed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ enum GbnfNode {
     Repeat(Box<GbnfNode>, usize, usize),
 }
 
-/// A grammar that has been read.
+/// A parsed grammar that can match texts.
 pub struct GbnfMatcher {
     rules: BTreeMap<String, GbnfNode>,
 }
@@ -22,10 +22,10 @@ pub struct GbnfMatcher {
 type MatchMemo = BTreeMap<(String, usize), BTreeSet<usize>>;
 
 impl GbnfMatcher {
-    /// Reads a grammar.
+    /// Parses a grammar.
     ///
     /// # Panics
-    /// Where it is none, where a rule stands twice, or where a rule is missing.
+    /// Panics if the grammar is invalid, defines a rule twice, or references an undefined rule.
     #[must_use]
     pub fn parse(grammar: &str) -> Self {
         let mut rules = BTreeMap::new();
@@ -55,10 +55,10 @@ impl GbnfMatcher {
         }
     }
 
-    /// Whether the whole text is what the grammar says.
+    /// Returns whether the grammar accepts the whole text.
     ///
     /// # Panics
-    /// Where the grammar has no rule `root`.
+    /// Panics if the grammar has no rule `root`.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         let signs: Vec<char> = text.chars().collect();

@@ -1,73 +1,74 @@
-//! How time and memory grow with the input: doubled sizes, a line fitted through the logarithms.
+//! Measures how time and memory grow with the input size: the size is doubled repeatedly and a line
+//! is fitted through the logarithms.
 //!
-//! Time is what the processor spent, so that a busy machine matters little. Memory is the peak of
-//! what was allocated during one run, as the caller's allocator counts it.
+//! Time is CPU time, so load on the machine has little influence. Memory is the peak allocation
+//! during one run, as reported by the caller's allocator.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The steepest growth that passes: linear, and room for caches, logarithms and noise.
+/// The highest exponent that passes: linear growth, with room for caches, logarithms and noise.
 const MAX_EXPONENT: f64 = 1.2;
 
-/// Below this, a time says more about the machine than about the work.
+/// Times below this value depend more on the machine than on the work.
 const MIN_TIME: Duration = Duration::from_millis(5);
 
-/// Below this, memory is what any input needs.
+/// Memory below this value is what any input needs.
 const MIN_MEMORY: usize = 256 << 10;
 
-/// How often each size is run, at most; the quickest run counts.
+/// The maximum number of runs per size; the fastest run counts.
 const MAX_RUNS: usize = 3;
 
-/// A size that took this long in all is not run again.
+/// A size is not run again after its runs have taken this long in total.
 const MAX_SAMPLE_TIME: Duration = Duration::from_millis(300);
 
-/// How often a family that seems to break the law is measured again. Another program can only add
-/// to a measurement, so the least of several is nearest to the truth.
+/// How many times a family that seems to exceed the limit is measured again. Other programs can
+/// only add to a measurement, so the minimum of several is closest to the true value.
 const MAX_REMEASUREMENTS: usize = 6;
 
-/// What spends a budget costs as much as this many times what the door names for it, on a slow machine.
+/// On a slow machine, exhausting a budget may take this many times the time that the target
+/// declares.
 const SLOW_MACHINE: u32 = 4;
 
-/// One family at a time: they share the counter of memory.
+/// Serializes the measurements, because all families share the memory counter.
 static MEASURE_LOCK: Mutex<()> = Mutex::new(());
 
-/// What one size took.
+/// The measurement for one input size.
 #[derive(Debug, Clone, Copy)]
 pub struct GrowthSample {
-    /// The size that the input was made for.
+    /// The size for which the input was generated.
     pub size: usize,
-    /// Processor time, the least of several runs.
+    /// CPU time, the minimum of several runs.
     pub time: Duration,
-    /// Bytes allocated at the peak, beyond those before the run.
+    /// Peak allocation in bytes, minus what was allocated before the run.
     pub memory: usize,
 }
 
-/// A family of inputs, measured.
+/// The measurements of one family of inputs.
 #[derive(Debug, Clone)]
 pub struct GrowthCurve {
-    /// The door and the family.
+    /// The names of the target and the family.
     pub name: String,
-    /// A sample for each size, smallest first.
+    /// One sample per size, smallest first.
     pub samples: Vec<GrowthSample>,
 }
 
-/// What a family is measured by: a clock of the processor, and the counter of a test's own
-/// allocator.
+/// The functions that measure a family: a CPU clock and the counters of the test's own allocator.
 pub struct ResourceMeter {
-    /// What the processor has spent so far: [`thread_time`] or [`process_time`].
+    /// Returns the CPU time spent so far: [`thread_time`] or [`process_time`].
     pub time: fn() -> Duration,
-    /// Forgets the peak: from now on it is what is allocated now.
+    /// Resets the peak to the current allocation.
     pub reset: fn(),
-    /// Bytes allocated now.
+    /// Returns the bytes allocated now.
     pub current: fn() -> usize,
-    /// Bytes allocated at the peak since the last reset.
+    /// Returns the peak allocation in bytes since the last reset.
     pub peak: fn() -> usize,
 }
 
-/// A door that takes something from outside, and the families of hostile inputs measured at it.
+/// An entry point that accepts external input, and the families of hostile inputs measured on it.
 ///
-/// A door is registered in `xtask/src/growth_targets.rs` under the same name.
+/// `xtask/src/growth_targets.rs` registers each target under the same name.
 pub struct GrowthTarget {
     name: &'static str,
     meter: &'static ResourceMeter,
@@ -76,22 +77,22 @@ pub struct GrowthTarget {
 }
 
 impl GrowthTarget {
-    /// A door without families.
+    /// Creates a target without families.
     #[must_use]
     pub fn new(name: &'static str, meter: &'static ResourceMeter) -> Self {
         let budget = GrowthSample { size: 0, time: MIN_TIME, memory: MIN_MEMORY };
         Self { name, meter, budget, curves: Vec::new() }
     }
 
-    /// Work at this door ends with a budget. An input that spends it costs up to this much, however
-    /// small it is, so only what costs more is judged by its growth.
+    /// Declares that a budget limits the work of this target. Any input, however small, may cost up
+    /// to this budget, so growth is judged only above it.
     #[must_use]
     pub fn with_budget(mut self, time: Duration, memory: usize) -> Self {
         self.budget = GrowthSample { size: 0, time, memory };
         self
     }
 
-    /// Measures a family at `base`, and at twice, four and eight times that size.
+    /// Measures a family at size `base`, and at two, four and eight times that size.
     pub fn measure_family<I>(
         &mut self,
         name: &str,
@@ -123,7 +124,7 @@ impl GrowthTarget {
             run();
             let took = (meter.time)().saturating_sub(started);
             time = time.min(took);
-            // What another thread frees meanwhile hides a part of the peak.
+            // Memory that another thread frees in the meantime hides a part of the peak.
             memory = memory.max((meter.peak)().saturating_sub(before));
             spent += took;
             if spent > MAX_SAMPLE_TIME {
@@ -133,10 +134,11 @@ impl GrowthTarget {
         GrowthSample { size, time, memory }
     }
 
-    /// Prints every family, and fails where one grows faster than the law allows.
+    /// Prints every family and asserts that it grows within the limit.
     ///
     /// # Panics
-    /// Where a family grows by more than the power 1.2 of its size.
+    /// Panics if a family grows faster than the power 1.2 of its size, or if no family was
+    /// measured.
     #[expect(clippy::print_stdout, reason = "the figures are what the test is for")]
     pub fn assert_linear(&self) {
         assert!(!self.curves.is_empty(), "no family was measured at {}", self.name);
@@ -148,8 +150,8 @@ impl GrowthTarget {
 }
 
 impl GrowthCurve {
-    /// Keeps the lesser times of two measurements of the same family, and the memory of the one in
-    /// which it grew less: other threads may hide a part of a peak as well as add to it.
+    /// Keeps, of two measurements of the same family, the shorter times and the memory of the one
+    /// that grew less: other threads can hide a part of a peak as well as add to it.
     fn keep_least(&mut self, others: &[GrowthSample]) {
         let other = Self { name: String::new(), samples: others.to_vec() };
         let is_flatter = other.memory_exponent() < self.memory_exponent();
@@ -161,8 +163,8 @@ impl GrowthCurve {
         }
     }
 
-    /// Whether time or memory grows too steeply, and past what the door's budget explains: a budget that is
-    /// spent makes a step, and nothing grows behind it.
+    /// Returns whether time or memory grows too fast and exceeds the target's budget. An exhausted
+    /// budget causes a single step, after which the cost does not grow.
     fn exceeds(&self, budget: &GrowthSample) -> bool {
         let over = |exponent: Option<f64>| exponent.is_some_and(|power| power > MAX_EXPONENT);
         let [.., before, last] = self.samples.as_slice() else { panic!("a family has samples") };
@@ -172,22 +174,23 @@ impl GrowthCurve {
             || (last.memory > budget.memory && over(self.memory_exponent()))
     }
 
-    /// The power of the size by which time grows; `Empty` where all of it is too quick to tell.
+    /// Returns the exponent by which time grows with the size; `None` if every sample is too short
+    /// to tell.
     #[must_use]
     pub fn time_exponent(&self) -> Option<f64> {
         let time = |sample: &GrowthSample| sample.time.as_secs_f64();
         self.fit_exponent(time, MIN_TIME.as_secs_f64())
     }
 
-    /// The power of the size by which the peak of memory grows; `Empty` where it is too little to
-    /// tell.
+    /// Returns the exponent by which peak memory grows with the size; `None` if every sample is too
+    /// small to tell.
     #[must_use]
     pub fn memory_exponent(&self) -> Option<f64> {
         self.fit_exponent(|sample| sample.memory as f64, MIN_MEMORY as f64)
     }
 
-    /// The slope of a straight line through the logarithms. What lies below the floor is put on it:
-    /// noise must not look like growth.
+    /// Returns the slope of a line fitted through the logarithms. Values below the floor are raised
+    /// to it, so that noise does not look like growth.
     fn fit_exponent(&self, value: impl Fn(&GrowthSample) -> f64, floor: f64) -> Option<f64> {
         if self.samples.iter().all(|sample| value(sample) <= floor) {
             return None;
@@ -206,7 +209,7 @@ impl GrowthCurve {
     }
 }
 
-/// One line: the name, each sample, and both exponents.
+/// Prints one line: the name, each sample, and both exponents.
 impl fmt::Display for GrowthCurve {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:<44}", self.name)?;
@@ -220,7 +223,7 @@ impl fmt::Display for GrowthCurve {
     }
 }
 
-/// What the processor spent on this thread so far; the clock's time where the system does not say.
+/// Returns the CPU time of this thread so far; wall-clock time if the system does not report it.
 #[must_use]
 pub fn thread_time() -> Duration {
     #[cfg(unix)]
@@ -229,8 +232,8 @@ pub fn thread_time() -> Duration {
     elapsed()
 }
 
-/// What the processor spent on all threads of this process so far, also on those that ended; the
-/// clock's time where the system does not say.
+/// Returns the CPU time of all threads of this process so far, including threads that ended;
+/// wall-clock time if the system does not report it.
 #[must_use]
 pub fn process_time() -> Duration {
     #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! Text made to be slow to read: brackets, quotes and backslashes in every order.
+//! Texts that are designed to be slow to parse: brackets, quotes and backslashes in many orders.
 
 const PIECES: [&str; 37] = [
     "{",
@@ -40,7 +40,8 @@ const PIECES: [&str; 37] = [
     "]{",
 ];
 
-/// Texts of about so many bytes: each piece repeated, bare and with as many closing brackets.
+/// Generates texts of about `bytes` bytes: each piece repeated, alone and followed by an equal
+/// amount of closing brackets.
 #[must_use]
 pub fn generate_hostile_texts(bytes: usize) -> Vec<String> {
     let mut texts = Vec::new();

@@ -1,7 +1,7 @@
-//! What tests share: where public data lies, how a test says that it did not run, seeded chance,
-//! hostile text, a matcher of grammars, and a `PostgreSQL` server of one's own.
+//! Shared test support: the location of public data, reporting of skipped tests, a seeded random
+//! number generator, hostile text, a grammar matcher, and a private `PostgreSQL` server.
 //!
-//! Never a dependency of anything that ships.
+//! No crate that ships depends on this one.
 
 mod seeded_rng;
 #[cfg(unix)]

@@ -1,7 +1,7 @@
-//! A `PostgreSQL` server for tests: a cluster in a temporary folder that nobody else reaches.
+//! A private `PostgreSQL` server for tests, in a temporary folder.
 //!
-//! It listens on a socket in its own folder and on no network, trusts whoever may enter that folder, and
-//! is gone when it is dropped.
+//! The server listens only on a Unix socket in its own folder, trusts every user who can access
+//! that folder, and is removed when the value is dropped.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A server that runs, or ran.
+/// A `PostgreSQL` server that is running or stopped.
 pub struct PostgresCluster {
     binaries: PathBuf,
     folder: PathBuf,
@@ -17,7 +17,7 @@ pub struct PostgresCluster {
 }
 
 impl PostgresCluster {
-    /// The programs of the newest server that Debian's packages put there.
+    /// Finds the binaries of the newest server installed by Debian packages.
     #[must_use]
     pub fn find_binaries() -> Option<PathBuf> {
         let versions = fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
@@ -32,8 +32,8 @@ impl PostgresCluster {
         found.pop().map(|(_, folder)| folder)
     }
 
-    /// Starts one of these programs, with lines of settings beside the usual ones; the reason where that
-    /// cannot be.
+    /// Starts a server from these binaries, with additional configuration lines. Returns the reason
+    /// if the server cannot start.
     pub fn start(binaries: PathBuf, name: &str, settings: &str) -> Result<Self, String> {
         let cluster = Self::prepare_folder(binaries, name)?;
         let data = cluster.data_folder();
@@ -49,7 +49,7 @@ impl PostgresCluster {
         Ok(cluster)
     }
 
-    /// A standby of it, which follows and can be read.
+    /// Creates a standby of this server, which replicates it and accepts reads.
     pub fn create_standby(&self, name: &str) -> Result<Self, String> {
         let standby = Self::prepare_folder(self.binaries.clone(), name)?;
         let (data, from) = (standby.data_folder(), self.folder.display());
@@ -63,13 +63,13 @@ impl PostgresCluster {
         Ok(standby)
     }
 
-    /// Makes a standby the one that writes.
+    /// Promotes a standby to a primary that accepts writes.
     pub fn promote(&self) -> Result<(), String> {
         self.run_program("pg_ctl", &format!("-D {} -w promote", self.data_folder().display()))
     }
 
     fn prepare_folder(binaries: PathBuf, name: &str) -> Result<Self, String> {
-        // A socket's path may be a hundred bytes long, so the folder lies high.
+        // A socket path is limited to about a hundred bytes, so the folder is close to the root.
         let folder =
             std::env::temp_dir().join(format!("countersign-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
@@ -84,29 +84,29 @@ impl PostgresCluster {
         Ok(Self { binaries, folder, user })
     }
 
-    /// The address, as the tests take it.
+    /// Returns the connection URL of the server.
     #[must_use]
     pub fn url(&self) -> String {
         let folder = self.folder.display().to_string().replace('/', "%2F");
         format!("postgresql://tester@{folder}/postgres")
     }
 
-    /// Starts it again.
+    /// Starts a stopped server again.
     pub fn start_again(&self) -> Result<(), String> {
         let (data, folder) = (self.data_folder(), self.folder.display());
         self.run_program("pg_ctl", &format!("-D {} -l {folder}/log -w -t 30 start", data.display()))
     }
 
-    /// Stops it: `fast` says goodbye to everybody, `immediate` is a crash.
+    /// Stops the server. The mode `fast` disconnects clients, `immediate` simulates a crash.
     pub fn stop(&self, how: &str) -> Result<(), String> {
         self.run_program("pg_ctl", &format!("-D {} -m {how} -w stop", self.data_folder().display()))
     }
 
-    /// Runs another of the server's programs, with arguments that hold no space.
+    /// Runs another of the server's binaries. Arguments must not contain spaces.
     pub fn run_program(&self, program: &str, arguments: &str) -> Result<(), String> {
         let mut command = Command::new(self.binaries.join(program));
         command.args(arguments.split(' ')).current_dir(&self.folder).stdin(Stdio::null());
-        // What the server inherits it keeps: a pipe would stay open as long as it runs.
+        // The server keeps inherited handles: a pipe would stay open as long as the server runs.
         command.stdout(Stdio::null()).stderr(Stdio::null());
         if let Some((uid, gid)) = self.user {
             command.uid(uid).gid(gid);
@@ -115,7 +115,7 @@ impl PostgresCluster {
         if status.success() { Ok(()) } else { Err(format!("`{program}` ended with {status}")) }
     }
 
-    /// The folder that the socket lies in, and beside it the data.
+    /// Returns the folder that holds the socket and the data.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -133,7 +133,7 @@ impl Drop for PostgresCluster {
     }
 }
 
-/// No network, and no waiting for the disk: the data is thrown away.
+/// No network and no waiting for the disk, because the data is discarded.
 fn base_settings(folder: &Path) -> String {
     let folder = folder.display();
     format!(
@@ -142,13 +142,13 @@ fn base_settings(folder: &Path) -> String {
     )
 }
 
-/// Whether this is the user who may do everything.
+/// Returns whether the process runs as root.
 #[must_use]
 pub fn is_root() -> bool {
     query_id("-u", None) == Some(0)
 }
 
-/// A user who is not root: that of the package, or the one who owns nothing.
+/// Finds an unprivileged user: the package's `postgres`, or else `nobody`.
 fn find_unprivileged_user() -> Result<(u32, u32), String> {
     let known = ["postgres", "nobody"].into_iter();
     let mut found =

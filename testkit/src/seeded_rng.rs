@@ -1,19 +1,19 @@
-//! Chance that repeats: the same seed gives the same choices on every machine.
+//! A reproducible random number generator: the same seed yields the same values on every machine.
 
-/// A small generator (`SplitMix64`). Good enough for tests, useless for secrets.
+/// A small generator (`SplitMix64`), suitable for tests and not for secrets.
 #[derive(Debug, Clone)]
 pub struct SeededRng {
     state: u64,
 }
 
 impl SeededRng {
-    /// Chance from a seed.
+    /// Creates a generator from a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
-    /// A stream of its own for one case, so that a case can be made again alone.
+    /// Creates a separate stream for one case, so that the case can be reproduced alone.
     #[must_use]
     pub fn for_case(seed: u64, case: u64) -> Self {
         let mut chance = Self::new(seed ^ case.wrapping_mul(0xA076_1D64_78BD_642F));
@@ -21,7 +21,7 @@ impl SeededRng {
         chance
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.state;
@@ -30,30 +30,30 @@ impl SeededRng {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `limit`; 0 where the limit is 0.
+    /// Returns a number below `limit`, or 0 if `limit` is 0.
     pub fn next_below(&mut self, limit: usize) -> usize {
         if limit == 0 { 0 } else { (self.next_u64() % limit as u64) as usize }
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both included.
     pub fn next_between(&mut self, low: usize, high: usize) -> usize {
         low + self.next_below(high - low + 1)
     }
 
-    /// True `percent` times of a hundred.
+    /// Returns true with a probability of `percent` in a hundred.
     pub fn roll_percent(&mut self, percent: usize) -> bool {
         self.next_below(100) < percent
     }
 
-    /// One of the items.
+    /// Picks one of the items.
     ///
     /// # Panics
-    /// Where there are none.
+    /// Panics if `items` is empty.
     pub fn pick<'i, T>(&mut self, items: &'i [T]) -> &'i T {
         &items[self.next_below(items.len())]
     }
 
-    /// Some of the items in their order, at least `least`.
+    /// Picks at least `least` of the items and keeps their order.
     pub fn pick_some<'i, T>(&mut self, items: &'i [T], least: usize) -> Vec<&'i T> {
         let mut wanted = self.next_between(least, items.len());
         let mut left = items.len();
@@ -68,10 +68,10 @@ impl SeededRng {
         chosen
     }
 
-    /// One of the items, where they are references already.
+    /// Picks one of the items, for slices of references.
     ///
     /// # Panics
-    /// Where there are none.
+    /// Panics if `items` is empty.
     pub fn pick_ref<'i, T: ?Sized>(&mut self, items: &[&'i T]) -> &'i T {
         items[self.next_below(items.len())]
     }

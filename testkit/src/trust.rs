@@ -1,21 +1,22 @@
-//! Trust in tests: what a test lets its protocol run, it says.
+//! Grants trust in tests: each test states what its protocol may run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The variable that says where the program keeps a person's trust.
+/// The environment variable that locates the folder with the user's trust file.
 pub const CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 
-/// A folder of settings of the test's own, which nobody else's trust is in: the value of [`CONFIG_HOME`].
+/// Returns the test's own settings folder, which contains no other trust; the value for
+/// [`CONFIG_HOME`].
 #[must_use]
 pub fn config_home(folder: &Path) -> PathBuf {
     folder.join(".config")
 }
 
-/// Trusts the protocol of a folder of work, as a person does: `countersign trust --yes`.
+/// Trusts the protocol of a workspace as a user does: `countersign trust --yes`.
 ///
 /// # Panics
-/// Where the program does not take it.
+/// Panics if the program cannot start or does not grant the trust.
 pub fn trust_protocol(program: impl AsRef<Path>, folder: &Path) {
     let output = Command::new(program.as_ref())
         .args(["trust", "--yes"])

@@ -1,7 +1,7 @@
-//! Trials: long seeded runs that measure Countersign, beside its peers where there are any.
+//! Trials: long seeded runs that measure Countersign and, where available, comparable tools.
 //!
-//! Not a part of the product, and no place for unit tests of it: a trial prints a table and exits 1 when a promise
-//! was broken. Every trial is a subcommand and a folder.
+//! Trials are not part of the product and do not replace unit tests: a trial prints a table and
+//! exits with code 1 if a guarantee is broken. Each trial is a subcommand and a folder.
 
 mod builds;
 #[cfg(unix)]
@@ -25,16 +25,16 @@ struct TrialArgs {
 
 #[derive(Debug, Subcommand)]
 enum TrialCommand {
-    /// Packets that were built while their memory lived on, composed again to the same bytes.
+    /// Composes packets while the memory changes, and verifies that each is rebuilt byte for byte.
     Builds(builds::BuildsTrialArgs),
-    /// Workers that are killed, stopped and woken at random; then a checker reads the tables.
+    /// Kills, suspends and resumes workers at random, then checks the tables.
     #[cfg(unix)]
     Chaos(chaos::ChaosTrialArgs),
-    /// Corrupted replies and decoys whose truth is known: recovered right, recovered wrong, refused.
+    /// Measures how corrupted replies and decoys with a known meaning are recovered or refused.
     Mutations(mutations::MutationTrialArgs),
-    /// Questions about long conversations: how many of the turns that answer them come into a packet.
+    /// Measures how many turns that answer a question about a long conversation are in the packet.
     Recall(recall::RecallTrialArgs),
-    /// Requests made of the server's own description, by a checker that is not ours.
+    /// Tests the server with requests that an external checker generates from its API description.
     Schemathesis(schemathesis::SchemathesisArgs),
 }
 
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            // A closed standard error leaves nobody to tell.
+            // If standard error is closed, the error cannot be reported.
             let _ = writeln!(io::stderr(), "error: {error}");
             ExitCode::from(2)
         }

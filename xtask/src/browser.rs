@@ -1,6 +1,6 @@
-//! A browser for tests: a headless Chromium and what drives it, from npm, in a folder below `target`.
+//! A browser for tests: a headless Chromium and its driver, from npm, in a folder below `target`.
 //!
-//! Tests get the folder in `COUNTERSIGN_TEST_BROWSER`. Nothing runs until a test wants it.
+//! Tests get the folder in `COUNTERSIGN_TEST_BROWSER`. The browser runs only when a test needs it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,17 @@ use std::process::{Command, Stdio};
 
 use crate::npm;
 
-/// The packages, pinned: what is tested is our page, not the newest browser.
+/// The pinned packages: the tests cover the page, not the newest browser.
 const PACKAGES: [&str; 3] =
     ["playwright-core@1.65.0", "axe-core@4.14.0", "@sparticuz/chromium@147.0.0"];
 
-/// The folder with the packages; they are installed where they are not there.
+/// Returns the folder with the packages; installs them if they are missing.
 pub(crate) fn install(target: &Path) -> Result<PathBuf, String> {
     npm::install_npm_packages(&target.join("foreign").join("browser"), &PACKAGES, unpack_browser)
 }
 
-/// Unpacks the browser before any test wants it: two that did so at once would write over what one runs.
+/// Unpacks the browser before any test needs it: two tests that unpack it concurrently would
+/// overwrite a running browser.
 fn unpack_browser(folder: &Path) -> Result<(), String> {
     let place = folder.join("unpacked");
     fs::create_dir_all(&place).map_err(|error| format!("no folder to unpack it: {error}"))?;

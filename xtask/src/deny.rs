@@ -1,14 +1,14 @@
-//! `cargo deny`: advisories, bans and sources, where the tool and its data can be had.
+//! `cargo deny`: checks advisories, bans and sources, if the tool and its data are available.
 //!
-//! The advisories come from a repository that not every machine reaches. What was not looked at is
-//! named in the last line of `verify`, not passed over.
+//! Not every machine can reach the advisory repository. `verify` lists skipped checks in its last
+//! line.
 
 use std::fs;
 use std::path::Path;
 
 use crate::process;
 
-/// Runs what can be run; true where nothing was found.
+/// Runs the available checks; returns `true` if they found nothing.
 pub(crate) fn run(not_run: &Path) -> bool {
     println!("\n$ xtask deny");
     if process::capture_output("cargo", &["deny", "--version"]).is_none() {

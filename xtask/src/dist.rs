@@ -1,4 +1,5 @@
-//! `cargo xtask dist`: what is handed out: the binary, its bill of materials, and their hashes.
+//! `cargo xtask dist`: builds the distribution: the binary, its bill of materials, and their
+//! hashes.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +8,7 @@ use countersign_core::json::sha256_hex;
 
 use crate::{process, sbom};
 
-/// Builds everything into `target/handout`; true where that succeeded.
+/// Builds everything into `target/handout`; returns whether it succeeded.
 pub(crate) fn run() -> bool {
     let folder = process::workspace_root().join("target/handout");
     if let Err(error) = fs::create_dir_all(&folder) {

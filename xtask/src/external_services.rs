@@ -1,7 +1,7 @@
-//! The servers of others that tests are run against, as far as they can be had here.
+//! The third-party servers for the tests, as far as they are available on this machine.
 //!
-//! One that cannot be had is no failure: its tests say by name that they did not run, and
-//! `verify` repeats that in its last line.
+//! A missing server is not a failure: its tests report by name that they did not run, and `verify`
+//! repeats that in its last line.
 
 use std::any::Any;
 use std::path::PathBuf;
@@ -14,16 +14,16 @@ use crate::mcp_clients;
 use crate::postgres;
 use crate::process;
 
-/// What was started, and why the rest was not.
+/// The servers that were started, and why the others were not.
 pub(crate) struct ExternalServices {
-    /// Held only to be dropped: they end with it.
+    /// Held only so that the servers stop when the value is dropped.
     _running: Vec<Box<dyn Any>>,
     variables: Vec<(&'static str, String)>,
     unavailable: Vec<String>,
 }
 
 impl ExternalServices {
-    /// Starts all that can be started.
+    /// Starts all available servers.
     pub(crate) fn start() -> Self {
         let mut running: Vec<Box<dyn Any>> = Vec::new();
         let (mut variables, mut unavailable) = (Vec::new(), Vec::new());
@@ -72,18 +72,18 @@ impl ExternalServices {
         Self { _running: running, variables, unavailable }
     }
 
-    /// The variables that tell tests where the servers are.
+    /// Returns the environment variables that tell the tests the addresses of the servers.
     pub(crate) fn environment_variables(&self) -> Vec<(&'static str, &str)> {
         self.variables.iter().map(|(name, address)| (*name, address.as_str())).collect()
     }
 
-    /// What could not be started, and why.
+    /// Returns the servers that could not start, each with the reason.
     pub(crate) fn unavailable(&self) -> &[String] {
         &self.unavailable
     }
 }
 
-/// Where cargo puts what it makes.
+/// Returns the target folder of cargo.
 fn target_folder() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| process::workspace_root().join("target"), PathBuf::from)

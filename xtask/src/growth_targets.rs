@@ -1,12 +1,13 @@
-//! Every door that takes something from outside has hostile families in a test of growth.
+//! Checks that every entry point for external input has hostile families in a growth test.
 //!
-//! A new door is a line here and a family in one of [`TESTS`]; a fuzz target is a door by itself.
+//! A new entry point needs a line here and a family in one of [`GROWTH_TESTS`]. Every fuzz target
+//! counts as an entry point.
 
 use std::fs;
 
 use crate::process;
 
-/// The doors that stand beside the fuzz targets.
+/// The entry points in addition to the fuzz targets.
 const GROWTH_TARGETS: [&str; 11] = [
     "reply",
     "patch",
@@ -21,15 +22,16 @@ const GROWTH_TARGETS: [&str; 11] = [
     "memory_line",
 ];
 
-/// Which door a fuzz target knocks at, where the names differ.
+/// The entry point that a fuzz target covers, if the names differ.
 const FUZZ_TARGET_ALIASES: [(&str, &str); 3] =
     [("admit", "reply"), ("read", "reply"), ("versions", "contract_diff")];
 
-/// Where families are measured: a door is named by `mcp_server("name")` or `GrowthTarget::new("name", …)`.
+/// The growth tests. They name an entry point with `door("name")` or
+/// `GrowthTarget::new("name", …)`.
 const GROWTH_TESTS: [&str; 3] =
     ["crates/core/tests/growth", "crates/memory/tests/growth.rs", "crates/server/tests/growth.rs"];
 
-/// Every door without a family, and every family of no door.
+/// Returns every entry point without a family, and every family of an unknown entry point.
 pub(crate) fn run() -> Vec<String> {
     let mut doors: Vec<String> = GROWTH_TARGETS.map(str::to_owned).to_vec();
     for target in list_rust_file_stems("fuzz/fuzz_targets") {
@@ -54,7 +56,7 @@ pub(crate) fn run() -> Vec<String> {
     faults
 }
 
-/// The names of the Rust files in a folder.
+/// Lists the Rust files in a folder by name, without extension.
 fn list_rust_file_stems(folder: &str) -> Vec<String> {
     let entries =
         fs::read_dir(process::workspace_root().join(folder)).into_iter().flatten().flatten();
@@ -73,7 +75,7 @@ fn list_measured_targets(path: &str) -> Vec<String> {
     let mut doors: Vec<String> = Vec::new();
     for file in files {
         let text = fs::read_to_string(file).unwrap_or_default();
-        for opening in ["door(\"", "GrowthDoor::new(\""] {
+        for opening in ["door(\"", "GrowthTarget::new(\""] {
             let names = text.split(opening).skip(1);
             doors.extend(names.filter_map(|rest| rest.split('"').next()).map(str::to_owned));
         }

@@ -1,11 +1,13 @@
-//! Layer rules: arrows point one way, and the core stands alone.
+//! Checks the layer rules: dependencies point in one direction, and the core depends on no other
+//! crate of the workspace.
 
 use std::fs;
 
 use crate::process;
 use crate::tidy::list_rust_files;
 
-/// Packages that may be nowhere below a room, but where it says so.
+/// Packages that no crate may depend on, directly or indirectly, unless an exception below allows
+/// it.
 const FORBIDDEN_PACKAGES: [&str; 10] = [
     "tokio",
     "async-std",
@@ -19,24 +21,26 @@ const FORBIDDEN_PACKAGES: [&str; 10] = [
     "ureq",
 ];
 
-/// Whom each of our own may know: of ours, and of the packages that are forbidden otherwise.
+/// For each crate: the workspace crates it may depend on, and the otherwise forbidden packages it
+/// may use.
 const ALLOWED_DEPENDENCIES: [(&str, &[&str], &[&str]); 10] = [
     ("countersign-core", &[], &[]),
     ("countersign-contracts", &["countersign-core"], &[]),
-    // The way to a server, and no table on it. `rand` comes with PostgreSQL's log-in.
+    // Connects to a server and defines no tables. `rand` comes with the `PostgreSQL`
+    // authentication.
     ("countersign-postgres", &[], &["tokio", "tokio-postgres", "rand"]),
-    // It keeps bytes, and needs to know nothing of what they mean.
+    // Stores bytes without knowing what they mean.
     ("countersign-store", &[], &["tokio", "rusqlite"]),
     ("countersign-protocols", &["countersign-core"], &[]),
-    // Composing and ranking are pure; its store shares a file with whoever keeps runs.
+    // Composing and ranking are pure; its store shares a file with the run store.
     (
         "countersign-memory",
         &["countersign-core", "countersign-contracts", "countersign-store"],
         &["tokio", "rusqlite"],
     ),
     ("countersign-models", &["countersign-core"], &["tokio", "reqwest", "hyper"]),
-    // It does what was decided, and knows no command line. Contracts are below it with the memory, whose
-    // packets are of one.
+    // Executes decisions and does not know the command line. It depends on the contracts through
+    // the memory, whose packets have a contract.
     (
         "countersign-runtime",
         &[
@@ -48,7 +52,8 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str], &[&str]); 10] = [
         ],
         &["tokio", "reqwest", "hyper", "rusqlite"],
     ),
-    // It looks up, and decides nothing. `rand` comes with PostgreSQL's log-in and with PDF.
+    // Queries sources and makes no decisions. `rand` comes with the `PostgreSQL` authentication and
+    // with PDF.
     (
         "countersign-sources",
         &[
@@ -62,7 +67,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str], &[&str]); 10] = [
         ],
         &["tokio", "reqwest", "hyper", "rusqlite", "tokio-postgres", "rand"],
     ),
-    // It shows, and decides nothing. `rand` and `chrono` come with MCP.
+    // Presents runs and makes no decisions. `rand` and `chrono` come with MCP.
     (
         "countersign-server",
         &[
@@ -78,7 +83,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str], &[&str]); 10] = [
     ),
 ];
 
-/// What the core's own text may not name, outside tests.
+/// Paths that the core's source may not contain outside of tests.
 const IMPURE_PATHS: [&str; 9] = [
     "std::fs",
     "std::net",
@@ -91,11 +96,11 @@ const IMPURE_PATHS: [&str; 9] = [
     "HashMap",
 ];
 
-/// Where such a word may stand all the same: `serde_json` counts bytes through the trait `Write`
-/// only, and nothing is read or written there.
+/// Exceptions to the forbidden paths: `serde_json` counts bytes only through the trait `Write`, and
+/// nothing is read or written there.
 const IMPURITY_EXCEPTIONS: [(&str, &str); 1] = [("crates/core/src/json/measure.rs", "std::io")];
 
-/// Every breach.
+/// Returns every violation of the layer rules.
 pub(crate) fn run() -> Vec<String> {
     let mut faults = Vec::new();
     for (package, known, allowed) in ALLOWED_DEPENDENCIES {

@@ -1,4 +1,4 @@
-//! Every dependency has a licence that `deny.toml` allows.
+//! Checks that every dependency has a licence that `deny.toml` allows.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::process;
 
-/// Every package whose licence is not allowed.
+/// Returns every package whose licence is not allowed.
 pub(crate) fn run() -> Vec<String> {
     let policy =
         fs::read_to_string(process::workspace_root().join("deny.toml")).unwrap_or_default();
@@ -25,14 +25,14 @@ pub(crate) fn run() -> Vec<String> {
         .collect()
 }
 
-/// The names in `allow = […]` of `[licenses]`.
+/// Parses the names in `allow = […]` of `[licenses]`.
 fn parse_allowed_licences(policy: &str) -> Vec<String> {
     let list = policy.split("allow = [").nth(1).and_then(|rest| rest.split(']').next());
     let names = list.unwrap_or_default().split(',').map(|name| name.trim().trim_matches('"'));
     names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// `A OR B` needs one, `A AND B` needs both; brackets bind.
+/// Evaluates a licence expression: `A OR B` requires one, `A AND B` requires both; brackets group.
 fn is_licence_allowed(expression: &str, allowed: &[String]) -> bool {
     let expression = expression.replace('/', " OR ").replace(['(', ')'], "");
     if expression.is_empty() {

@@ -1,4 +1,4 @@
-//! Chores of the workspace, as commands: `cargo xtask verify`, `cargo xtask fix`.
+//! Maintenance commands of the workspace, such as `cargo xtask verify` and `cargo xtask fix`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to the terminal")]
 

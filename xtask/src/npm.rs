@@ -1,10 +1,10 @@
-//! Packages from npm, pinned, in a folder below `target`.
+//! Installs pinned npm packages in a folder below `target`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A folder with packages; they are installed where they are not there, and `then` made ready.
+/// Returns a folder with packages; installs them if they are missing and then calls `then`.
 pub(crate) fn install_npm_packages(
     folder: &Path,
     packages: &[&str],

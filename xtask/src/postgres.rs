@@ -1,6 +1,6 @@
-//! The `PostgreSQL` server that tests are run against, from the programs that are here or can be had.
+//! Starts the `PostgreSQL` server for the tests, from installed binaries or from packages.
 //!
-//! Tests get its address in `COUNTERSIGN_TEST_POSTGRES`. What a cluster is stands in `testkit`.
+//! Tests get its address in `COUNTERSIGN_TEST_POSTGRES`. `testkit` implements the cluster.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use testkit::PostgresCluster;
 
-/// Starts a server; the reason where that cannot be.
+/// Starts a server, or returns the reason why it cannot start.
 pub(crate) fn start_postgres() -> Result<PostgresCluster, String> {
     let binaries = match PostgresCluster::find_binaries() {
         Some(found) => found,
@@ -22,7 +22,7 @@ fn install_postgres() -> Result<PathBuf, String> {
         return Err("no PostgreSQL server in /usr/lib/postgresql".to_owned());
     }
     println!("$ apt-get install postgresql");
-    // The package would start a server of its own otherwise.
+    // Otherwise the package would start its own server.
     let quiet = Path::new("/etc/postgresql-common");
     if !quiet.exists() {
         let _ = fs::create_dir_all(quiet);

@@ -1,24 +1,25 @@
-//! Running programs, with what they print passed through.
+//! Runs programs and passes their output through.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The root of the workspace.
+/// Returns the root folder of the workspace.
 pub(crate) fn workspace_root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// Runs cargo; true where it succeeded.
+/// Runs cargo; returns whether it succeeded.
 pub(crate) fn run_cargo(arguments: &[&str]) -> bool {
     run_cargo_with_env(arguments, &[])
 }
 
-/// Runs cargo with variables.
+/// Runs cargo with environment variables; returns whether it succeeded.
 pub(crate) fn run_cargo_with_env(arguments: &[&str], variables: &[(&str, &str)]) -> bool {
     println!("\n$ cargo {}", arguments.join(" "));
     let mut command = Command::new("cargo");
-    // What cargo tells this program of itself would make some build scripts run again, and so
-    // everything that stands on them, each time a build is started by hand and by a chore in turn.
+    // Removes the variables that cargo sets for this program. With them, some build scripts would
+    // rerun and rebuild everything that depends on them, whenever builds by hand and by xtask
+    // alternate.
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy().into_owned();
         if name == "OUT_DIR"
@@ -38,7 +39,7 @@ pub(crate) fn run_cargo_with_env(arguments: &[&str], variables: &[(&str, &str)])
     status.is_ok_and(|status| status.success())
 }
 
-/// What a program prints, or `Empty` where it is absent or fails.
+/// Returns the output of a program; `None` if it is missing or fails.
 pub(crate) fn capture_output(program: &str, arguments: &[&str]) -> Option<String> {
     let output =
         Command::new(program).args(arguments).current_dir(workspace_root()).output().ok()?;

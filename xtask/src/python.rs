@@ -1,10 +1,11 @@
-//! Python packages, pinned, in a virtual environment below `target`.
+//! Installs pinned Python packages in a virtual environment below `target`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The Python of an environment for which `pip install` was told this; made where it is not there.
+/// Returns the Python interpreter of an environment with these `pip install` arguments; creates the
+/// environment if it is missing.
 pub(crate) fn prepare_virtualenv(folder: &Path, told: &[&str]) -> Result<PathBuf, String> {
     let packages = told.join(" ");
     let python = folder.join("bin/python");

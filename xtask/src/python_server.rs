@@ -1,6 +1,7 @@
 //! A Python script that serves on loopback, for tests.
 //!
-//! It says `ready PORT` when it answers, and ends when its standard input does: when it is dropped.
+//! The script prints `ready PORT` when it accepts requests, and stops when its standard input is
+//! closed, which happens on drop.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,19 +13,19 @@ use std::time::Duration;
 
 use crate::process;
 
-/// How long it may take until it answers.
+/// How long the script may take until it is ready.
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// A script that runs, in a folder of its own.
+/// A running script with its own folder.
 pub(crate) struct PythonServer {
     child: Child,
     folder: PathBuf,
-    /// Where it listens.
+    /// The port on which it listens.
     pub(crate) port: u16,
 }
 
 impl PythonServer {
-    /// Starts one; the reason where that cannot be. `name` tells its folder from others.
+    /// Starts a script, or returns the reason why it cannot start. `name` distinguishes its folder.
     pub(crate) fn start(
         name: &str,
         python: &Path,
@@ -48,7 +49,7 @@ impl PythonServer {
         let stdout = child.stdout.take();
         let (tell, told) = mpsc::channel();
         std::thread::spawn(move || {
-            // Read to the end, or the server would wait for us when the pipe is full.
+            // Read to the end; otherwise the server would block when the pipe is full.
             for line in stdout.into_iter().flat_map(|out| BufReader::new(out).lines()) {
                 let Ok(line) = line else { break };
                 let port = line.split("ready ").nth(1).and_then(|port| port.trim().parse().ok());

@@ -1,7 +1,7 @@
-//! `cargo xtask sbom`: what the binary is made of, as `CycloneDX` 1.5.
+//! `cargo xtask sbom`: writes the bill of materials of the binary as `CycloneDX` 1.5.
 //!
-//! Made from `cargo metadata` and `Cargo.lock`, so that it names exactly the packages that are
-//! compiled in, each with its licence and the hash under which it was fetched.
+//! It is generated from `cargo metadata` and `Cargo.lock`, so that it lists exactly the packages
+//! that are compiled in, each with its licence and the checksum under which it was fetched.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use crate::process;
 
-/// The package whose binary is handed out.
+/// The package whose binary is distributed.
 const ROOT: &str = "countersign";
 
-/// Writes the bill of materials; true where that succeeded.
+/// Writes the bill of materials; returns whether it succeeded.
 pub(crate) fn write_sbom(path: &Path) -> bool {
     let arguments = ["metadata", "--format-version", "1", "--locked"];
     let metadata = process::capture_output("cargo", &arguments)
@@ -77,8 +77,8 @@ fn build_sbom(metadata: &Value, lock: &str) -> Option<Value> {
     }))
 }
 
-/// The dependencies of a node that end up in a binary: neither those of tests nor those of build
-/// scripts.
+/// Returns the dependencies of a node that are compiled into a binary, without those of tests and
+/// build scripts.
 fn list_compiled_dependencies(node: &Value) -> Vec<&str> {
     let normal = |one: &&Value| {
         let kinds = one["dep_kinds"].as_array();
@@ -130,7 +130,7 @@ fn as_text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// The hash of every package that was fetched, by `name version`.
+/// Parses the checksum of every fetched package, by `name version`.
 fn parse_checksums(lock: &str) -> BTreeMap<String, String> {
     let field = |package: &str, name: &str| {
         let line = package.lines().find_map(|line| line.strip_prefix(name))?;

@@ -1,4 +1,5 @@
-//! The house in order: paths in the map exist, pages exist, files are small and say what they are.
+//! Checks the workspace: documented paths exist, every code has a page, and files are small and
+//! documented.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +14,8 @@ const LONGEST_FILE: usize = 600;
 const VAGUE_NAMES: [&str; 6] =
     ["utils.rs", "helpers.rs", "common.rs", "types.rs", "misc.rs", "util.rs"];
 
-/// Codes of faults in authors' files, beside those of violations and of the analysis.
+/// The codes of diagnostics in authors' files, in addition to those of violations and of the
+/// analysis.
 const FILE_CODES: [&str; 43] = [
     "invalid_yaml",
     "invalid_schema",
@@ -60,7 +62,7 @@ const FILE_CODES: [&str; 43] = [
     "tools_missing",
 ];
 
-/// Every disorder.
+/// Returns every problem found.
 pub(crate) fn run() -> Vec<String> {
     let mut faults = Vec::new();
     faults.extend(check_architecture_paths());
@@ -73,7 +75,7 @@ pub(crate) fn run() -> Vec<String> {
     faults
 }
 
-/// Every path that ARCHITECTURE.md names in backticks exists.
+/// Checks that every path in backticks in ARCHITECTURE.md exists.
 fn check_architecture_paths() -> Vec<String> {
     let map = read_file("ARCHITECTURE.md");
     let quoted = map.split('`').skip(1).step_by(2);
@@ -88,7 +90,7 @@ fn check_architecture_paths() -> Vec<String> {
         .collect()
 }
 
-/// Every code has a page, and every page a code.
+/// Checks that every code has a page, and that every page has a code.
 fn check_error_pages() -> Vec<String> {
     let mut codes: Vec<String> = Code::ALL.iter().map(ToString::to_string).collect();
     codes.extend(FILE_CODES.into_iter().chain(CHECK_CODES).map(str::to_owned));
@@ -111,7 +113,7 @@ fn check_error_pages() -> Vec<String> {
     faults
 }
 
-/// Every relative link in a Markdown file leads somewhere.
+/// Checks that the target of every relative link in a Markdown file exists.
 fn check_links() -> Vec<String> {
     let mut faults = Vec::new();
     for file in list_tracked_files("*.md") {
@@ -145,7 +147,7 @@ fn check_source_file(file: &str) -> Vec<String> {
     faults
 }
 
-/// The Rust files below a folder.
+/// Lists the Rust files below a folder.
 pub(crate) fn list_rust_files(folder: &str) -> Vec<String> {
     list_tracked_files("*.rs")
         .into_iter()
@@ -153,7 +155,7 @@ pub(crate) fn list_rust_files(folder: &str) -> Vec<String> {
         .collect()
 }
 
-/// Files that git knows or would take, by pattern.
+/// Lists the files that git tracks or would add, by pattern.
 fn list_tracked_files(pattern: &str) -> Vec<String> {
     let arguments = ["ls-files", "--cached", "--others", "--exclude-standard", pattern];
     let listing = process::capture_output("git", &arguments).unwrap_or_default();

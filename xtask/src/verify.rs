@@ -1,4 +1,4 @@
-//! `cargo xtask verify`: the one test command. It writes nothing that git tracks.
+//! `cargo xtask verify`: the single test command. It writes no file that git tracks.
 
 use std::fs;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use crate::external_services::ExternalServices;
 use crate::process::{self, run_cargo, run_cargo_with_env};
 use crate::{deny, layers, licences, tidy};
 
-/// Runs everything, tells what failed and, in the last lines, what did not run.
+/// Runs everything, reports what failed and, in the last lines, what did not run.
 pub(crate) fn run() -> bool {
     let started = Instant::now();
     let not_run = process::workspace_root().join("target").join("not-run");
@@ -56,7 +56,7 @@ pub(crate) fn run() -> bool {
     failed.is_empty()
 }
 
-/// Prints what a check found; true where that is nothing.
+/// Prints the findings of a check; returns `true` if there are none.
 pub(crate) fn print_report(name: &str, faults: &[String]) -> bool {
     println!("\n$ xtask {name}");
     for fault in faults {

@@ -1,4 +1,4 @@
-//! How many bytes, for people.
+//! Formats byte counts for people.
 
 pub(crate) fn format_bytes(bytes: u64) -> String {
     match bytes {

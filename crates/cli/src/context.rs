@@ -1,4 +1,4 @@
-//! The house of a command: settings, store, engine, driver, and the protocol that is meant.
+//! The context of a command: settings, store, engine, driver, and the selected protocol.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,25 +25,26 @@ use crate::store_location::StoreLocation;
 use crate::telemetry::{self, TelemetryGuard};
 use crate::{output, source_kinds};
 
-/// What is said where there is nothing to look at.
+/// The message for commands that need a run when none exists.
 pub(crate) const NO_RUN_MESSAGE: &str = "there is no run yet; `countersign run` starts one";
 
-/// What most commands need.
+/// Everything that most commands need.
 pub(crate) struct CliContext {
     pub(crate) settings: CliSettings,
     pub(crate) home: EngineHome,
     pub(crate) engine: Arc<Engine>,
-    /// Where a person's trust is kept; `Empty` where the environment names no place.
+    /// The user's trust file; `None` if the environment names no settings folder.
     pub(crate) trust: Option<TrustFile>,
-    /// What the command line allows.
+    /// Programs, hosts and sources that the command line allows.
     allow: AllowList,
     location: StoreLocation,
-    /// Dropped last: what is told of the rest goes out with it.
+    /// Declared last, so that telemetry about the other fields is still exported when they are
+    /// dropped.
     _telemetry: Option<TelemetryGuard>,
 }
 
 impl CliContext {
-    /// Opens the house that belongs to the current folder; where there is none, one is made.
+    /// Opens the context of the current folder and creates the engine home if none exists.
     pub(crate) fn open(
         site: &StoreArgs,
         model: Option<&str>,
@@ -52,7 +53,7 @@ impl CliContext {
         Self::open_in(Path::new("."), site, model, watch)
     }
 
-    /// The same, for a command that may turn memory off.
+    /// Like [`open`](Self::open), for commands that can turn memory off.
     pub(crate) fn open_with_memory(
         site: &StoreArgs,
         model: Option<&str>,
@@ -65,7 +66,7 @@ impl CliContext {
         Self::build(home, settings, watch, true)
     }
 
-    /// Opens the house that belongs to a folder.
+    /// Opens the context of a folder and creates the engine home if none exists.
     pub(crate) fn open_in(
         folder: &Path,
         site: &StoreArgs,
@@ -77,8 +78,8 @@ impl CliContext {
         Self::build(home, settings, watch, true)
     }
 
-    /// The house that belongs to the current folder, to look at. Nothing is made: `Empty` where
-    /// nothing was kept yet.
+    /// Finds the context of the current folder for read-only commands. Creates nothing; returns
+    /// `None` if nothing is stored yet.
     pub(crate) fn find(site: &StoreArgs) -> Result<Option<Self>, CliError> {
         let here = Path::new(".");
         let home = EngineHome::find(here)?;
@@ -91,7 +92,7 @@ impl CliContext {
             }
             (Some(home), named) if named.is_some() || home.database_path().is_file() => {
                 let settings = CliSettings::load(home.workspace(), site, None)?;
-                // Whoever only looks needs no memory, and makes none.
+                // A read-only command needs no memory and does not create it.
                 Self::build(home, settings, Arc::new(NoopRunObserver), false).map(Some)
             }
             (None, Some(_)) => Self::open(site, None, Arc::new(NoopRunObserver)).map(Some),
@@ -99,7 +100,7 @@ impl CliContext {
         }
     }
 
-    /// The same where there must be a run to look at.
+    /// Like [`find`](Self::find), but returns a usage error if nothing is stored yet.
     pub(crate) fn open_existing(site: &StoreArgs) -> Result<Self, CliError> {
         Self::find(site)?.ok_or_else(|| CliError::Usage(NO_RUN_MESSAGE.to_owned()))
     }
@@ -122,7 +123,8 @@ impl CliContext {
         };
         let protocol = select_protocol_folder(&settings, &home).ok();
         let watch: Arc<dyn RunObserver> = match &protocol {
-            // Beside a protocol that was only named, files of ours would be strangers.
+            // State files belong next to the project's own protocol, not next to one that was only
+            // named.
             Some(protocol) if protocol.ends_with(".opencode/protocol") => {
                 Arc::new(StateFileWriter::new(watch, protocol.clone()))
             }
@@ -152,17 +154,17 @@ impl CliContext {
         Ok(Self { settings, home, engine, trust, allow, location: place, _telemetry: telemetry })
     }
 
-    /// Where its runs are kept.
+    /// Returns where the runs are stored.
     pub(crate) fn location(&self) -> &StoreLocation {
         &self.location
     }
 
-    /// The folder of the protocol that is meant.
+    /// Returns the folder of the selected protocol.
     pub(crate) fn find_protocol_folder(&self) -> Result<PathBuf, CliError> {
         select_protocol_folder(&self.settings, &self.home)
     }
 
-    /// The same house, in which any run may use what the command line allows.
+    /// Also allows every run to use what the command line allows.
     pub(crate) fn with_allow_list(mut self, flags: &AllowArgs) -> Result<Self, CliError> {
         let AllowArgs { allow_program, allow_host, allow_source } = flags;
         let list = build_allow_list(allow_program, allow_host, allow_source);
@@ -170,7 +172,8 @@ impl CliContext {
         Ok(self)
     }
 
-    /// What protocols may do here: what ships, what a person trusts, what the operator allows.
+    /// Builds the guard that decides what protocols may do here, from the permissions of shipped
+    /// protocols, the user's trust and the operator's allow lists.
     pub(crate) fn build_action_guard(&self) -> ActionGuard {
         let folder = self.home.workspace();
         let guard = ActionGuard::new(folder.to_owned(), load_shipped_permissions)
@@ -188,7 +191,7 @@ impl CliContext {
         guard.with_trust_file(file.clone())
     }
 
-    /// A driver for the runs of this house, as long as a command lasts.
+    /// Builds a driver for the duration of one command.
     pub(crate) fn build_driver(&self) -> Result<Driver, CliError> {
         let name = format!(
             "cli-{}-{}",
@@ -198,7 +201,8 @@ impl CliContext {
         Ok(self.build_named_driver(&name)?.0)
     }
 
-    /// A driver under a name, and the sign of life by which others on this machine know it.
+    /// Builds a driver with a worker name, and the heartbeat by which other processes on this
+    /// machine recognize it.
     pub(crate) fn build_named_driver(
         &self,
         worker: &str,
@@ -219,7 +223,8 @@ impl CliContext {
         let workers = self.home.folder().join("workers");
         let driver =
             Driver::new(Arc::clone(&self.engine), Arc::new(models), hands, worker.to_owned());
-        // Others cannot tell a dead process from a slow one without it, and wait for its lease.
+        // Without a heartbeat, other processes cannot tell a dead process from a slow one and wait
+        // until its lease expires.
         Ok(match WorkerHeartbeat::announce(&workers, worker) {
             Ok(presence) => {
                 let presence = Arc::new(presence);
@@ -229,7 +234,7 @@ impl CliContext {
         })
     }
 
-    /// The run that is meant: the whole id, its beginning, or, where none is named, the newest.
+    /// Resolves a run by its full id or a prefix of it; without a name, selects the newest run.
     pub(crate) async fn resolve_run(&self, named: Option<&str>) -> Result<String, CliError> {
         let store = self.engine.store();
         let Some(named) = named else {
@@ -254,8 +259,8 @@ impl CliContext {
     }
 }
 
-/// An engine with the memory of a house: beside the runs where those are on a server, else in a file here. One that
-/// cannot be opened is told and holds nothing up.
+/// Adds memory to an engine: in the same database if the runs are on a server, otherwise in a local
+/// file. If memory cannot be opened, prints a message and continues without it.
 fn attach_memory(engine: Engine, home: &EngineHome, runs: &StoreLocation) -> Engine {
     let place = match runs {
         StoreLocation::Server(_) => runs.clone(),
@@ -270,12 +275,12 @@ fn attach_memory(engine: Engine, home: &EngineHome, runs: &StoreLocation) -> Eng
     }
 }
 
-/// The protocol folder that somebody names: this one, or the one that belongs to it.
+/// Resolves a named protocol folder: the folder itself, or the protocol folder that belongs to it.
 pub(crate) fn resolve_protocol_folder(folder: &Path) -> Result<PathBuf, CliError> {
     folder::resolve_protocol_folder(folder).ok_or_else(|| protocol_not_found(folder))
 }
 
-/// The protocol folder that belongs to a folder, which is never that folder itself.
+/// Finds the protocol folder that belongs to a folder, which is never that folder itself.
 pub(crate) fn find_nearest_protocol(folder: &Path) -> Result<PathBuf, CliError> {
     folder::find_protocol_folder(folder).ok_or_else(|| protocol_not_found(folder))
 }
@@ -287,7 +292,7 @@ fn protocol_not_found(folder: &Path) -> CliError {
     ))
 }
 
-/// The protocol folder that the settings name, or that belongs to the folder of work.
+/// Selects the protocol folder that the settings name, or the one that belongs to the workspace.
 fn select_protocol_folder(settings: &CliSettings, home: &EngineHome) -> Result<PathBuf, CliError> {
     match &settings.protocol.value {
         Some(named) => resolve_protocol_folder(Path::new(named)),
@@ -295,7 +300,7 @@ fn select_protocol_folder(settings: &CliSettings, home: &EngineHome) -> Result<P
     }
 }
 
-/// The folder of work without the protocol, wherever that lies.
+/// Opens the workspace and hides the protocol folder from it, wherever that folder is.
 fn open_workspace(home: &EngineHome, protocol: Option<&Path>) -> Result<Workspace, CliError> {
     let workspace = Workspace::open(home.workspace())?;
     Ok(match protocol {
@@ -304,21 +309,21 @@ fn open_workspace(home: &EngineHome, protocol: Option<&Path>) -> Result<Workspac
     })
 }
 
-/// Reads and loads a protocol folder: the protocol, and what is to be remarked about it.
+/// Reads and loads a protocol folder; returns the protocol and its warnings.
 pub(crate) fn load_protocol_folder(
     folder: &Path,
 ) -> Result<(Arc<Protocol>, Vec<Diagnostic>), CliError> {
     load_bundle(folder::read_protocol_folder(folder)?)
 }
 
-/// Loads the files of a protocol.
+/// Loads a protocol from a bundle of files; returns the protocol and its warnings.
 pub(crate) fn load_bundle(
     bundle: ProtocolBundle,
 ) -> Result<(Arc<Protocol>, Vec<Diagnostic>), CliError> {
     folder::load_protocol(bundle, &load_shipped_contracts()).map_err(CliError::InvalidFiles)
 }
 
-/// Waits for what takes time.
+/// Runs a future to completion on a new runtime.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

@@ -1,7 +1,7 @@
-//! A report with the lines of a file or a reply, and carets below what is meant.
+//! Reports that quote lines of a file or a reply, with carets below the relevant text.
 //!
-//! The one user of the renderer: every text is made visible before the renderer adds its colours, and
-//! spans are moved to where their text stands then.
+//! This is the only module that uses the renderer. It escapes every text before the renderer adds
+//! colors, and shifts the spans to their positions in the escaped text.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use countersign_core::json::TextSpan;
@@ -9,27 +9,27 @@ use countersign_core::text::escape_for_display;
 
 use crate::style;
 
-/// A report: a title, the text that it is about, and what is said below.
+/// A report: a title, the text it refers to, and notes.
 #[derive(Default)]
 pub(crate) struct SourceExcerpt<'t> {
-    /// Whether it is a warning; an error otherwise.
+    /// Whether the report is a warning; otherwise it is an error.
     pub(crate) is_warning: bool,
-    /// The title.
+    /// The message in the first line.
     pub(crate) title: &'t str,
-    /// The code in brackets.
+    /// The code to show in brackets.
     pub(crate) code: Option<&'t str>,
-    /// The name of the text and the text itself. Without spans it is not shown.
+    /// The name of the text and the text itself; shown only if there are spans.
     pub(crate) source: Option<(&'t str, &'t str)>,
-    /// What gets carets, and what stands beside them.
+    /// The spans to underline, each with an optional label.
     pub(crate) spans: Vec<(TextSpan, Option<&'t str>)>,
-    /// Notes below.
+    /// Notes to show below the excerpt.
     pub(crate) notes: Vec<String>,
-    /// What to do.
+    /// A suggestion for the user.
     pub(crate) hint: Option<&'t str>,
 }
 
 impl SourceExcerpt<'_> {
-    /// The report as text with styles.
+    /// Renders the report as text with styles.
     pub(crate) fn render(&self) -> String {
         let visible = |text: &str| escape_for_display(text).into_owned();
         let title = visible(self.title);
@@ -70,21 +70,23 @@ impl SourceExcerpt<'_> {
     }
 }
 
-/// What of a place gets a caret: a whole object says nothing, so the first line of it is enough. A
-/// place that the text does not have, because somebody changed one of the two, is at its end.
+/// Returns the part of a span to underline: its first line, because underlining a whole object is
+/// not helpful. If the text has changed and no longer contains the span, the result is at the end
+/// of the text.
 fn clip_to_first_line(text: &str, span: TextSpan) -> (usize, usize) {
     const MAX_ANNOTATED_BYTES: usize = 160;
     let start = floor_char_boundary(text, span.start);
     let mut end = floor_char_boundary(text, span.end.max(start));
     if let Some(newline) = text[start..end].find('\n') {
         end = start + newline;
-        // The other half of a line end.
+        // Excludes the `\r` of a `\r
+        // ` line ending.
         end -= usize::from(text[start..end].ends_with('\r'));
     }
     (start, floor_char_boundary(text, end.min(start + MAX_ANNOTATED_BYTES)))
 }
 
-/// The last boundary of a character at or before an offset.
+/// Returns the last character boundary at or before an offset.
 fn floor_char_boundary(text: &str, offset: usize) -> usize {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {

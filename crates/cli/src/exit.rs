@@ -1,4 +1,4 @@
-//! How the program ends. Every command uses these codes and no others.
+//! Exit codes and errors of the program. Every command uses these codes and no others.
 
 use std::process::ExitCode;
 
@@ -22,13 +22,13 @@ use thiserror::Error;
 /// The meaning of an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CliExit {
-    /// Done; accepted; compatible.
+    /// The command succeeded: done, accepted or compatible.
     Success = 0,
-    /// The answer is no: refused, incompatible.
+    /// The result is negative: refused or incompatible.
     Refused = 1,
-    /// The command line or an author's file is wrong.
+    /// The command line or an author's file is invalid.
     InvalidInput = 2,
-    /// The outside world: a file that cannot be read, a disk that is full.
+    /// The system failed, for example because of an unreadable file or a full disk.
     SystemError = 3,
 }
 
@@ -38,45 +38,45 @@ impl From<CliExit> for ExitCode {
     }
 }
 
-/// Why a command could not do what was asked.
+/// Why a command failed.
 #[derive(Debug, Error)]
 pub(crate) enum CliError {
-    /// The command line asks for something that is not there.
+    /// The command line names something that does not exist or is not allowed.
     #[error("{0}")]
     Usage(String),
-    /// An author's files have faults.
+    /// An author's files contain errors.
     #[error("{} in your files", count_faults(.0.len()))]
     InvalidFiles(Vec<Diagnostic>),
-    /// A run does not take what was given. Nothing changed.
+    /// The run rejected the input. Nothing changed.
     #[error(transparent)]
     Rejected(InputRejection),
-    /// The same where it was given nothing, and its workflow asks for something.
+    /// The run was started without input, but its workflow requires some.
     #[error("{rejection}\n  `--input` gives what is asked for: {question}")]
     MissingInput {
-        /// Why it does not begin.
+        /// Why the run did not start.
         rejection: InputRejection,
-        /// What the workflow asks.
+        /// The input that the workflow asks for.
         question: String,
     },
-    /// A run cannot be had.
+    /// The engine cannot load or change a run.
     #[error(transparent)]
     Engine(EngineError),
-    /// The store cannot do its part.
+    /// The store cannot complete an operation.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The memory did not do what was asked.
+    /// The memory cannot complete an operation.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// A model did not answer.
+    /// A call to a model failed.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// No packet can be composed.
+    /// A memory packet cannot be composed.
     #[error(transparent)]
     Compose(#[from] ComposeError),
-    /// A packet cannot be composed again.
+    /// A memory packet cannot be rebuilt.
     #[error(transparent)]
     Rebuild(#[from] PacketRebuildError),
-    /// A packet cannot be written as text.
+    /// A memory packet cannot be rendered as text.
     #[error(transparent)]
     Render(#[from] RenderError),
     /// A folder cannot be used.
@@ -85,41 +85,41 @@ pub(crate) enum CliError {
     /// A file of the workspace cannot be used.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    /// The notes about effects cannot be kept.
+    /// The effect journal cannot be read or written.
     #[error(transparent)]
     Journal(#[from] EffectJournalError),
-    /// The file of trust cannot be used.
+    /// The trust file cannot be read or written.
     #[error(transparent)]
     Trust(TrustError),
-    /// A state file cannot be used.
+    /// A state file cannot be read or written.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
-    /// A run did not go into a file, or come out of one.
+    /// A run cannot be exported or imported.
     #[error(transparent)]
     Transfer(TransferError),
     /// A file could not be written.
     #[error("cannot write {what}: {source}")]
     Unwritable {
-        /// The file, as it was named.
+        /// The file, as the user named it.
         what: String,
-        /// What the system said.
+        /// The error that the system reported.
         source: std::io::Error,
     },
-    /// A contract is unknown, or claims a name that is taken.
+    /// A contract is unknown, or its name is already taken.
     #[error(transparent)]
     Registry(#[from] ContractRegistryError),
     /// A file could not be read.
     #[error("cannot read {what}: {source}")]
     Unreadable {
-        /// The file, as it was named.
+        /// The file, as the user named it.
         what: String,
-        /// What the system said.
+        /// The error that the system reported.
         source: std::io::Error,
     },
 }
 
 impl CliError {
-    /// The code this ends with.
+    /// Returns the exit code for this error.
     pub(crate) fn exit_code(&self) -> CliExit {
         match self {
             Self::Rejected(_) | Self::MissingInput { .. } => CliExit::Refused,
@@ -140,7 +140,7 @@ impl CliError {
             Self::Transfer(
                 TransferError::MissingBlob { .. } | TransferError::ConcurrentChange { .. },
             ) => CliExit::SystemError,
-            // The file was read, and it does not hold: the answer is no.
+            // The file was read but does not verify, so the result is negative.
             Self::Transfer(_) => CliExit::Refused,
             Self::Unreadable { .. }
             | Self::Unwritable { .. }

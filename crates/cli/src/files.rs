@@ -1,4 +1,4 @@
-//! Reads what the command line names: replies, contracts, folders of them.
+//! Reads the files that the command line names: replies, contracts, and folders of contracts.
 
 use std::fs;
 use std::io::Read as _;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::exit::CliError;
 
-/// The shipped contracts, and those of the user's folder.
+/// Loads the shipped contracts and those of the user's folder.
 pub(crate) fn load_registry(folder: Option<&Path>) -> Result<ContractRegistry, CliError> {
     let shipped = countersign_contracts::load_shipped_contracts();
     let Some(folder) = folder else { return Ok(shipped) };
@@ -29,7 +29,7 @@ pub(crate) fn load_registry(folder: Option<&Path>) -> Result<ContractRegistry, C
     if faults.is_empty() { Ok(registry) } else { Err(CliError::InvalidFiles(faults)) }
 }
 
-/// A contract by id, `id@version`, or path.
+/// Loads a contract by id, `id@version`, or path.
 pub(crate) fn load_contract(name: &str, folder: Option<&Path>) -> Result<Arc<Contract>, CliError> {
     if is_contract_path(name) {
         return load_contract_file(
@@ -41,14 +41,14 @@ pub(crate) fn load_contract(name: &str, folder: Option<&Path>) -> Result<Arc<Con
     Ok(Arc::clone(load_registry(folder)?.find(name)?))
 }
 
-/// Whether somebody who types this means a file and not an id.
+/// Returns whether a name on the command line is a file path and not a contract id.
 pub(crate) fn is_contract_path(name: &str) -> bool {
     let extension = Path::new(name).extension();
     name.contains(['/', '\\'])
         || extension.is_some_and(|extension| is_contract_extension(extension.to_str()))
 }
 
-/// Reads what the contract file at a path refers to.
+/// Returns a reader for the files that the contract file at `path` references.
 pub(crate) fn reference_reader(path: &Path) -> impl Fn(&str) -> Result<String, String> {
     let folder = path.parent().unwrap_or(Path::new(".")).to_path_buf();
     move |relative: &str| {
@@ -58,7 +58,7 @@ pub(crate) fn reference_reader(path: &Path) -> impl Fn(&str) -> Result<String, S
     }
 }
 
-/// The contract files of a folder, by name; schemas beside them are not contracts.
+/// Lists the contract files of a folder by name; skips the schemas next to them.
 fn list_contract_files(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let unreadable = |source| CliError::Unreadable { what: display_path(folder), source };
     let mut files = Vec::new();
@@ -78,7 +78,7 @@ fn is_contract_extension(extension: Option<&str>) -> bool {
     matches!(extension, Some("yaml" | "yml" | "json"))
 }
 
-/// Reads a contract file. Its base is a shipped one, as in a protocol.
+/// Loads a contract file. As in a protocol, its base is a shipped contract.
 fn load_contract_file(path: &Path, shipped: &ContractRegistry) -> Result<Contract, CliError> {
     let text = read_text(path)?;
     let source = SourceFile::new(display_path(path), text);
@@ -86,8 +86,8 @@ fn load_contract_file(path: &Path, shipped: &ContractRegistry) -> Result<Contrac
         .map_err(CliError::InvalidFiles)
 }
 
-/// The reply: a file, or standard input. One byte more than allowed is read, so that too much is
-/// told and not waited for.
+/// Reads a reply from a file or from standard input. Reads one byte more than the limit, so that an
+/// oversized reply is reported without reading all of it.
 pub(crate) fn read_reply(file: Option<&Path>) -> Result<(String, Vec<u8>), CliError> {
     let limit = MAX_REPLY_BYTES as u64 + 1;
     let mut bytes = Vec::new();
@@ -107,7 +107,7 @@ pub(crate) fn read_reply(file: Option<&Path>) -> Result<(String, Vec<u8>), CliEr
     }
 }
 
-/// A JSON file of the user's.
+/// Reads a JSON file.
 pub(crate) fn read_json(path: &Path) -> Result<Value, CliError> {
     let text = read_text(path)?;
     json::parse_json(&text, RepairLevel::None).map(|reading| reading.value).map_err(|stop| {
@@ -117,7 +117,7 @@ pub(crate) fn read_json(path: &Path) -> Result<Value, CliError> {
     })
 }
 
-/// A file of JSON values, one a line; empty lines are passed over.
+/// Reads a file with one JSON value per line; skips empty lines.
 pub(crate) fn read_json_lines(path: &Path) -> Result<Vec<Value>, CliError> {
     let text = read_text(path)?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
@@ -132,12 +132,12 @@ pub(crate) fn read_json_lines(path: &Path) -> Result<Vec<Value>, CliError> {
         .collect()
 }
 
-/// A file of the user's as text.
+/// Reads a file as UTF-8 text.
 pub(crate) fn read_text(path: &Path) -> Result<String, CliError> {
     let unreadable = |source| CliError::Unreadable { what: display_path(path), source };
     let bytes = fs::read(path).map_err(unreadable)?;
     String::from_utf8(bytes).map_err(|error| {
-        // What can be read of it is shown, up to the place.
+        // The report quotes the readable part, up to the invalid byte.
         let start = error.utf8_error().valid_up_to();
         let readable = String::from_utf8_lossy(&error.as_bytes()[..start]).into_owned();
         let source = Arc::new(SourceFile::new(display_path(path), readable));

@@ -1,4 +1,4 @@
-//! Starts: reads the command line, runs one command, ends with a code that means something.
+//! The `countersign` binary: parses the command line, runs one command, and returns its exit code.
 
 mod args;
 mod commands;
@@ -30,7 +30,8 @@ use clap::Parser as _;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // Before anything else, so that a process which reads somebody's PDF knows nothing to lose.
+    // This runs before anything else, so that a process that reads an untrusted PDF has no secrets
+    // to leak.
     if std::env::args().nth(1).is_some_and(|first| first == source_kinds::READ_PDF) {
         return countersign_sources::read_pdf_from_stdin();
     }

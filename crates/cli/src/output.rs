@@ -1,10 +1,10 @@
-//! The one place that prints. Standard output is data, standard error is talk.
+//! The only module that prints. Data goes to standard output, messages go to standard error.
 //!
-//! Whatever is printed may hold words of a model or a stranger. So everything goes through one filter,
-//! on terminals and in pipes: the styles of [`style`] become colours, and any other
-//! control character, bidirectional control or invisible character is shown as a visible escape.
-//! The exact characters are in `--json`, as JSON escapes. Colours appear on a terminal only, and never
-//! when `NO_COLOR` is set. A reader that has gone away (`| head`) is no error.
+//! Printed text may contain words of a model or of other untrusted sources. Therefore everything
+//! passes one filter, on terminals and in pipes: the styles of [`style`] become colors, and any
+//! other control character, bidirectional control or invisible character is printed as a visible
+//! escape. With `--json` the exact characters are available as JSON escapes. Colors appear only on
+//! a terminal, and never if `NO_COLOR` is set. A closed pipe (`| head`) is not an error.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::Write as _;
@@ -18,38 +18,39 @@ use serde_json::Value;
 
 use crate::style;
 
-/// Writes text as data.
+/// Writes text to standard output.
 pub(crate) fn print_data(text: &str) {
     let _ = anstream::stdout().write_all(sanitize(text).as_bytes());
 }
 
-/// Writes a value for programs.
+/// Writes an indented JSON value to standard output.
 pub(crate) fn print_json(value: &Value) {
     print_json_text(&format!("{value:#}\n"));
 }
 
-/// Writes a value for programs on a line of its own.
+/// Writes a JSON value on one line to standard output.
 pub(crate) fn print_json_line(value: &Value) {
     print_json_text(&format!("{value}\n"));
 }
 
-/// Writes a document for programs whose strings know `\uXXXX`: JSON, lines of JSON, a grammar.
+/// Writes a document whose strings support `\uXXXX` escapes: JSON, JSON lines, or a grammar.
 pub(crate) fn print_json_text(text: &str) {
     let _ = anstream::stdout().write_all(escape_json_for_display(text).as_bytes());
 }
 
-/// Writes a line of talk.
+/// Writes a line to standard error.
 pub(crate) fn print_message(text: &str) {
     let _ = writeln!(anstream::stderr(), "{}", sanitize(text));
 }
 
-/// Whether what is said on standard error is read at a terminal.
+/// Returns whether standard error is a terminal.
 pub(crate) fn is_stderr_terminal() -> bool {
     use std::io::IsTerminal as _;
     std::io::stderr().is_terminal()
 }
 
-/// Writes a line that the next one replaces. On a terminal only: elsewhere it would pile up.
+/// Writes a line that the next one replaces. Prints only on a terminal, because elsewhere the lines
+/// would accumulate.
 pub(crate) fn print_transient(text: &str) {
     if is_stderr_terminal() {
         let mut stream = anstream::stderr();
@@ -62,15 +63,15 @@ pub(crate) fn print_transient(text: &str) {
     }
 }
 
-/// Writes a question, and leaves the line to whoever answers.
+/// Writes a question and leaves the cursor on the same line for the answer.
 pub(crate) fn print_prompt(text: &str) {
     let mut stream = anstream::stderr();
     let _ = write!(stream, "{} ", sanitize(text));
     let _ = stream.flush();
 }
 
-/// Writes what the reader of the command line says: help, a version, or what is wrong. Its colours
-/// stay, unless it quotes something that is hidden.
+/// Writes the output of the command-line parser: help, version, or a usage error. Its colors are
+/// preserved, unless it quotes hidden characters.
 pub(crate) fn print_usage_error(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     if escape_for_display(&text) == text {
@@ -83,7 +84,7 @@ pub(crate) fn print_usage_error(error: &clap::Error) -> ExitCode {
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// Writes that this program is wrong, and where.
+/// Reports an internal error and its location.
 pub(crate) fn print_panic(info: &PanicHookInfo<'_>) {
     let thread = std::thread::current();
     let trace = match Backtrace::capture() {
@@ -93,7 +94,7 @@ pub(crate) fn print_panic(info: &PanicHookInfo<'_>) {
     print_message(&format!("thread '{}' {info}{trace}", thread.name().unwrap_or("<unnamed>")));
 }
 
-/// A text with our styles as sequences, and everything else visible.
+/// Converts the styles to escape sequences and makes all other control characters visible.
 fn sanitize(text: &str) -> String {
     style::unmark(&style::map_pieces(text, escape_for_display))
 }

@@ -1,4 +1,4 @@
-//! What a person sees while a run works: a line for what became true, after it was kept.
+//! Progress messages while a run executes: one line per event, printed after the commit.
 
 use std::sync::Mutex;
 
@@ -11,10 +11,10 @@ use crate::output;
 use crate::render::{BAD, DIM, GOOD, HEADING};
 use countersign_server::show::{describe_effect, describe_tool_call};
 
-/// Tells progress on standard error.
+/// Prints progress to standard error.
 #[derive(Debug, Default)]
 pub(crate) struct ProgressPrinter {
-    /// How many characters a model has written since the last line, to be told on a terminal.
+    /// The number of characters that a model has produced since the last line; shown on a terminal.
     written_chars: Mutex<usize>,
 }
 
@@ -45,7 +45,7 @@ impl RunObserver for ProgressPrinter {
     }
 }
 
-/// An event in lines for people; none where it says nothing to them.
+/// Formats an event as lines for people; empty if the event is not relevant to them.
 pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
     let one = |line: String| vec![line];
     match event {
@@ -133,7 +133,7 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
     }
 }
 
-/// The kinds of repairs with how many there were of each, in the order of the text.
+/// Lists the kinds of repairs with their counts, in text order.
 fn count_kinds(repairs: &[Repair], more: usize) -> String {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
     for repair in repairs {

@@ -1,4 +1,4 @@
-//! What a person sees: verdicts, violations beside the reply, faults beside the file.
+//! Formats verdicts, violations and diagnostics for people, with excerpts of the reply or the file.
 
 use anstyle::AnsiColor;
 use countersign_core::contract::Contract;
@@ -21,10 +21,10 @@ use countersign_server::wire;
 pub(crate) const GOOD: TerminalStyle = TerminalStyle::bold_colour(AnsiColor::Green);
 pub(crate) const BAD: TerminalStyle = TerminalStyle::bold_colour(AnsiColor::Red);
 pub(crate) const DIM: TerminalStyle = TerminalStyle::dimmed();
-/// Headings of what is shown on standard output.
+/// The style of headings on standard output.
 pub(crate) const HEADING: TerminalStyle = TerminalStyle::bold();
 
-/// An error of any kind, for a person or a program.
+/// Prints any error, as JSON for programs or as text for people.
 pub(crate) fn print_error(error: &CliError, for_program: bool) {
     if for_program {
         let faults = match error {
@@ -52,7 +52,8 @@ pub(crate) fn print_error(error: &CliError, for_program: bool) {
     output::print_message(&format!("{BAD}error{BAD:#}: {}", format_with_cause(error)));
 }
 
-/// An error, and what lies below it where a database did not do its work: only that says what to do.
+/// Formats an error. If a database failed, the cause is included, because only the cause tells what
+/// to do.
 fn format_with_cause(error: &CliError) -> String {
     let (CliError::Store(store)
     | CliError::Engine(EngineError::Store(store))
@@ -66,7 +67,8 @@ fn format_with_cause(error: &CliError) -> String {
     }
 }
 
-/// A fault beside its place, in a file that the user knows by this name.
+/// Formats a diagnostic with an excerpt of the file, under the name by which the user knows the
+/// file.
 pub(crate) fn format_fault(diagnostic: &Diagnostic, name: &str) -> String {
     let Diagnostic { source, span, hint, .. } = diagnostic;
     SourceExcerpt {
@@ -81,7 +83,7 @@ pub(crate) fn format_fault(diagnostic: &Diagnostic, name: &str) -> String {
     .render()
 }
 
-/// That a reply was let in, and what was done to it.
+/// Prints that a reply was accepted, and which repairs were made.
 pub(crate) fn print_accepted(contract: &Contract, accepted: &AcceptedValue, unchecked: &[&str]) {
     output::print_message(&format!("{GOOD}accepted{GOOD:#} by {}", format_contract_id(contract)));
     for repair in accepted.repairs() {
@@ -98,14 +100,14 @@ pub(crate) fn print_accepted(contract: &Contract, accepted: &AcceptedValue, unch
     print_unchecked_rules(unchecked);
 }
 
-/// Everything wrong with a reply, each thing beside its place.
+/// Prints every violation of a reply, each with an excerpt.
 pub(crate) fn print_refused(
     contract: &Contract,
     violations: &[Violation],
     (name, reply): (&str, &[u8]),
     unchecked: &[&str],
 ) {
-    // Without text there are no places in it.
+    // Without text there is nothing to quote.
     let text = std::str::from_utf8(reply).unwrap_or_default();
     for violation in violations {
         let shown = violation.span.filter(|_| !text.trim().is_empty());
@@ -129,7 +131,7 @@ pub(crate) fn print_refused(
     print_unchecked_rules(unchecked);
 }
 
-/// Everything wrong with a reply that was handed in, a line each.
+/// Prints every violation of a submitted reply, one per line.
 pub(crate) fn print_violations(violations: &[Violation]) {
     output::print_message(&format!("{BAD}refused{BAD:#}:"));
     for violation in violations {
@@ -140,7 +142,8 @@ pub(crate) fn print_violations(violations: &[Violation]) {
     }
 }
 
-/// A refused text with every violation beside its place; those without a place stand below.
+/// Formats a refused reply with its violations as labels; violations without a location follow
+/// below.
 pub(crate) fn format_annotated_reply(text: &str, violations: &[Violation]) -> String {
     let count = count_violations(violations);
     let title = format!("{count} {}", if count == 1 { "violation" } else { "violations" });
@@ -157,7 +160,7 @@ pub(crate) fn format_annotated_reply(text: &str, violations: &[Violation]) -> St
     .render()
 }
 
-/// The colour of a status.
+/// Returns the color of a status.
 pub(crate) fn status_style(status: ExecutionStatus) -> TerminalStyle {
     match status {
         ExecutionStatus::Completed => GOOD,
@@ -168,7 +171,7 @@ pub(crate) fn status_style(status: ExecutionStatus) -> TerminalStyle {
     }
 }
 
-/// Where a run stands, in a line.
+/// Formats the status of a run as one line.
 pub(crate) fn format_run_status(state: &RunState) -> String {
     let status = state.status();
     let style = status_style(status);
@@ -185,7 +188,7 @@ pub(crate) fn format_run_status(state: &RunState) -> String {
     line
 }
 
-/// Why nobody is working on a run now, where its waits do not tell.
+/// Prints why a run makes no progress, if its waits do not explain it.
 pub(crate) fn print_idle_reason(run: &str, rest: &IdleReason) {
     match rest {
         IdleReason::NeedsReply => output::print_message(&format!(
@@ -211,7 +214,7 @@ pub(crate) fn print_idle_reason(run: &str, rest: &IdleReason) {
     }
 }
 
-/// An open wait, in a line or two.
+/// Formats an open wait as one or two lines.
 pub(crate) fn format_wait(run: &str, wait: &RunWait) -> String {
     let mut line = format!(
         "  {HEADING}{run}/{}{HEADING:#}  {}  {}",

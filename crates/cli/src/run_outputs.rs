@@ -1,4 +1,4 @@
-//! What a run made, printed: the things themselves are data, what they are called is talk.
+//! Prints the outputs of a run: the values to standard output, their titles to standard error.
 
 use countersign_core::text::escape_json_for_display;
 use countersign_server::show::RunOutputView;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::output;
 use crate::render::HEADING;
 
-/// Prints what a run made.
+/// Prints the outputs of a run.
 pub(crate) fn print_outputs(run: &str, products: &[RunOutputView]) {
     for product in products {
         output::print_message(&format!("\n{HEADING}{}{HEADING:#}", format_title(product, run)));
@@ -18,13 +18,14 @@ pub(crate) fn print_outputs(run: &str, products: &[RunOutputView]) {
     }
 }
 
-/// What it is called beside the run that was asked for.
+/// Returns the title of an output; outputs of child runs include the run id.
 pub(crate) fn format_title(product: &RunOutputView, run: &str) -> String {
     let RunOutputView { run: maker, at, .. } = product;
     if maker == run { at.clone() } else { format!("{maker} {at}") }
 }
 
-/// A text as it is, anything else as JSON, which stays JSON when `output` makes it visible.
+/// Formats a string as is and any other value as JSON, which stays valid JSON when `output` escapes
+/// it.
 pub(crate) fn format_value(product: &RunOutputView) -> String {
     match &product.value {
         Value::String(text) => text.trim_end().to_owned(),

@@ -1,4 +1,5 @@
-//! Settings: flag over environment over file over default. Nothing else reads the environment.
+//! Settings, in order of precedence: flag, environment variable, file, default. No other module
+//! reads the environment.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -15,21 +16,21 @@ use countersign_server::service_limits::ServiceLimits;
 use crate::args::StoreArgs;
 use crate::exit::CliError;
 
-/// The file beside `.countersign` that holds settings.
+/// The settings file, which is next to `.countersign`.
 pub(crate) const SETTINGS_FILE: &str = "countersign.toml";
 
-/// A value, and where it came from.
+/// A setting with its value and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CliSetting {
-    /// What it is called in the file.
+    /// The key in the settings file.
     pub(crate) name: &'static str,
-    /// The value; `Empty` where nobody gave one and there is no default.
+    /// The value; `None` if it is not set and has no default.
     pub(crate) value: Option<String>,
-    /// Who gave it: `flag`, an environment variable, the file, `default`.
+    /// The origin of the value: `flag`, an environment variable, the file, or `default`.
     pub(crate) origin: String,
 }
 
-/// Everything that can be set.
+/// All settings of the program.
 #[derive(Debug, Clone)]
 pub(crate) struct CliSettings {
     pub(crate) protocol: CliSetting,
@@ -37,25 +38,25 @@ pub(crate) struct CliSettings {
     pub(crate) model: CliSetting,
     pub(crate) user: CliSetting,
     pub(crate) agent: CliSetting,
-    /// `on` or `off`.
+    /// Whether memory is used: `on` or `off`.
     pub(crate) memory: CliSetting,
-    /// Who makes vectors for it.
+    /// The embedding model for the memory.
     pub(crate) embedder: CliSetting,
-    /// Where traces and measures go, over OTLP by HTTP.
+    /// The endpoint for traces and metrics, as OTLP over HTTP.
     pub(crate) telemetry: CliSetting,
-    /// What a server holds at once: the table `[limits]` of the file.
+    /// The concurrency limits of a server; the table `[limits]` of the file.
     pub(crate) limits: ServiceLimits,
-    /// What any run may use by the file: programs, hosts, sources, and the server of its model. Counts
-    /// only where a person trusts it.
+    /// The programs, hosts, sources and model server that the file allows for every run. Effective
+    /// only if the user trusts the file.
     pub(crate) allow: AllowList,
-    /// The folder of work that trust is given for.
+    /// The workspace folder that the trust refers to.
     folder: PathBuf,
-    /// The file that was read.
+    /// The settings file that was read; absent if there is none.
     pub(crate) file: Option<PathBuf>,
 }
 
 impl CliSettings {
-    /// Reads them for a folder of work.
+    /// Loads the settings for a workspace folder.
     pub(crate) fn load(
         folder: &Path,
         site: &StoreArgs,
@@ -84,8 +85,8 @@ impl CliSettings {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let model = setting("model", model.map(str::to_owned), "COUNTERSIGN_MODEL", None);
         let mut allow = parse_allow_table(table.get(ALLOW_TABLE), &told)?;
-        // What stands in the file may have come with the folder, so it is trusted like the rest, also
-        // where a flag or a variable stands in its place today.
+        // The file may have come with the folder, so its values need trust too, even if a flag or a
+        // variable overrides them today.
         let in_file = |name: &str| table.get(name).and_then(toml::Value::as_str);
         ["model", "embedder"]
             .into_iter()
@@ -120,18 +121,19 @@ impl CliSettings {
         })
     }
 
-    /// Whether runs are remembered, and models reminded.
+    /// Returns whether runs are recorded in memory and prompts contain memory packets.
     pub(crate) fn is_memory_enabled(&self) -> bool {
         self.memory.value.as_deref() != Some("off")
     }
 
-    /// The same, with memory turned off by a flag.
+    /// Returns the settings with memory turned off, as by a flag.
     pub(crate) fn without_memory(self) -> Self {
         let (value, origin) = (Some("off".to_owned()), "flag".to_owned());
         Self { memory: CliSetting { value, origin, ..self.memory }, ..self }
     }
 
-    /// The server of a model that was named by flag or environment: the word of whoever runs this.
+    /// Allows the server of a model that a flag or an environment variable names: this is an
+    /// explicit decision of the operator.
     pub(crate) fn allow_named_model(&self) -> AllowList {
         let mut list = AllowList::default();
         if let Some(model) = self.model.value.as_ref().filter(|_| !self.is_from_file(&self.model)) {
@@ -144,8 +146,8 @@ impl CliSettings {
         self.file.as_ref().is_some_and(|file| setting.origin == file.display().to_string())
     }
 
-    /// Whether a person trusts what the file allows. It may have come with the folder, so its word
-    /// alone counts for nothing.
+    /// Returns whether the user trusts what the file allows. The file may have come with the
+    /// folder, so it grants nothing on its own.
     pub(crate) fn is_file_trusted(&self) -> bool {
         let digest = self.allow.trust_digest(&self.folder);
         self.allow.is_empty()
@@ -153,13 +155,14 @@ impl CliSettings {
                 .is_some_and(|file| file.contains_digest(&digest).unwrap_or(false))
     }
 
-    /// The store that is meant, unless a file names its server which nobody trusts.
+    /// Returns the selected store. Fails if the file names its server and the user does not trust
+    /// the file.
     pub(crate) fn resolve_store(&self) -> Result<Option<&str>, CliError> {
         self.permit_server(&self.store)?;
         Ok(self.store.value.as_deref())
     }
 
-    /// Refuses a server that a file names which nobody trusts: text and a key would be sent there.
+    /// Refuses a server that an untrusted file names, because text and a key would be sent to it.
     pub(crate) fn permit_server(&self, setting: &CliSetting) -> Result<(), CliError> {
         let server_of = match setting.name {
             "model" | "embedder" => extract_model_server,
@@ -178,18 +181,18 @@ impl CliSettings {
         }
     }
 
-    /// Who asks.
+    /// Returns the name of the user who runs the command.
     pub(crate) fn user(&self) -> String {
         self.user.value.clone().unwrap_or_default()
     }
 
-    /// Every setting.
+    /// Returns all settings except the limits and the allow list.
     pub(crate) fn all(&self) -> [&CliSetting; 8] {
         let Self { protocol, store, model, user, agent, memory, embedder, telemetry, .. } = self;
         [protocol, store, model, user, agent, memory, embedder, telemetry]
     }
 
-    /// The embedder that is set, connected.
+    /// Connects to the configured embedding model, if there is one.
     pub(crate) fn connect_embedder(&self) -> Result<Option<Arc<dyn Embedder>>, CliError> {
         let CliSetting { value: Some(named), origin, .. } = &self.embedder else { return Ok(None) };
         self.permit_server(&self.embedder)?;
@@ -202,15 +205,16 @@ impl CliSettings {
     }
 }
 
-/// A variable of the environment, where it is set and not empty.
+/// Reads an environment variable; `None` if it is not set or empty.
 pub(crate) fn env_var(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The table of the file that bounds what a server holds.
+/// The table of the settings file with the server limits.
 const LIMITS_TABLE: &str = "limits";
 
-/// The limits of a server, as the file has them; what is wrong with them was told when it was read.
+/// Reads the server limits from the file. Invalid limits have already been reported when the file
+/// was read.
 fn parse_limits(table: &toml::Table) -> ServiceLimits {
     let mut limits = ServiceLimits::default();
     for (name, value) in
@@ -223,7 +227,7 @@ fn parse_limits(table: &toml::Table) -> ServiceLimits {
     limits
 }
 
-/// What is wrong with a limit of a server.
+/// Returns the code and message for an invalid server limit.
 fn check_limit(name: &str, value: &toml::Value) -> Option<(&'static str, String)> {
     if !ServiceLimits::NAMES.contains(&name) {
         let message = format!("no limit `{name}`; there are {}", ServiceLimits::NAMES.join(", "));
@@ -240,14 +244,14 @@ fn check_limit(name: &str, value: &toml::Value) -> Option<(&'static str, String)
     None
 }
 
-/// The names that the file may have, beside `limits`.
+/// The keys that the settings file may contain, besides the tables.
 const SETTING_NAMES: [&str; 8] =
     ["protocol", "store", "model", "user", "agent", "memory", "embedder", "telemetry"];
 
-/// The table of the file that lists what any run may use.
+/// The table of the settings file that lists what every run may use.
 const ALLOW_TABLE: &str = "allow";
 
-/// Reads `[allow]`: lists of texts under `programs`, `hosts` and `sources`.
+/// Reads `[allow]`: lists of strings under `programs`, `hosts` and `sources`.
 fn parse_allow_table(table: Option<&toml::Value>, file: &str) -> Result<AllowList, CliError> {
     let wrong = |what: String| CliError::Usage(format!("`{file}`: {what}"));
     let Some(table) = table else { return Ok(AllowList::default()) };
@@ -267,7 +271,7 @@ fn parse_allow_table(table: Option<&toml::Value>, file: &str) -> Result<AllowLis
     build_allow_list(&programs, &hosts, &sources).map_err(|error| wrong(error.to_string()))
 }
 
-/// An allow-list of texts.
+/// Builds an allow list from strings.
 pub(crate) fn build_allow_list(
     programs: &[String],
     hosts: &[String],
@@ -280,7 +284,7 @@ pub(crate) fn build_allow_list(
     Ok(list)
 }
 
-/// Where a person's trust is kept: in the folder of their settings, outside of every folder of work.
+/// Locates the user's trust file: in the user's settings folder, outside of every workspace.
 pub(crate) fn locate_trust_file() -> Option<TrustFile> {
     let absolute = |path: PathBuf| path.is_absolute().then_some(path);
     let named = |name: &str| env_var(name).map(PathBuf::from).and_then(absolute);

@@ -1,12 +1,13 @@
-//! What asks this process to end: Ctrl-C, and the word of whatever supervises processes.
+//! The signals that ask this process to stop: Ctrl-C, and termination by a supervisor.
 
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 #[cfg(windows)]
 use tokio::signal::windows::{CtrlC, ctrl_c};
 
-/// Hears it from the moment that this is made, whenever somebody comes to ask. So it is made before anybody is
-/// told how to end the process. What the system lets nobody hear ends the process by itself.
+/// Receives signals from the time it is created, even if `recv` is called later. Therefore it is
+/// created before the user is told how to stop the process. A signal that cannot be handled stops
+/// the process directly.
 pub(crate) struct TerminationSignals {
     #[cfg(unix)]
     interrupt: Option<Signal>,
@@ -17,7 +18,7 @@ pub(crate) struct TerminationSignals {
 }
 
 impl TerminationSignals {
-    /// Listens from now on. A runtime must be there.
+    /// Starts to listen. Must be called within a Tokio runtime.
     pub(crate) fn listen() -> Self {
         #[cfg(unix)]
         {
@@ -29,7 +30,7 @@ impl TerminationSignals {
         Self { interrupt: ctrl_c().ok() }
     }
 
-    /// Until the process is asked to end, once more each time.
+    /// Waits until the process is asked to stop. Each call waits for another signal.
     pub(crate) async fn recv(&mut self) {
         #[cfg(unix)]
         tokio::select! {

@@ -1,5 +1,5 @@
-//! Has the state files beside the protocol written after commits. They are a projection: the log is the
-//! truth, and a file that cannot be written is told and holds nothing up.
+//! Writes the state files next to the protocol after each commit. They are a projection of the run
+//! log; if a file cannot be written, the writer reports it and the run continues.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,18 +12,18 @@ use countersign_runtime::run_observer::RunObserver;
 
 use crate::{context, output};
 
-/// Watches runs, and writes the newest document of those that no other run started.
+/// Observes runs and writes the newest document of each top-level run.
 pub(crate) struct StateFileWriter {
     inner: Arc<dyn RunObserver>,
     protocol: PathBuf,
-    /// Who writes them; `Empty` where there can be no thread for it, which was told.
+    /// The writer thread; `None` if it could not be started, which has been reported.
     projector: OnceLock<Option<StateFileProjector>>,
-    /// How the folder wants its files, and the workflows it has; `Empty` where it cannot be read now.
+    /// The folder's state file layout and workflows; `None` if the folder cannot be read now.
     folder_layout: OnceLock<Option<(StateFileLayout, BTreeSet<String>)>>,
 }
 
 impl StateFileWriter {
-    /// For the runs of a protocol folder.
+    /// Creates a writer for the runs of a protocol folder.
     pub(crate) fn new(inner: Arc<dyn RunObserver>, protocol: PathBuf) -> Self {
         Self { inner, protocol, projector: OnceLock::new(), folder_layout: OnceLock::new() }
     }
@@ -40,7 +40,8 @@ impl StateFileWriter {
         self.projector.get_or_init(begin).as_ref()
     }
 
-    /// How the files of a run are laid out; `Empty` for one that another protocol's workflow leads.
+    /// Returns the layout of a run's state files; `None` if its workflow belongs to another
+    /// protocol.
     fn find_state_format(&self, workflow: &str) -> Option<StateFileLayout> {
         let read = || {
             let (protocol, _) = context::load_protocol_folder(&self.protocol).ok()?;

@@ -1,4 +1,4 @@
-//! Where runs and memory are kept: a file here, or a database on a server.
+//! Where runs and memory are stored: in a local file or in a database on a server.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use countersign_store::{PostgresSettings, PostgresStore, SqliteStore, Store};
 use crate::exit::CliError;
 use crate::settings::env_var;
 
-/// A place that holds runs, or memory. Shown, it has no password.
+/// The location of a store or a memory. Its displayed form contains no password.
 #[derive(Debug, Clone)]
 pub(crate) enum StoreLocation {
-    /// A file.
+    /// A local `SQLite` file.
     File(PathBuf),
-    /// A server.
+    /// A `PostgreSQL` server.
     Server(Box<PgServer>),
 }
 
 impl StoreLocation {
-    /// The place that a setting names: an address of `PostgreSQL`, or a file.
+    /// Parses the location that a setting names: a `PostgreSQL` URL or a file path.
     pub(crate) fn parse(named: &str) -> Result<Self, CliError> {
         if !is_address(named) {
             return Ok(Self::File(PathBuf::from(named)));
@@ -39,7 +39,7 @@ impl StoreLocation {
         Ok(Self::Server(Box::new(server)))
     }
 
-    /// Opens it; a file is made where there is none, a server is reached when it is asked.
+    /// Opens the store. Creates a missing file; connects to a server on first use.
     pub(crate) fn open_store(&self) -> Result<Arc<dyn Store>, CliError> {
         Ok(match self {
             Self::File(path) => Arc::new(SqliteStore::open(path)?),
@@ -49,19 +49,20 @@ impl StoreLocation {
         })
     }
 
-    /// Opens the memory that is kept there, in the same way.
+    /// Opens the memory at this location, in the same way as the store.
     pub(crate) fn open_memory(&self) -> Result<Arc<dyn Memory>, CliError> {
         Ok(match self {
             Self::File(path) => Arc::new(SqliteMemory::open(path)?),
             Self::Server(server) => {
-                // Beside those of the store, which has the most to say.
+                // Few connections, in addition to those of the store, which has most of the
+                // traffic.
                 let settings = PostgresSettings { connections: 4, ..PostgresSettings::default() };
                 Arc::new(PostgresMemory::new((**server).clone(), settings))
             }
         })
     }
 
-    /// Whether there is something to look at, as far as that can be seen from here.
+    /// Returns whether the store exists, as far as can be known without connecting.
     pub(crate) fn exists(&self) -> bool {
         match self {
             Self::File(path) => path.is_file(),

@@ -1,9 +1,10 @@
-//! Colours that only this program can put into a line.
+//! Text styles that only this program can produce.
 //!
-//! A line mixes our words with those of models and strangers, and all of it is one text when it
-//! reaches `output`. So a style is not written as an escape sequence, which anybody can write, but as
-//! one with a secret in it that is made anew for every process. `output` turns these into
-//! colours and escapes everything else: a text that somebody forgot to look at is harmless.
+//! A line mixes the program's text with text of models and other untrusted sources, and reaches
+//! `output` as one string. Therefore a style is not written as a plain escape sequence, which
+//! anyone can write, but as a sequence that contains a random secret, generated for each process.
+//! `output` converts these sequences to colors and escapes everything else, so that text that was
+//! not sanitized earlier is harmless.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +13,7 @@ use std::sync::LazyLock;
 
 use anstyle::{AnsiColor, Reset};
 
-/// What stands after the escape character of our own sequences.
+/// The secret that follows the escape character in the program's own sequences.
 static SECRET: LazyLock<String> = LazyLock::new(|| {
     let half = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", half(), half())
@@ -20,27 +21,27 @@ static SECRET: LazyLock<String> = LazyLock::new(|| {
 
 const ESCAPE: char = '\u{1b}';
 
-/// A style. `{STYLE}` begins it and `{STYLE:#}` ends it, within any text that `output` prints.
+/// A text style. `{STYLE}` starts it and `{STYLE:#}` ends it, within any text that `output` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct TerminalStyle(anstyle::Style);
 
 impl TerminalStyle {
-    /// Bold letters.
+    /// Creates a bold style.
     pub(crate) const fn bold() -> Self {
         Self(anstyle::Style::new().bold())
     }
 
-    /// Faint letters.
+    /// Creates a dimmed style.
     pub(crate) const fn dimmed() -> Self {
         Self(anstyle::Style::new().dimmed())
     }
 
-    /// Letters of a colour.
+    /// Creates a style with a color.
     pub(crate) const fn colour(colour: AnsiColor) -> Self {
         Self(colour.on_default())
     }
 
-    /// Bold letters of a colour.
+    /// Creates a bold style with a color.
     pub(crate) const fn bold_colour(colour: AnsiColor) -> Self {
         Self(colour.on_default().bold())
     }
@@ -53,13 +54,13 @@ impl fmt::Display for TerminalStyle {
     }
 }
 
-/// Takes the escape sequences of a text for ours. Only for what a renderer of ours wrote around texts
-/// that were escaped before.
+/// Marks the escape sequences of a text as the program's own. Use it only for renderer output in
+/// which all foreign text was escaped before.
 pub(crate) fn mark(rendered: &str) -> String {
     rendered.replace(ESCAPE, &format!("{ESCAPE}{}", *SECRET))
 }
 
-/// A text in which every piece between our styles was changed.
+/// Applies a function to every piece of text between the styles.
 pub(crate) fn map_pieces<'t>(text: &'t str, change: impl Fn(&'t str) -> Cow<'t, str>) -> String {
     let mark = mark("\u{1b}");
     let mut changed = String::with_capacity(text.len());
@@ -75,12 +76,12 @@ pub(crate) fn map_pieces<'t>(text: &'t str, change: impl Fn(&'t str) -> Cow<'t, 
     changed
 }
 
-/// A text with our styles as the sequences that a terminal understands.
+/// Converts the styles to terminal escape sequences.
 pub(crate) fn unmark(text: &str) -> String {
     text.replace(&mark("\u{1b}"), "\u{1b}")
 }
 
-/// A text without our styles.
+/// Removes the styles from a text.
 pub(crate) fn strip_styles(text: &str) -> String {
     let mark = mark("\u{1b}");
     let mut pieces = text.split(&mark);

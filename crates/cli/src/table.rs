@@ -1,4 +1,4 @@
-//! Tables for people: columns as wide as their widest cell, the heading in bold.
+//! Tables for people: each column is as wide as its widest cell, and the header is bold.
 
 use countersign_core::text::escape_line_for_display;
 use unicode_width::UnicodeWidthStr as _;
@@ -6,8 +6,8 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::render::HEADING;
 use crate::style;
 
-/// Rows under a heading. Cells may have colours; what is hidden in them is shown, so that the columns stay
-/// straight. The last column is not padded.
+/// Renders rows under a header. Cells may contain styles; hidden characters are escaped, so that
+/// the columns stay aligned. The last column is not padded.
 pub(crate) fn render_table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String {
     let heading = header.map(|cell| format!("{HEADING}{cell}{HEADING:#}"));
     let visible: Vec<[String; N]> =
@@ -32,12 +32,12 @@ pub(crate) fn render_table<const N: usize>(header: [&str; N], rows: &[[String; N
     text
 }
 
-/// A cell on one line, with its colours.
+/// Escapes a cell to a single line and preserves its styles.
 fn escape_cell(cell: &str) -> String {
     style::map_pieces(cell, escape_line_for_display)
 }
 
-/// How many columns of the terminal a text takes; colours take none.
+/// Returns the display width of a text in terminal columns; styles have no width.
 pub(crate) fn display_width(text: &str) -> usize {
     style::strip_styles(text).width()
 }

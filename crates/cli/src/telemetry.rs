@@ -1,8 +1,8 @@
-//! OpenTelemetry: spans and measures go to whoever the owner of this machine names, over OTLP by HTTP. Off where
-//! nobody is named.
+//! `OpenTelemetry` export: sends traces and metrics over OTLP/HTTP to the endpoint that the
+//! operator configures. Off if no endpoint is configured.
 //!
-//! The usual variables `OTEL_…` say the rest; the libraries read most of them by themselves. Nothing that a model
-//! or a person said is among what goes out.
+//! The standard `OTEL_…` variables control the details; the libraries read most of them. Telemetry
+//! contains no text of models or people.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -25,16 +25,16 @@ use crate::exit::CliError;
 use crate::output;
 use crate::settings::env_var;
 
-/// How long the last words may take when a command ends.
+/// How long the final export may take when a command ends.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What goes out, until it is dropped; then the rest is sent.
+/// Exports telemetry until it is dropped, then flushes the rest.
 pub(crate) struct TelemetryGuard {
     tracer_provider: Option<SdkTracerProvider>,
     meter_provider: Option<SdkMeterProvider>,
 }
 
-/// Begins to tell, where somebody is named who listens.
+/// Starts the export if an endpoint is configured.
 pub(crate) fn start_telemetry(endpoint: Option<&str>) -> Result<Option<TelemetryGuard>, CliError> {
     if env_var("OTEL_SDK_DISABLED").is_some_and(|word| word.eq_ignore_ascii_case("true")) {
         return Ok(None);
@@ -102,7 +102,7 @@ impl Drop for TelemetryGuard {
     }
 }
 
-/// Where a signal goes; `Empty` where it goes nowhere.
+/// Returns the endpoint of a signal; `None` if the signal is not exported.
 fn resolve_endpoint(signal: &str, path: &str, endpoint: Option<&str>) -> Option<String> {
     if env_var(&format!("OTEL_{signal}_EXPORTER")).is_some_and(|word| word == "none") {
         return None;
@@ -124,7 +124,7 @@ fn parse_otlp_protocol(signal: &str) -> Result<Protocol, CliError> {
 
 fn build_resource() -> Resource {
     let builder = Resource::builder();
-    // The library knows the variable, and has another default.
+    // The library reads this variable, but has a different default.
     match env_var("OTEL_SERVICE_NAME") {
         Some(_) => builder.build(),
         None => builder.with_service_name("countersign").build(),
@@ -132,14 +132,14 @@ fn build_resource() -> Resource {
 }
 
 fn build_http_client(places: &[&Option<String>]) -> Result<reqwest::Client, CliError> {
-    // Somebody else in this process may have chosen a provider already; theirs does as well.
+    // Another component of this process may have installed a provider already, which works as well.
     drop(rustls::crypto::ring::default_provider().install_default());
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
-        // A redirect would carry a header with a key to a host nobody chose.
+        // A redirect could send a header with a key to an unintended host.
         .redirect(reqwest::redirect::Policy::none());
     if places.iter().all(|place| place.as_ref().is_none_or(|url| url.starts_with("http://"))) {
-        // A machine without certificates can still talk to itself.
+        // A machine without certificates can still connect to a local collector.
         let config = rustls::ClientConfig::builder()
             .with_root_certificates(rustls::RootCertStore::empty())
             .with_no_client_auth();
@@ -148,7 +148,8 @@ fn build_http_client(places: &[&Option<String>]) -> Result<reqwest::Client, CliE
     builder.build().map_err(|error| CliError::Usage(format!("telemetry: no client: {error}")))
 }
 
-/// Sends from whichever thread: the exporters have threads of their own, and sockets belong to the runtime.
+/// Sends requests from any thread: the exporters have their own threads, but sockets belong to the
+/// runtime.
 #[derive(Debug)]
 struct TelemetryHttpClient {
     http: reqwest::Client,

@@ -1,7 +1,7 @@
-//! Whoever sits at the terminal: a question is put there, and a line comes back, whenever it does.
+//! Asks questions on the terminal and reads the answers.
 //!
-//! Lines are read beside everything else, so that a question may be given up when the answer came another way;
-//! what is typed after that answers the next one.
+//! A background thread reads lines, so that a question can be abandoned when the answer arrives in
+//! another way. A line typed after that answers the next question.
 
 use std::io::IsTerminal as _;
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ use crate::output;
 
 static LINES: OnceLock<Mutex<UnboundedReceiver<String>>> = OnceLock::new();
 
-/// Asks a line of whoever sits at the terminal; `Empty` where nobody does, or they are done.
+/// Asks for a line on the terminal; `None` if standard input is not a terminal or has ended.
 pub(crate) async fn prompt_line(question: &str) -> Option<String> {
     if !std::io::stdin().is_terminal() {
         return None;

@@ -1,4 +1,4 @@
-//! Stretches of time as people say them: `40 s`, `12 min`, `3 h`, `6 d`. One unit is enough to act on.
+//! Formats durations and timestamps for people, with a single unit: `40 s`, `12 min`, `3 h`, `6 d`.
 
 use countersign_core::run::Timestamp;
 
@@ -7,7 +7,7 @@ const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// A stretch of so many milliseconds, rounded to the unit that is said.
+/// Formats a duration in milliseconds, rounded to the displayed unit.
 pub(crate) fn format_duration(millis: u64) -> String {
     let rounded = |unit: u64| millis.saturating_add(unit / 2) / unit;
     let units = [(SECOND, 60, "s"), (MINUTE, 60, "min"), (HOUR, 24, "h"), (DAY, u64::MAX, "d")];
@@ -16,12 +16,12 @@ pub(crate) fn format_duration(millis: u64) -> String {
     format!("{} {word}", rounded(unit))
 }
 
-/// How long ago a moment was.
+/// Formats how long ago a timestamp was.
 pub(crate) fn format_ago(now: Timestamp, then: Timestamp) -> String {
     format!("{} ago", format_duration(now.millis_since(then)))
 }
 
-/// How far away a moment is: `in 6 d`, `late by 2 h`.
+/// Formats the time until a timestamp: `in 6 d`, `late by 2 h`.
 pub(crate) fn format_until(now: Timestamp, then: Timestamp) -> String {
     if then >= now {
         format!("in {}", format_duration(then.millis_since(now)))
@@ -30,7 +30,7 @@ pub(crate) fn format_until(now: Timestamp, then: Timestamp) -> String {
     }
 }
 
-/// A moment to the second, for people: `2026-01-21 12:00:00`.
+/// Formats a timestamp to the second: `2026-01-21 12:00:00`.
 pub(crate) fn format_timestamp(time: Timestamp) -> String {
     let whole = time.to_string();
     whole.split('.').next().unwrap_or(&whole).replace('T', " ")

@@ -24,7 +24,7 @@ enum Foreign {
 }
 
 impl Foreign {
-    /// The command that plays the agent; `Empty` where the client cannot be had.
+    /// The command that plays the agent; `None` where the client cannot be had.
     fn command(self) -> Option<Command> {
         let variable = match self {
             Self::Npm => "COUNTERSIGN_TEST_MCP_NPM",

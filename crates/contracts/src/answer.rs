@@ -1,16 +1,16 @@
 //! The types of a grounded answer: `analyst_plan`, `architect_spec`, `guardian_report`,
 //! `evidence_item` and `chat_state`.
 //!
-//! The shapes alone: request types and actions are plain text in the schemas, and rules close the
+//! The schemas define request types and actions as plain strings; rules restrict them to fixed
 //! lists. [`ChatRequestType`] and [`GuardianAction`] are those lists, for code that runs after the
-//! rules.
+//! rules have passed.
 
 use serde::{Deserialize, Serialize};
 
 use crate::NamedCounts;
 use crate::nullable::{deserialize_optional_counts, optional_u64};
 
-/// What the analyst makes of a question; the ticket for retrieval.
+/// The analyst's interpretation of a question; the ticket for retrieval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnalystPlan {
@@ -18,27 +18,27 @@ pub struct AnalystPlan {
     pub intent: String,
     /// The name of a [`ChatRequestType`].
     pub request_type: String,
-    /// The track the answer takes.
+    /// The track on which the question is answered.
     pub track: AnswerTrack,
-    /// The sources that must be asked.
+    /// The sources that retrieval must query.
     pub required_sources: Vec<EvidenceSource>,
-    /// At most one.
+    /// Questions to the user about missing information; at most one.
     pub missing_info_questions: Vec<String>,
-    /// The shape the answer should have; not empty.
+    /// The expected shape of the answer; not empty.
     pub expected_output_schema: String,
 }
 
-/// The nine kinds of requests.
+/// The nine request types that the router distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ChatRequestType {
     /// Numbers and trends.
     StatusMetric,
-    /// Progress told in sentences.
+    /// A progress report in prose.
     StatusSummary,
     /// Lists of tasks, risks, blockers.
     StatusList,
-    /// How something is done, or allowed.
+    /// How to do something, or whether it is allowed.
     HowtoPolicy,
     /// Designs and structured documents.
     DesignArch,
@@ -46,14 +46,14 @@ pub enum ChatRequestType {
     DataDefinition,
     /// Why something fails.
     Troubleshooting,
-    /// General questions.
+    /// General knowledge questions.
     KnowledgeQa,
     /// Small talk and ideas.
     Casual,
 }
 
 impl ChatRequestType {
-    /// Every kind, in the order of the contract.
+    /// Every request type, in the order of the contract.
     pub const ALL: [Self; 9] = [
         Self::StatusMetric,
         Self::StatusSummary,
@@ -67,17 +67,17 @@ impl ChatRequestType {
     ];
 }
 
-/// How much care an answer gets.
+/// How thoroughly a question is processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum AnswerTrack {
-    /// Straight to a draft.
+    /// Goes directly to a draft.
     Fast,
-    /// Through every stage.
+    /// Goes through every stage.
     Quality,
 }
 
-/// A kind of source.
+/// The kind of source that evidence comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EvidenceSource {
@@ -85,27 +85,27 @@ pub enum EvidenceSource {
     Db,
     /// A graph database.
     Neo4j,
-    /// Documents.
+    /// A collection of documents.
     Doc,
-    /// Policies.
+    /// A collection of policies.
     Policy,
 }
 
-/// What the architect demands of the answer; the ticket for drafting.
+/// The architect's requirements for the answer; the ticket for drafting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArchitectSpec {
-    /// How the answer is written.
+    /// The format in which the answer is written.
     pub response_format: ResponseFormat,
-    /// Terms it must use.
+    /// Terms that the answer must use.
     pub domain_terms: Vec<String>,
-    /// What it must not contain.
+    /// Content that the answer must not contain.
     pub forbidden_content: Vec<String>,
-    /// The sections it must have.
+    /// Sections that the answer must have.
     pub required_sections: Vec<String>,
 }
 
-/// How an answer is written.
+/// The format in which an answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -115,33 +115,34 @@ pub enum ResponseFormat {
     Hybrid,
 }
 
-/// How the guardian judges a draft; with a pass the ticket for the final answer.
+/// The guardian's review of a draft; with the verdict `PASS` it is the ticket for the final answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuardianReport {
-    /// The judgement.
+    /// Whether the draft is approved.
     pub verdict: GuardianVerdict,
-    /// Why it was not passed.
+    /// Why the guardian did not pass the draft.
     pub reasons: Vec<String>,
-    /// Names of [`GuardianAction`].
+    /// The required changes, as names of [`GuardianAction`].
     pub required_actions: Vec<String>,
-    /// How much harm the answer could do.
+    /// The harm that the answer could cause.
     pub risk_level: RiskLevel,
 }
 
-/// A guardian's judgement.
+/// The guardian's verdict on a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum GuardianVerdict {
-    /// The answer may go out.
+    /// The answer may be sent.
     Pass,
-    /// It may not, and more attempts will not help.
+    /// The answer must not be sent, and further attempts will not help.
     Fail,
-    /// It may not yet.
+    /// The answer must not be sent yet; another attempt may pass.
     Retry,
 }
 
-/// What a guardian may ask for; two of them are ours, because its checks need them.
+/// The actions that a guardian may require. Two of them are Countersign's own, because its checks
+/// need them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are the instructions")]
@@ -191,7 +192,7 @@ impl GuardianAction {
     ];
 }
 
-/// How much harm an answer could do.
+/// The harm that an answer could cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -201,26 +202,27 @@ pub enum RiskLevel {
     High,
 }
 
-/// One piece of evidence.
+/// One piece of evidence that retrieval found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvidenceItem {
-    /// The kind of source it comes from.
+    /// The kind of source that the evidence comes from.
     pub source: EvidenceSource,
-    /// Where in the source it stands; not empty.
+    /// The location within the source; not empty.
     #[serde(rename = "ref")]
     pub reference: String,
-    /// The words or figures themselves; not empty.
+    /// The quoted text or figures; not empty.
     pub snippet: String,
-    /// From 0 to 1.
+    /// The confidence in the evidence, from 0 to 1.
     pub confidence: f64,
 }
 
-/// Everything a question gathers on its way; nothing is there before its stage has run.
+/// The state that accumulates while a question is processed. Each field is absent until its stage
+/// has run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChatState {
-    /// The question as the user put it.
+    /// The question as the user wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_query: Option<String>,
     /// The track the router chose.
@@ -229,34 +231,34 @@ pub struct ChatState {
     /// The name of the [`ChatRequestType`] the router chose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_type: Option<String>,
-    /// Why the router chose so.
+    /// Why the router chose this track and request type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route_reason: Option<String>,
     /// The ticket for retrieval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub analyst_plan: Option<AnalystPlan>,
-    /// What retrieval brought back.
+    /// The evidence that retrieval found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Vec<EvidenceItem>>,
     /// The ticket for drafting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub architect_spec: Option<ArchitectSpec>,
-    /// The answer before the guardian has seen it.
+    /// The answer before the guardian reviews it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draft_answer: Option<String>,
     /// The ticket for the final answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guardian: Option<GuardianReport>,
-    /// The answer the user gets; not empty.
+    /// The answer that is sent to the user; not empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_answer: Option<String>,
-    /// How often the draft was sent back.
+    /// How many times the draft was sent back.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_u64")]
     pub retry_count: Option<u64>,
-    /// Ties the logs of this question together.
+    /// The id that correlates the logs of this question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
-    /// Milliseconds by stage.
+    /// Durations in milliseconds, by stage name.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",

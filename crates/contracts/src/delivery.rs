@@ -1,61 +1,61 @@
-//! The types of a delivery: what the executor answers (`xiaobo_action_v1`) and what the reviewer
-//! answers (`xiaojing_review_v1`).
+//! The types of a delivery: the executor's reply (`xiaobo_action_v1`) and the reviewer's reply
+//! (`xiaojing_review_v1`).
 //!
-//! The shapes alone: that the points add up and decide the action, and that only the part that
-//! belongs to a result is given, are rules of the contracts.
+//! These types cover the shape only. Rules of the contracts check that the scores add up and
+//! determine the action, and that a reply contains only the part that belongs to its result type.
 
 use serde::{Deserialize, Serialize};
 
 use crate::nullable::whole_u64;
 
-/// What the executor of a task answers.
+/// The executor's reply to a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct XiaoboAction {
-    /// Names the contract.
+    /// The contract version that the reply follows.
     pub schema_version: XiaoboActionVersion,
-    /// The task this answers.
+    /// The id of the task that this replies to.
     pub task_id: String,
-    /// Which kind of answer this is.
+    /// The kind of result; decides which of the parts below is present.
     pub result_type: XiaoboResultType,
-    /// Needed with `NEEDS_INPUT`.
+    /// Present if `result_type` is `NEEDS_INPUT`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs_input: Option<NeedsInput>,
-    /// Needed with `ARTIFACT`.
+    /// Present if `result_type` is `ARTIFACT`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifact: Option<Artifact>,
-    /// Needed with `ERROR`.
+    /// Present if `result_type` is `ERROR`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<XiaoboActionError>,
 }
 
-/// The one version of the executor's contract.
+/// The only version of the executor's contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum XiaoboActionVersion {
-    /// `xiaobo_action_v1`.
+    /// Serialized as `xiaobo_action_v1`.
     #[serde(rename = "xiaobo_action_v1")]
     V1,
 }
 
-/// Which kind of answer an executor gives.
+/// The kind of result that an executor reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum XiaoboResultType {
-    /// Documents are missing.
+    /// Required documents are missing.
     NeedsInput,
     /// The work is done.
     Artifact,
-    /// There is nothing to do now.
+    /// The task requires no work now.
     Noop,
     /// The task cannot be done.
     Error,
 }
 
-/// What the executor cannot go on without.
+/// The input that the executor needs to continue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NeedsInput {
-    /// At least one.
+    /// The missing documents; at least one.
     pub required_docs: Vec<RequiredDoc>,
 }
 
@@ -63,14 +63,14 @@ pub struct NeedsInput {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequiredDoc {
-    /// What it is called.
+    /// The name of the document.
     pub name: String,
-    /// What it must contain.
+    /// What the document must contain.
     pub description: String,
-    /// The file types that will do; any of them when absent, never an empty list.
+    /// The accepted file types, never an empty list; if absent, any [`DocType`] is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_types: Option<Vec<DocType>>,
-    /// Where it is expected.
+    /// The path where the executor expects the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggested_path: Option<String>,
 }
@@ -87,25 +87,25 @@ pub enum DocType {
     Txt,
 }
 
-/// The finished work.
+/// The finished work of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Artifact {
-    /// Its file name.
+    /// The file name of the artifact.
     pub name: String,
-    /// How the content is written.
+    /// The format of the content.
     pub format: ArtifactFormat,
-    /// The whole content; not empty.
+    /// The complete content; not empty.
     pub content: String,
-    /// Where the file could go; advice only.
+    /// A suggested path for the file; the engine may ignore it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_hint: Option<String>,
-    /// What it is, in short.
+    /// A short description of the artifact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
 }
 
-/// How the content of an artifact is written.
+/// The format of an artifact's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names are file extensions")]
@@ -119,97 +119,97 @@ pub enum ArtifactFormat {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct XiaoboActionError {
-    /// A short stable name.
+    /// A short, stable error code.
     pub code: String,
-    /// The trouble in a sentence.
+    /// The problem in one sentence.
     pub message: String,
-    /// What could be done about it.
+    /// A possible remedy, if the executor knows one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
 }
 
-/// What the reviewer of a plan or a task answers.
+/// The reviewer's reply about a plan or a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct XiaojingReview {
-    /// Names the contract.
+    /// The contract version that the reply follows.
     pub schema_version: ReviewVersion,
-    /// The task or the plan that is judged.
+    /// The id of the reviewed task or plan.
     pub task_id: String,
-    /// Which of the two.
+    /// Whether `task_id` names a plan or a task.
     pub review_target: ReviewTarget,
-    /// From 0 to 100.
+    /// The total score, from 0 to 100.
     #[serde(deserialize_with = "whole_u64")]
     pub total_score: u64,
-    /// The points by dimension; at least one.
+    /// The score by dimension; at least one entry.
     pub breakdown: Vec<Dimension>,
-    /// The judgement in a few sentences.
+    /// The assessment in a few sentences.
     pub summary: String,
-    /// What is to be done.
+    /// What has to happen next.
     pub action_required: ReviewActionRequired,
-    /// What to change.
+    /// The changes that the reviewer asks for.
     pub suggestions: Vec<Suggestion>,
 }
 
-/// The one version of the reviewer's contract.
+/// The only version of the reviewer's contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReviewVersion {
-    /// `xiaojing_review_v1`.
+    /// Serialized as `xiaojing_review_v1`.
     #[serde(rename = "xiaojing_review_v1")]
     V1,
 }
 
-/// What a review judges.
+/// The object that a review assesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ReviewTarget {
-    /// A plan before its tasks start.
+    /// A plan, before its tasks start.
     Plan,
-    /// The work of one task.
+    /// The result of one task.
     Node,
 }
 
-/// One dimension of the rubric.
+/// The score of one dimension of the rubric.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dimension {
-    /// Its name.
+    /// The name of the dimension.
     pub dimension: String,
-    /// The points given.
+    /// The points awarded in this dimension.
     #[serde(deserialize_with = "whole_u64")]
     pub score: u64,
-    /// The most points it can give.
+    /// The maximum number of points in this dimension.
     #[serde(deserialize_with = "whole_u64")]
     pub max_score: u64,
-    /// What cost points here.
+    /// The problems that cost points in this dimension.
     pub issues: Vec<ReviewIssue>,
 }
 
-/// One thing that is wrong.
+/// One problem that the reviewer found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewIssue {
-    /// What is wrong.
+    /// The problem in one sentence.
     pub problem: String,
-    /// Where it shows.
+    /// Where the problem is visible.
     pub evidence: String,
-    /// What goes wrong because of it.
+    /// The consequence of the problem.
     pub impact: String,
-    /// How to put it right.
+    /// How to fix the problem.
     pub suggestion: String,
-    /// How one will see that it is right.
+    /// How to verify that the problem is fixed.
     pub acceptance_criteria: String,
 }
 
-/// What a review asks for.
+/// The next action that a review requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ReviewActionRequired {
-    /// Take it as it is.
+    /// Accept the work unchanged.
     Approve,
-    /// Work on it again.
+    /// Revise the work.
     Modify,
-    /// Get what the executor cannot get by itself.
+    /// Obtain input that the executor cannot get on its own.
     RequestExternalInput,
 }
 
@@ -217,17 +217,17 @@ pub enum ReviewActionRequired {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suggestion {
-    /// How much it matters.
+    /// The priority of the change.
     pub priority: SuggestionPriority,
-    /// What to change.
+    /// What has to change.
     pub change: String,
-    /// How to go about it.
+    /// The steps to make the change.
     pub steps: Vec<String>,
-    /// How one will see that it is done.
+    /// How to verify that the change is done.
     pub acceptance_criteria: String,
 }
 
-/// How much a suggestion matters.
+/// The priority of a suggestion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[expect(missing_docs, reason = "the names say it")]

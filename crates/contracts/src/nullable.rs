@@ -1,18 +1,19 @@
-//! Reading fields where JSON and serde disagree by default: null beside absent, and whole numbers
-//! written as `3.0`.
+//! Deserialization helpers for cases where JSON Schema and serde differ by default: a `null` as
+//! opposed to an absent field, and whole numbers written as `3.0`.
 //!
-//! Only for `deserialize_with`; nothing here is a type of a contract, except [`Nullable`], which
-//! fields name.
+//! Apart from [`Nullable`], which contract types use as a field type, everything here serves
+//! `deserialize_with`.
 
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// A value that is there and may be null; an absent one is `Empty` around it.
+/// The value of a field that is present and may be null. An absent field is `None` in the
+/// surrounding `Option`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Nullable<T> {
-    /// The field says `null`.
+    /// The field is `null`.
     Null,
     /// The field has a value.
     Value(T),
@@ -33,7 +34,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Nullable<T> {
     }
 }
 
-/// Keeps a null that is there: without it serde reads `null` into an `Option` as absent.
+/// Preserves an explicit null. By default serde reads `null` into an `Option` as `None`, as if the
+/// field were absent.
 pub(crate) fn deserialize_present<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -42,7 +44,7 @@ where
     T::deserialize(deserializer).map(Some)
 }
 
-/// A whole number as JSON Schema counts it, in which `3.0` is one.
+/// A whole number as JSON Schema defines it, so that `3.0` counts as one.
 struct WholeNumber<T>(T);
 
 macro_rules! whole {
@@ -70,7 +72,7 @@ macro_rules! whole {
 
                     fn visit_f64<E: de::Error>(self, value: f64) -> Result<$int, E> {
                         let whole = value as $int;
-                        // The upper bound rounds up to a power of two as a float, so it is itself
+                        // As a float, the upper bound rounds up to a power of two, which is itself
                         // out of range.
                         if whole as f64 == value && value < <$int>::MAX as f64 {
                             Ok(whole)
@@ -100,7 +102,7 @@ macro_rules! whole {
 whole!(u64, whole_u64, optional_u64);
 whole!(i64, whole_i64, optional_i64);
 
-/// Reads an object whose values are whole numbers.
+/// Deserializes an object whose values are whole numbers.
 pub(crate) fn deserialize_counts<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<crate::NamedCounts, D::Error> {
@@ -108,7 +110,7 @@ pub(crate) fn deserialize_counts<'de, D: Deserializer<'de>>(
     Ok(read.into_iter().map(|(name, count)| (name, count.0)).collect())
 }
 
-/// Reads an object of counts that may be absent.
+/// Deserializes an optional object whose values are whole numbers.
 pub(crate) fn deserialize_optional_counts<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<crate::NamedCounts>, D::Error> {

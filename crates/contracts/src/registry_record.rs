@@ -1,65 +1,65 @@
-//! `schema_registry_record`: one version of one schema, as the registry keeps it.
+//! `schema_registry_record`: one version of one schema, as the registry stores it.
 //!
-//! A record says what was claimed about a change; whether the claim is true is for the comparison
-//! of schemas.
+//! A record states the compatibility that its author claims. Comparing the schemas verifies the
+//! claim.
 
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::JsonObject;
 
-/// One version of one schema.
+/// A registry entry for one version of one schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SchemaRegistryRecord {
-    /// All versions of the schema share it; not empty.
+    /// The id that all versions of the schema share; not empty.
     pub schema_id: String,
-    /// A semantic version.
+    /// The semantic version of this schema.
     pub schema_version: String,
     /// `sha256:` and 64 hexadecimal digits, over the schema in canonical JSON.
     pub digest: String,
-    /// How it gets on with the version before.
+    /// The claimed compatibility with the previous version.
     pub compatibility: RegistryCompatibility,
-    /// The version before; absent for the first.
+    /// The previous version; absent for the first version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<SupersededVersion>,
-    /// What the change asks of others; needed when breaking.
+    /// What consumers have to change; required if the version is breaking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub migration_notes: Option<String>,
-    /// A date-time.
+    /// When the version was registered, as an RFC 3339 date-time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registered_at: Option<String>,
-    /// The schema itself.
+    /// The registered JSON Schema itself.
     pub schema: RegisteredSchema,
 }
 
-/// How a version gets on with the one before.
+/// The compatibility of a version with the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RegistryCompatibility {
-    /// Old values fit the new schema.
+    /// Values of the old schema validate against the new one.
     Backward,
-    /// New values fit the old schema.
+    /// Values of the new schema validate against the old one.
     Forward,
-    /// Both.
+    /// Both backward and forward compatible.
     Full,
-    /// Neither is promised.
+    /// Neither direction is guaranteed.
     Breaking,
-    /// There was none before.
+    /// The first version, which has no predecessor.
     Initial,
 }
 
-/// The version a record follows.
+/// The version that a record replaces.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SupersededVersion {
-    /// Its semantic version.
+    /// The semantic version of the replaced schema.
     pub schema_version: String,
-    /// Its digest.
+    /// The digest of the replaced schema, in the format of [`SchemaRegistryRecord::digest`].
     pub digest: String,
 }
 
-/// A JSON Schema, which is an object, or `true` for anything and `false` for nothing.
+/// A JSON Schema: an object, or a boolean, where `true` accepts every value and `false` none.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Value")]
 #[expect(missing_docs, reason = "the names say it")]

@@ -1,12 +1,12 @@
-//! The shipped files themselves, compiled into the binary.
+//! The text of the shipped contract files, compiled into the binary.
 //!
-//! Text and nothing else: no parsing happens here, and no file is read at run time.
-//! The order is that of the processes they belong to, and every id stands here once.
+//! This module does not parse anything and reads no file at run time. Contracts are listed in the
+//! order of the processes they belong to, and each id appears once.
 
-/// One shipped contract: its id, its contract file, and the schema that file names.
+/// A shipped contract: its id, its contract file, and the schema that the contract file references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShippedContract {
-    /// The id, which is also the name of both files.
+    /// The contract id, which is also the base name of both files.
     pub id: &'static str,
     /// The text of `contracts/<id>.yaml`.
     pub contract: &'static str,

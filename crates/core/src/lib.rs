@@ -1,21 +1,25 @@
-//! Countersign's core: models propose, contracts decide.
+//! Core of Countersign: parses and validates model replies, loads protocols, and decides runs.
 //!
-//! Everything here is pure: no IO, no async, no clock, no randomness, no environment. Text comes
-//! in, an accepted value or violations come out.
+//! The crate is pure: no I/O, no async, no clock, no randomness, no environment variables. A
+//! contract takes the text of a reply and returns an accepted value or a list of violations.
 //!
 //! ```
-//! use countersign_core::contract::load_inline;
-//! use countersign_core::reply::{Context, Finish, Verdict};
+//! use countersign_core::contract::load_inline_contract;
+//! use countersign_core::reply::{AdmissionVerdict, FinishReason, RuleContext};
 //!
-//! let contract = load_inline(r#"
+//! let contract = load_inline_contract(r#"
 //! id: verdict
 //! version: 1.0.0
 //! intake: tolerant
-//! schema: { type: object, required: [score], properties: { score: { type: integer, maximum: 100 } } }
+//! schema:
+//!   type: object
+//!   required: [score]
+//!   properties: { score: { type: integer, maximum: 100 } }
 //! "#).unwrap();
 //!
-//! let verdict = contract.admit("Sure! {\"score\": 101}", Finish::Stop, &Context::default());
-//! let Verdict::Refused(violations) = verdict else { panic!() };
+//! let verdict =
+//!     contract.admit("Sure! {\"score\": 101}", FinishReason::Stop, &RuleContext::default());
+//! let AdmissionVerdict::Refused(violations) = verdict else { panic!() };
 //! assert_eq!(violations[0].to_string(), "/score: expected at most 100, found 101 [maximum]");
 //! ```
 

@@ -1,25 +1,25 @@
-//! Addresses that may hold a user and a password, which nobody is to see: not a log, not an event, not a message.
+//! Service URLs whose user name and password must not appear in logs, events or messages.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// What stands in the place of a user and a password.
+/// Replacement text for a user name and password.
 const REDACTED: &str = "[redacted]";
 
-/// An address of a service. Shown, printed or sent, it has no user and no password.
+/// URL of a service. `Display`, `Debug` and `Serialize` omit the user name and the password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServiceUrl(String);
 
 impl ServiceUrl {
-    /// An address as somebody wrote it.
+    /// Wraps a URL exactly as it was configured, including any credentials.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The whole address, for whoever connects to it.
+    /// Returns the whole URL with its credentials. Use it only to open a connection.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -44,13 +44,13 @@ impl Serialize for ServiceUrl {
     }
 }
 
-/// Whether an address in a text has a user or a password.
+/// Returns whether any URL in the text contains a user name or a password.
 #[must_use]
 pub fn has_credentials(text: &str) -> bool {
     matches!(redact_credentials(text), Cow::Owned(_))
 }
 
-/// A text without the users and passwords of the addresses in it.
+/// Replaces the user names and passwords of all URLs in the text with `[redacted]`.
 #[must_use]
 pub fn redact_credentials(text: &str) -> Cow<'_, str> {
     let mut shown = String::new();

@@ -1,14 +1,15 @@
-//! The known name somebody probably meant.
+//! Suggests the known name that is closest to a misspelled one.
 
 use crate::limits::MAX_SIMILAR_NAME_STEPS;
 
-/// How many characters of a name are compared.
+/// Number of leading characters that are compared.
 const MAX_COMPARED_CHARS: usize = 64;
-/// Longer names, in bytes, resemble nothing.
+/// Maximum length of a compared name, in bytes. A longer name has no similar name.
 const MAX_NAME_BYTES: usize = 1_024;
 
-/// The candidate nearest to `name`, if it is near enough to be worth telling. The search is bounded:
-/// of very many candidates only the first are compared.
+/// Returns the candidate closest to `name`, if at most a third of its characters differ. The search
+/// is bounded by [`MAX_SIMILAR_NAME_STEPS`]: with very many candidates, only the first are
+/// compared.
 #[must_use]
 pub fn find_similar_name<'c>(
     name: &str,
@@ -28,7 +29,7 @@ pub fn find_similar_name<'c>(
         }
         let candidate_chars = to_compared_chars(candidate);
         let longest = name_length.max(candidate.chars().count());
-        // Only what is nearer than the nearest so far counts.
+        // Accept only a candidate that is closer than the best one so far.
         let most = match best {
             Some((0, _)) => break,
             Some((least, _)) => (longest / 3).min(least - 1),
@@ -44,13 +45,13 @@ pub fn find_similar_name<'c>(
     best.map(|(_, candidate)| candidate)
 }
 
-/// The characters of a name that are compared, in lower case.
 fn to_compared_chars(name: &str) -> Vec<char> {
     name.chars().flat_map(char::to_lowercase).take(MAX_COMPARED_CHARS).collect()
 }
 
-/// How many single-character changes lie between two words, if at most so many; neighbours swapped
-/// count once. Only the cells of the table are filled in from which a way that short can pass.
+/// Returns the edit distance between two words if it is at most `most`; a swap of two neighbouring
+/// characters counts as one edit. Only the table cells that such a short edit path can cross are
+/// computed.
 fn edit_distance_within(left: &[char], right: &[char], most: usize) -> Option<usize> {
     const FAR: usize = usize::MAX / 2;
     if left.len().abs_diff(right.len()) > most {
@@ -79,7 +80,7 @@ fn edit_distance_within(left: &[char], right: &[char], most: usize) -> Option<us
         if nearest_yet > most {
             return None;
         }
-        // Rows change places: the one before last is filled anew.
+        // Rotate the rows: the next iteration overwrites the oldest one.
         std::mem::swap(&mut before, &mut last);
         std::mem::swap(&mut last, &mut row);
     }

@@ -192,7 +192,7 @@ fn a_folder_that_says_everything_loads() {
         limits,
         [
             "money 500000 Wait None",
-            "rework 3 Phase(\"end\") Some(\"Three rounds are enough.\")",
+            "rework 3 GoTo(\"end\") Some(\"Three rounds are enough.\")",
             "tokens 20000 Wait None",
             "wall_time 3600000 Fail None",
         ]
@@ -291,7 +291,7 @@ fn phases_say_what_they_do() {
         effects,
         [
             "out/{{ state.title }}.md state.draft None Wait",
-            "lint --{{ run.id }} Some(5) Phase(\"end\")",
+            "lint --{{ run.id }} Some(5) GoTo(\"end\")",
             "POST http://127.0.0.1:8080/x None Wait",
             "notes state.title None Wait",
         ]

@@ -1,10 +1,9 @@
-//! What a store finds for a request: the rows that may be seen, with their scores. Composing reads
-//! nothing else.
+//! The candidates a store retrieves for a request: the visible rows with their scores. Composing
+//! reads nothing else.
 //!
-//! The store answers for the scope: whatever stands here belongs to the subject that asks (or, for
-//! facts, to its agent or tenant). Status, validity, expiry, windows and purposes are ruled on by
-//! composing, so that what they keep out is named in the packet: the store need not apply them. *Not
-//! here*: finding, scoring.
+//! The store enforces the scope: every row belongs to the requesting subject or, for facts, to its
+//! agent or tenant. Composing applies status, validity, expiry, windows and purposes, so that the
+//! packet can name the rows they exclude; the store need not apply them.
 
 use std::collections::BTreeMap;
 
@@ -18,58 +17,62 @@ use crate::record::{
 };
 use crate::rules::ValidityPeriod;
 
-/// What a store found. The order of the lists does not matter: composing sorts by its own keys.
+/// The rows a store retrieved. The order of the lists does not matter, because composing sorts them
+/// by its own keys.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Candidates {
-    /// The working state of the run.
+    /// The working state of the run; absent if the run has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub working: Option<WorkingMemory>,
-    /// The summary of the session.
+    /// The rolling summary of the session; absent if none was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<SessionSummary>,
-    /// Facts of every level and status; superseded ones, so that the packet can name them.
+    /// Facts of every level and status. Superseded facts are included so that the packet can name
+    /// them.
     #[serde(default)]
     pub facts: Vec<ScoredRow<MemoryFact>>,
-    /// Procedures of the task type.
+    /// Procedures for the requested task type.
     #[serde(default)]
     pub procedures: Vec<ScoredRow<MemoryProcedure>>,
     /// Episodes of the subject.
     #[serde(default)]
     pub episodes: Vec<ScoredRow<MemoryEpisode>>,
-    /// Guesses of the run, and whatever guess outlives its own: for every purpose, because those that
-    /// a responder must not see are known by their words.
+    /// Insights of the run, and insights that outlive their own run. They are retrieved for every
+    /// purpose, because composing recognizes the insights that a responder must not see by their
+    /// words.
     #[serde(default)]
     pub insights: Vec<ScoredRow<MemoryInsight>>,
-    /// For a responder, what other runs guessed and nobody has validated: none of it is given, and its
-    /// words are known by it.
+    /// For a responder: insights of other runs that nobody has validated. The packet contains none
+    /// of them; composing uses their words to withhold text that repeats them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guesses: Vec<MemoryInsight>,
-    /// For a responder, the validated insights that writers of the events below were shown, where they do not stand
-    /// in `insights`: what was written after an insight is seen once it is validated.
+    /// For a responder: validated insights that the authors of the events below had seen and that
+    /// are missing from `insights`. Text that was written after an insight becomes visible once the
+    /// insight is validated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cleared: Vec<MemoryInsight>,
-    /// The facts that a user or a tool answers for, by level and id, whatever else they rest on.
+    /// Level and id of each fact whose origin is a user or a tool, regardless of its evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub vouched: Vec<(ScopeLevel, String)>,
-    /// Events that the cues or the message activate, and those that the summary quotes.
+    /// Events that match the cues or the message, and events that the summary quotes.
     #[serde(default)]
     pub quotes: Vec<ScoredRow<MemoryEvent>>,
     /// The latest events of the session.
     #[serde(default)]
     pub window: Vec<MemoryEvent>,
-    /// The events that the rows above cite, by id. The rows of `quotes` and `window` cite themselves
-    /// and need not stand here.
+    /// The events that the rows above cite, by id. Rows in `quotes` and `window` cite themselves
+    /// and need not appear here.
     #[serde(default)]
     pub evidence: BTreeMap<String, CitedEvent>,
-    /// What was not looked at as a whole, because there is too much of it.
+    /// Reads that stopped at a limit, so that only the newest rows were considered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<ReadTruncation>,
 }
 
 impl Candidates {
-    /// Whether a fact that another took the place of still held at a moment: in its time, and before the
-    /// other begins.
+    /// Returns whether a superseded fact was still valid at a timestamp: within its own validity
+    /// period and before its successor's begins.
     pub(crate) fn was_valid_at(&self, fact: &MemoryFact, at: Timestamp) -> bool {
         let Some(by) = &fact.superseded_by else { return false };
         let mut others = self.facts.iter().map(|other| &other.row);
@@ -78,12 +81,13 @@ impl Candidates {
         ValidityPeriod::from_fact(fact).contains(at) && by().is_some_and(begins)
     }
 
-    /// Whether a user or a tool answers for a fact.
+    /// Returns whether the origin of a fact is a user or a tool.
     pub(crate) fn is_vouched(&self, fact: &MemoryFact) -> bool {
         self.vouched.iter().any(|(level, id)| (*level, id) == (fact.level, &fact.id))
     }
 
-    /// Whether something that is disputed says otherwise than a fact at a moment.
+    /// Returns whether a disputed fact with the same key and level gives another value at a
+    /// timestamp.
     pub(crate) fn is_contested(&self, fact: &MemoryFact, at: Timestamp) -> bool {
         self.facts.iter().map(|other| &other.row).any(|other| {
             other.status == FactStatus::Disputed
@@ -94,60 +98,61 @@ impl Candidates {
     }
 }
 
-/// Something of which there is more than is looked at for one packet.
+/// A read that stopped at a limit because there are more rows than one packet considers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadTruncation {
-    /// What: the events that a word of the request stands in, or a kind of row. The word itself is not
-    /// told: what is said now is never shown.
+    /// What was read: events that contain a word of the request, or a kind of row. The word itself
+    /// is not included, because the current message is never shown.
     pub what: String,
-    /// How many were looked at: the newest.
+    /// The number of rows that were read, newest first.
     pub read: u64,
-    /// Of how many, where that is known.
+    /// The total number of rows, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<u64>,
 }
 
-/// A row and how well it answers the request.
+/// A row with its relevance to the request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScoredRow<T> {
-    /// The row.
+    /// The stored row, unchanged.
     pub row: T,
-    /// How well it answers.
+    /// The relevance of the row; zero if it matches nothing.
     pub score: RelevanceScore,
 }
 
-/// A score in millionths, so that it is the same on every machine. Zero for what answers nothing.
+/// A score in millionths, as an integer so that it is the same on every machine. It is zero for a
+/// row that matches nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RelevanceScore {
-    /// What counts.
+    /// The total score that ranking uses.
     pub total: i64,
-    /// What it was made of, by name.
+    /// The components of the score by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parts: BTreeMap<String, i64>,
 }
 
-/// An event as far as a citation shows it.
+/// The part of an event that a citation shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CitedEvent {
-    /// What it is.
+    /// The kind of the event, shown in the type of the citation.
     pub kind: MemoryEventKind,
-    /// Where it came from.
+    /// The origin of the event, shown in the type of the citation.
     pub origin: MemoryOrigin,
-    /// When it happened.
+    /// The timestamp at which the event happened.
     pub ts: Timestamp,
-    /// Its words, from which the citation's summary is cut.
+    /// The full text of the event; the citation's summary is a shortened copy.
     pub text: String,
-    /// The insights that its writer was shown.
+    /// The ids of the insights that the author of the event had seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen_insights: Vec<String>,
 }
 
 impl<T> ScoredRow<T> {
-    /// A row that answers nothing in particular.
+    /// Wraps a row with a score of zero.
     #[must_use]
     pub fn from_row(row: T) -> Self {
         Self { row, score: RelevanceScore::default() }

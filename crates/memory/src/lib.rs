@@ -1,17 +1,19 @@
-//! Memory: what was said, done and learned, kept by scope; and packets of it that fit a budget.
+//! Memory for agents: stores what was said, done and learned by scope, and composes packets of it
+//! that fit a token budget.
 //!
 //! ```text
-//! remember ──► records, their index                                    record, store
-//! Request ──► Found: rows that may be seen, with their scores          store, rank
-//!         ──► compose: filter, order, budget, ladder ──► MemoryPacket  compose   (pure)
-//!         ──► render by purpose ──► prompt text                        render    (pure)
-//!         ──► build: inputs by reference, digest ──► replay            store, compose
-//! events ──► a model under a contract ──► candidates, which rules rule on   learn     (pure)
-//! events ──► the lines of a session that matter ──► its summary              summarize (pure)
+//! events and rows ──► write ──► records and their index                record, store
+//! PacketRequest ──► retrieve ──► Candidates: visible rows with scores  store, rank
+//!         ──► compose: filter, sort, budget, degrade ──► MemoryPacket  compose    (pure)
+//!         ──► render by purpose ──► prompt text                        render     (pure)
+//!         ──► build: row references and a digest ──► replay            store, compose
+//! events ──► a model under a contract ──► claim candidates             extraction (pure)
+//! events ──► the relevant lines of a session ──► its summary           summarize  (pure)
 //! ```
 //!
-//! Composing is a function of its arguments: no clock, no chance, no order of insertion shows in a
-//! packet. *Not here*: runs, models, the command line.
+//! Composing depends on its arguments only: it uses no clock and no random numbers, and the order
+//! in which rows were inserted does not affect a packet. This crate does not handle runs, model
+//! calls or the command line.
 
 pub mod record;
 mod scope;

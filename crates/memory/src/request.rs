@@ -1,4 +1,4 @@
-//! What a packet is asked for with.
+//! The request for a memory packet.
 
 use countersign_contracts::memory::meta::{PacketCues, PacketPurpose, SectionBudgets};
 use countersign_core::run::Timestamp;
@@ -6,41 +6,43 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EmbeddingVector, MemoryScope};
 
-/// A request for a packet: with the rows that may be seen and a policy, all that composing reads.
+/// A request for a packet. Composing reads the request, the candidate rows and a policy, and
+/// nothing else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PacketRequest {
-    /// Whose memory.
+    /// The owner, session and run that the packet is composed for.
     pub scope: MemoryScope,
-    /// Which kind of prompt it goes into.
+    /// The kind of prompt the packet goes into.
     pub purpose: PacketPurpose,
-    /// The kind of task: selects the procedures.
+    /// The task type, which selects procedures; `generic` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_type: Option<String>,
-    /// Tags, entities, keywords and a time that the request speaks of.
+    /// Tags, entities, keywords and a time range that the request mentions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cues: Option<PacketCues>,
-    /// What is being said now, in its own words: ranked with, never shown.
+    /// The current message, verbatim. It is used for ranking and never appears in the packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What an embedder made of what is being said: the build keeps it, so that it is never asked again.
+    /// The embedding of the current message. The build stores it, so a replay does not call the
+    /// embedder again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vector: Option<EmbeddingVector>,
-    /// How many tokens, where it is not for the policy to say.
+    /// A budget that replaces the policy's; the policy's budget applies when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetOverride>,
-    /// The one moment that counts as now.
+    /// The timestamp that counts as now for the whole packet.
     pub as_of: Timestamp,
 }
 
-/// A budget of the caller's own.
+/// A token budget that the caller sets instead of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetOverride {
-    /// In all.
+    /// The total number of tokens; the minimum is 256.
     pub max_tokens: u64,
-    /// By section; the policy's shares where absent. Where it is there, no section gets what another
-    /// leaves.
+    /// Budgets by section; the policy's shares when absent. When present, a section does not
+    /// receive tokens that another section leaves unused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_section: Option<SectionBudgets>,
 }

@@ -1,12 +1,14 @@
-//! Whose memory: no row is kept and no question is asked without all of it.
+//! Scopes: who owns a row and which session and run it belongs to. Every stored row and every query
+//! has a complete scope.
 
 use serde::{Deserialize, Serialize};
 
-/// The longest id, in bytes.
+/// The maximum length of an id, in bytes.
 const MAX_ID_BYTES: usize = 256;
 
-/// Whose memory, and where in it: every part is there, so that a question without scope cannot be
-/// written down.
+/// The owner, session and run of a memory row or query.
+///
+/// All five parts are mandatory, so a query without a complete scope cannot be expressed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryScope {
@@ -17,32 +19,33 @@ pub struct MemoryScope {
     run: String,
 }
 
-/// Whose memory, across sessions and runs.
+/// The owner of memory across sessions and runs: a user of an agent in a tenant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemorySubject {
-    /// The tenant.
+    /// The tenant id, 1 to 256 bytes without control characters.
     pub tenant: String,
-    /// The user.
+    /// The user id, 1 to 256 bytes without control characters.
     pub user: String,
-    /// The agent.
+    /// The agent id, 1 to 256 bytes without control characters.
     pub agent: String,
 }
 
-/// An id that no scope may have.
+/// Error for an id that is empty, too long or contains a control character.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{part}` of a scope must be 1 to {MAX_ID_BYTES} bytes without control characters, found {found}"
 )]
 pub struct MemoryScopeError {
-    /// Which of the five.
+    /// The invalid part: `tenant_id`, `user_id`, `agent_id`, `session_id` or `run_id`.
     pub part: &'static str,
-    /// What was wrong with it.
+    /// A short description of the problem, such as `an empty one`.
     pub found: &'static str,
 }
 
 impl MemoryScope {
-    /// A scope of these five ids.
+    /// Creates a scope, or fails if one of the ids is empty, longer than 256 bytes or contains a
+    /// control character.
     pub fn new(
         tenant: impl Into<String>,
         user: impl Into<String>,
@@ -61,7 +64,7 @@ impl MemoryScope {
         Ok(scope)
     }
 
-    /// Whether every part names something; for a scope that was read from somewhere.
+    /// Checks that every part is a valid id. Use it for a scope that was deserialized.
     pub fn check(&self) -> Result<(), MemoryScopeError> {
         let parts = [
             ("tenant_id", &self.tenant),
@@ -85,38 +88,38 @@ impl MemoryScope {
         Ok(())
     }
 
-    /// Whose memory, across sessions and runs.
+    /// Returns the owner: tenant, user and agent without session and run.
     #[must_use]
     pub fn subject(&self) -> MemorySubject {
         let (tenant, user, agent) = (self.tenant.clone(), self.user.clone(), self.agent.clone());
         MemorySubject { tenant, user, agent }
     }
 
-    /// The tenant.
+    /// Returns the tenant id.
     #[must_use]
     pub fn tenant(&self) -> &str {
         &self.tenant
     }
 
-    /// The user.
+    /// Returns the user id.
     #[must_use]
     pub fn user(&self) -> &str {
         &self.user
     }
 
-    /// The agent.
+    /// Returns the agent id.
     #[must_use]
     pub fn agent(&self) -> &str {
         &self.agent
     }
 
-    /// The session.
+    /// Returns the session id.
     #[must_use]
     pub fn session(&self) -> &str {
         &self.session
     }
 
-    /// The run.
+    /// Returns the run id.
     #[must_use]
     pub fn run(&self) -> &str {
         &self.run

@@ -1,22 +1,23 @@
-//! A text as a point among others: what a model for embeddings makes of it, in whole numbers.
+//! Embedding vectors with integer components.
 //!
-//! Floats end here. A vector is kept as signed bytes, each beside the largest of them, and two are compared
-//! by whole numbers alone, so that a score is the same on every machine and in every order of adding.
+//! Floats are converted on entry. A vector is stored as signed bytes scaled to its largest
+//! component, and two vectors are compared with integer arithmetic only, so a score is the same on
+//! every machine and in every order of addition.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
-/// No model has more dimensions.
+/// The maximum number of dimensions of a vector.
 pub const MAX_DIMENSIONS: usize = 8_192;
 
-/// The value of the largest component.
+/// The value that the largest component is scaled to.
 const LARGEST: f64 = 127.0;
 
-/// Two vectors that point the same way are so similar, in millionths.
+/// The similarity of two vectors with the same direction, in millionths.
 const SAME: i64 = 1_000_000;
 
-/// What an embedder made of a text.
+/// The embedding of a text together with the name of its embedder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "SerializedVector", into = "SerializedVector")]
 pub struct EmbeddingVector {
@@ -24,33 +25,33 @@ pub struct EmbeddingVector {
     components: Vec<i8>,
 }
 
-/// Numbers that are no vector.
+/// Error for numbers that do not form a valid vector.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VectorError {
-    /// Nobody made it.
+    /// The name of the embedder is empty.
     #[error("a vector must say which embedder made it")]
     Nameless,
-    /// Too few or too many.
+    /// The number of dimensions is zero or above [`MAX_DIMENSIONS`].
     #[error("a vector must have 1 to {MAX_DIMENSIONS} numbers, found {found}")]
     Dimensions {
-        /// How many there are.
+        /// The number of dimensions found.
         found: usize,
     },
-    /// Infinite, or no number.
+    /// A component is infinite or NaN.
     #[error("number {index} of a vector is not finite")]
     NotFinite {
-        /// Which one, counted from 0.
+        /// The zero-based index of the first such component.
         index: usize,
     },
-    /// It points nowhere.
+    /// All components are zero, so the vector has no direction.
     #[error("every number of a vector is 0")]
     Zero,
-    /// Text that stands for no bytes.
+    /// The serialized components are not valid Base64.
     #[error("a vector must be written in base64")]
     Unreadable,
 }
 
-/// A vector in a file.
+/// The serialized form of a vector.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SerializedVector {
@@ -59,14 +60,14 @@ struct SerializedVector {
 }
 
 impl EmbeddingVector {
-    /// What an embedder made, given as it came.
+    /// Converts the floats that an embedder returned.
     ///
     /// ```
-    /// use countersign_memory::Vector;
+    /// use countersign_memory::EmbeddingVector;
     ///
-    /// let one = Vector::of("small", &[0.3, 0.4, 0.0]).unwrap();
-    /// let other = Vector::of("small", &[0.6, 0.8, 0.0]).unwrap();
-    /// assert_eq!(one.similarity(other.body()), 1_000_000);
+    /// let one = EmbeddingVector::from_floats("small", &[0.3, 0.4, 0.0]).unwrap();
+    /// let other = EmbeddingVector::from_floats("small", &[0.6, 0.8, 0.0]).unwrap();
+    /// assert_eq!(one.similarity_to(other.components()), 1_000_000);
     /// ```
     pub fn from_floats(embedder: impl Into<String>, numbers: &[f32]) -> Result<Self, VectorError> {
         if let Some(place) = numbers.iter().position(|number| !number.is_finite()) {
@@ -82,7 +83,7 @@ impl EmbeddingVector {
         Self::new(embedder.into(), body)
     }
 
-    /// One that was kept.
+    /// Restores a vector from stored components.
     pub(crate) fn new(embedder: String, body: Vec<i8>) -> Result<Self, VectorError> {
         if embedder.trim().is_empty() {
             return Err(VectorError::Nameless);
@@ -96,20 +97,21 @@ impl EmbeddingVector {
         Ok(Self { embedder, components: body })
     }
 
-    /// Who made it. Vectors of two embedders have nothing to do with each other.
+    /// Returns the name of the embedder. Vectors of different embedders are not comparable.
     #[must_use]
     pub fn embedder(&self) -> &str {
         &self.embedder
     }
 
-    /// Its numbers.
+    /// Returns the components, scaled so that the largest absolute value is 127.
     #[must_use]
     pub fn components(&self) -> &[i8] {
         &self.components
     }
 
-    /// How near another one of the same embedder points, from -1,000,000 (away) to 1,000,000 (the same way).
-    /// One with another number of dimensions is not near at all.
+    /// Returns the cosine similarity to another vector of the same embedder, from -1,000,000
+    /// (opposite direction) to 1,000,000 (same direction). A vector with a different number of
+    /// dimensions gets -1,000,000.
     #[must_use]
     pub fn similarity_to(&self, other: &[i8]) -> i64 {
         if other.len() != self.components.len() {
@@ -147,12 +149,12 @@ impl From<EmbeddingVector> for SerializedVector {
     }
 }
 
-/// The numbers as bytes, for a file.
+/// Encodes components as bytes for storage.
 pub(crate) fn encode_components(numbers: &[i8]) -> Vec<u8> {
     numbers.iter().map(|number| number.cast_unsigned()).collect()
 }
 
-/// The numbers of bytes.
+/// Decodes stored bytes into components.
 pub(crate) fn decode_components(bytes: &[u8]) -> Vec<i8> {
     bytes.iter().map(|byte| byte.cast_signed()).collect()
 }
@@ -171,13 +173,13 @@ mod tests {
         assert_eq!(east.similarity_to(vector(&[0.01, 0.0]).components()), 1_000_000);
         assert_eq!(east.similarity_to(vector(&[-7.0, 0.0]).components()), -1_000_000);
         assert_eq!(east.similarity_to(vector(&[0.0, 1.0]).components()), 0);
-        // A little more than √½: lengths are rounded down.
+        // Slightly more than √½, because lengths are rounded down.
         assert_eq!(east.similarity_to(vector(&[1.0, 1.0]).components()), 707_133);
     }
 
     #[test]
     fn bytes_keep_what_floats_say() {
-        // A thousand pseudo-random components: the error of bytes stays below a hundredth.
+        // With a thousand pseudo-random components, the rounding error of bytes stays below 0.01.
         let mut seed = 7_u32;
         let mut random = || {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

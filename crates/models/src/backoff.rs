@@ -1,17 +1,18 @@
-//! How long to wait before the next try. Pure: no clock, and chance only from the seed.
+//! Computes how long to wait before the next attempt. The computation is pure: it has no clock, and
+//! randomness only from the seed.
 
 use std::time::Duration;
 
-/// A schedule of waits that grow.
+/// A backoff schedule with growing delays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExponentialBackoff {
-    /// The first wait.
+    /// Delay after the first failed attempt. Default: one second.
     pub initial_interval: Duration,
-    /// How much longer each next one is.
+    /// Factor by which each delay grows. Default: 2.
     pub multiplier: u32,
-    /// The longest; only a provider's own wish goes beyond it.
+    /// Longest delay, unless the provider asks for more. Default: one minute.
     pub max_interval: Duration,
-    /// Spreads callers apart: up to half of each wait is taken off by it.
+    /// Seed that spreads callers apart: it takes up to half off each delay. Default: 0.
     pub seed: u64,
 }
 
@@ -27,19 +28,20 @@ impl Default for ExponentialBackoff {
 }
 
 impl ExponentialBackoff {
-    /// The wait after the failed try `attempt`, counted from 0; never shorter than the provider asks.
+    /// Returns the delay after the failed attempt `attempt`, counted from 0; never shorter than the
+    /// provider asks.
     #[must_use]
     pub fn delay(&self, attempt: u32, retry_after: Option<Duration>) -> Duration {
         let growth = self.multiplier.max(1).saturating_pow(attempt);
         let full = self.initial_interval.saturating_mul(growth).min(self.max_interval);
         let share = splitmix64(self.seed ^ splitmix64(u64::from(attempt))) >> 11;
-        // Both halves of the product stay below 2^53, where `f64` is exact.
+        // Both parts of the fraction stay within 2^53, where `f64` is exact.
         let spread = full.mul_f64(0.5 + 0.5 * (share as f64 / (1u64 << 53) as f64));
         spread.max(retry_after.unwrap_or_default())
     }
 }
 
-/// The finishing step of `SplitMix64`: near seeds give far numbers.
+/// The finalizer of `SplitMix64`: similar seeds give very different numbers.
 fn splitmix64(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,18 +1,19 @@
-//! The one door to every model.
+//! The trait that every chat model implements.
 
 use std::pin::Pin;
 
 use crate::{ModelError, ModelRequest, ModelResponse};
 
-/// A future on the heap: a trait object cannot have an `async fn`.
+/// A boxed future, because a trait object cannot have an `async fn`.
 pub type ModelFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Something that answers.
+/// A model that replies to a prompt.
 pub trait ChatModel: Send + Sync {
-    /// What a user typed to get it.
+    /// Name of the model, as the user wrote it.
     fn name(&self) -> &str;
 
-    /// Asks once. `live` hears the text as it comes; dropping the future ends the request.
+    /// Calls the model once, without a retry. `live` receives the text as it arrives; dropping the
+    /// future cancels the request.
     fn complete<'a>(
         &'a self,
         ask: &'a ModelRequest,

@@ -1,4 +1,4 @@
-//! Why a model cannot be connected at all: settings to be mended by a person.
+//! Configuration errors: why a model cannot be connected until a person corrects the settings.
 
 use std::io;
 
@@ -7,109 +7,109 @@ use thiserror::Error;
 
 use crate::ModelProvider;
 
-/// A fault in the settings. Never holds a key.
+/// An error in the settings. Never contains a key.
 #[derive(Debug, Error)]
 pub enum ModelConfigError {
-    /// It answers, and makes no vectors.
+    /// The model generates text, not embeddings.
     #[error(
         "`{spec}` makes no vectors; expected `openai:NAME`, `openai:NAME@ADDRESS` or `ollama:NAME`"
     )]
     NoEmbedder {
-        /// What the user typed.
+        /// The model specification that the user wrote.
         spec: String,
     },
-    /// The provider wants a key.
+    /// The provider requires a key, and none is set.
     #[error(
         "`{provider}` needs a key; set `{variable}`, or `{variable}_FILE` to a file that holds it"
     )]
     NoKey {
-        /// Whose key.
+        /// Provider that requires the key.
         provider: ModelProvider,
-        /// Where it belongs.
+        /// Environment variable that should hold the key.
         variable: &'static str,
     },
-    /// Two places hold a key, and one would win silently.
+    /// Two settings hold the same key, and one would silently take precedence.
     #[error("both `{variable}` and `{variable}_FILE` are set; expected one of them")]
     TwoKeys {
-        /// The variable.
+        /// Environment variable without `_FILE`.
         variable: String,
     },
-    /// The file of a key cannot be read.
+    /// A key file cannot be read.
     #[error("cannot read `{file}`, which `{variable}_FILE` names")]
     UnreadableKey {
-        /// The variable without `_FILE`.
+        /// Environment variable without `_FILE`.
         variable: String,
-        /// The file.
+        /// Path of the key file.
         file: String,
-        /// Why not.
+        /// Why the file cannot be read.
         source: io::Error,
     },
-    /// The key cannot stand in a header.
+    /// The key cannot be sent in a header.
     #[error(
         "the key in `{variable}` cannot be sent: expected visible ASCII characters on one line"
     )]
     UnusableKey {
-        /// Where it stands.
+        /// Environment variable that holds the key.
         variable: String,
     },
-    /// The list of keys by host is none.
+    /// The list of keys by host has an invalid entry.
     #[error("`{variable}`: expected `HOST=VARIABLE`, found `{found}`")]
     BadHostList {
-        /// The variable.
+        /// Environment variable with the list.
         variable: &'static str,
-        /// The entry.
+        /// The invalid entry.
         found: String,
     },
     /// The list of keys by host names a variable that is not set.
     #[error("`{variable}` is not set, and should hold the key for `{host}`")]
     UnsetKey {
-        /// The variable.
+        /// Environment variable that is missing.
         variable: String,
-        /// Whose key.
+        /// Host that the key is for.
         host: String,
     },
-    /// A key would travel in the clear.
+    /// A key would be sent unencrypted.
     #[error(
         "a key is not sent to `{host}` over http; expected https, or an address of this machine"
     )]
     KeyOverHttp {
-        /// The host.
+        /// Host that the key would be sent to.
         host: String,
     },
-    /// The address of a provider is none.
+    /// The address of a provider is invalid.
     #[error("`{address}` is no address of a model: {reason}")]
     BadAddress {
         /// The address, without user and password.
         address: String,
-        /// What is wrong with it.
+        /// What is wrong with the address.
         reason: String,
     },
-    /// The word about schemas is none of the two.
+    /// The setting for schemas has an unknown value.
     #[error("`{variable}`: expected `send` or `hold`, found `{found}`")]
     BadSchemaUse {
-        /// The variable.
+        /// Environment variable with the setting.
         variable: &'static str,
-        /// What it holds.
+        /// Value that was found.
         found: String,
     },
-    /// The proxy cannot be used.
+    /// The proxy cannot be used; its address is not shown, because it may contain a password.
     #[error("the proxy cannot be used: expected an address like `http://HOST:PORT`")]
     BadProxy,
-    /// The HTTP client cannot be made: most likely the system has no certificates.
+    /// The HTTP client cannot be created, most likely because the system has no certificates.
     #[error("cannot set up HTTPS: {reason}")]
     Https {
-        /// The cause, in the words of the library.
+        /// The cause, as the library reports it.
         reason: String,
     },
-    /// The file of a script cannot be read.
+    /// A script file cannot be read.
     #[error("cannot read the script `{file}`")]
     UnreadableScript {
-        /// The file.
+        /// Path of the script file.
         file: String,
-        /// Why not.
+        /// Why the file cannot be read.
         source: io::Error,
     },
-    /// The file of a script has faults.
+    /// The script file is invalid; holds every error in it.
     #[error("the script has {} fault(s); the first: {}", .0.len(), .0.first().map(ToString::to_string).unwrap_or_default())]
     BadScript(Vec<Diagnostic>),
 }

@@ -1,4 +1,4 @@
-//! From a model's name and settings to something that answers. Nothing is sent yet.
+//! Creates models and embedders from a model specification and settings. Nothing is sent yet.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::{
     ProviderKey, ScriptedModel,
 };
 
-/// Connects a model: finds its address and key, or reads its script.
+/// Connects a model: resolves its address and key, or reads its script.
 ///
 /// # Errors
-/// Where a person has to mend the settings first.
+/// If a person must correct the settings first.
 pub fn connect_model(
     spec: &ModelSpec,
     settings: &ModelSettings,
@@ -53,10 +53,10 @@ pub fn connect_model(
     }
 }
 
-/// Connects an embedder: `openai:NAME`, or any server that speaks as OpenAI does, or `ollama:NAME`.
+/// Connects an embedder: `openai:NAME`, any `OpenAI`-compatible server, or `ollama:NAME`.
 ///
 /// # Errors
-/// Where a person has to mend the settings first, or where there is nothing that makes vectors.
+/// If a person must correct the settings first, or if the model does not make embeddings.
 pub fn connect_embedder(
     spec: &ModelSpec,
     settings: &ModelSettings,
@@ -82,7 +82,7 @@ pub fn connect_embedder(
     }))
 }
 
-/// Where a provider is asked, and what it is shown.
+/// The address of a provider, and the key to send to it.
 struct ResolvedProvider<'s> {
     base: Url,
     key: Option<&'s ProviderKey>,
@@ -120,7 +120,8 @@ fn parse_base_url(text: &str) -> Result<Url, ModelConfigError> {
     let bad = |address: &str, why: &str| {
         Err(ModelConfigError::BadAddress { address: address.to_owned(), reason: why.to_owned() })
     };
-    // What does not parse may hold a password in any place, so it is not shown.
+    // An address that does not parse may contain a password anywhere, so the error does not show
+    // it.
     let url = match text.parse::<Url>() {
         Ok(url) => url,
         Err(error) if text.contains('@') => return bad("…", &error.to_string()),
@@ -147,10 +148,11 @@ fn join_path(base: &Url, path: &str) -> Result<Url, ModelConfigError> {
     })
 }
 
-/// The key that may be shown at an address.
+/// Selects the key that may be sent to an address.
 ///
-/// An address that comes with the model's name may come from a stranger's file: a provider's own
-/// key is shown there only if the owner of the machine would be asked at the same place.
+/// An address in a model specification may come from an untrusted file. So a provider's own key is
+/// sent there only if the origin is the same as that of the provider's configured or default
+/// address.
 fn select_key<'s>(
     provider: ModelProvider,
     base: &Url,

@@ -1,13 +1,14 @@
-//! The one door to every model that makes vectors of texts.
+//! The trait that every embedding model implements.
 
 use crate::{ModelError, ModelFuture};
 
-/// Something that makes vectors of texts.
+/// A model that makes vectors from texts.
 pub trait Embedder: Send + Sync {
-    /// The model's name: vectors of two names have nothing to do with each other.
+    /// Name of the model; vectors of models with different names cannot be compared.
     fn name(&self) -> &str;
 
-    /// A vector for each text, in their order, all of one length. Dropping the future ends the request.
+    /// Returns one vector per text, in order, all of the same length. Dropping the future cancels
+    /// the request.
     fn embed<'a>(
         &'a self,
         texts: &'a [String],

@@ -1,4 +1,4 @@
-//! Why there is no answer, and whether asking again may help. Not the asking again.
+//! Why a call returned no response, and whether a retry may help. The caller does the retry.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,146 +7,146 @@ use thiserror::Error;
 
 use crate::ModelExchange;
 
-/// A call that gave no answer.
+/// A call that returned no response.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{model}`: {kind}")]
 pub struct ModelError {
-    /// The model that was asked, as the user named it.
+    /// The model that was called, as the user named it.
     pub model: String,
     /// What went wrong.
     pub kind: ModelErrorKind,
-    /// What went over the wire until then, where anything did.
+    /// The bytes of request and response up to the failure; `None` if nothing was sent.
     pub exchange: Option<Box<ModelExchange>>,
 }
 
 /// What went wrong with a call.
 ///
-/// A `message` is the provider's own, on one line, shortened, keys blotted out.
+/// A `message` is the provider's own text, on one line, shortened, with keys redacted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ModelErrorKind {
     /// Too many calls, or too many tokens, in too short a time.
     #[error("the provider asks to slow down{}", ColonSuffix(message))]
     RateLimited {
-        /// How long the provider wants to be left alone.
+        /// How long the provider asks to wait; `None` if it does not say.
         retry_after: Option<Duration>,
-        /// What it said.
+        /// The provider's error message.
         message: String,
     },
-    /// The provider is there and cannot answer now.
+    /// The provider is reachable but cannot respond now.
     #[error("the provider cannot answer now (status {status}){}", ColonSuffix(message))]
     Overloaded {
-        /// The status it gave; 200 where it failed in the middle of an answer.
+        /// HTTP status; 200 if the provider failed in the middle of a response.
         status: u16,
-        /// How long it wants to be left alone.
+        /// How long the provider asks to wait; `None` if it does not say.
         retry_after: Option<Duration>,
-        /// What it said.
+        /// The provider's error message.
         message: String,
     },
-    /// Nothing came in time.
+    /// A time limit was exceeded.
     #[error("{stage} took longer than {}", SecondsDisplay(*limit))]
     TimedOut {
-        /// What was waited for.
+        /// What the call was waiting for.
         stage: TimeoutStage,
-        /// The limit.
+        /// The limit that was exceeded.
         limit: Duration,
     },
-    /// There was no connection, or it broke before an answer began.
+    /// No connection could be made, or it broke before a response began.
     #[error("no connection: {reason}")]
     Unreachable {
-        /// The cause, in the words of the system.
+        /// The cause, as the system reports it.
         reason: String,
     },
-    /// The provider will not take this request, now or later.
+    /// The provider does not accept this request, now or later.
     #[error(
         "the provider refused the request (status {status}{}){}",
         CommaSuffix(code),
         ColonSuffix(message)
     )]
     Refused {
-        /// The status it gave.
+        /// HTTP status of the response.
         status: u16,
-        /// Its own word for the reason; empty where it has none.
+        /// The provider's error code; empty if it has none.
         code: String,
-        /// What it said.
+        /// The provider's error message.
         message: String,
     },
-    /// Something came that is no whole answer.
+    /// The response is not complete or not valid.
     #[error("the answer cannot be used: {defect}")]
     BadAnswer {
-        /// What is wrong with it.
+        /// What is wrong with the response.
         defect: ResponseDefect,
     },
-    /// The provider, or the model, declined to write this.
+    /// The provider, or the model, declined to generate this content.
     #[error("the provider withheld the answer (`{reason}`)")]
     ContentFiltered {
-        /// Its own word for the reason.
+        /// The provider's own term for the reason.
         reason: String,
     },
     /// A script has no more replies.
     #[error("the script is at its end: it has {}{}, and call {} has none", ReplyCount(*entries), LabelSuffix(label.as_deref()), calls_before + 1)]
     ScriptEnded {
-        /// How many it had.
+        /// Number of replies that the script has.
         entries: usize,
-        /// Under which label, where the script has labels.
+        /// Label of the replies; `None` if the script has no labels.
         label: Option<String>,
-        /// How many calls were made before this one.
+        /// Number of calls before this one.
         calls_before: usize,
     },
-    /// The next reply of a script is meant for another question.
+    /// The next reply of a script is meant for another request.
     #[error("entry {entry} of the script is for `{expected}`, but {found} asked")]
     ScriptAstray {
-        /// Which reply, counted from 1.
+        /// Number of the reply, counted from 1.
         entry: usize,
-        /// Whom it is for.
+        /// Label or contract that the reply is meant for.
         expected: String,
-        /// Who asked instead.
+        /// Label and contract of the request.
         found: String,
     },
-    /// A person plays this model, and answers in their own time.
+    /// A person acts as this model and replies later.
     #[error("a person has to answer")]
     NeedsPerson,
 }
 
-/// What was waited for.
+/// What a call was waiting for when it timed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeoutStage {
-    /// The connection.
+    /// The connection to the provider.
     Connect,
     /// The beginning of the response.
     FirstByte,
     /// More of the response.
     NextByte,
-    /// The whole answer.
+    /// The end of the response, from the start of the call.
     Total,
 }
 
-/// What is wrong with an answer.
+/// What is wrong with a response.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ResponseDefect {
-    /// The connection ended before the answer did.
+    /// The connection ended before the response did.
     #[error("it breaks off before its end")]
     Truncated,
-    /// This is not the language the provider should speak.
+    /// The response is not in the provider's format.
     #[error("expected {expected}, found {found}")]
     UnexpectedFormat {
-        /// What should have come.
+        /// The format that was expected.
         expected: &'static str,
-        /// What came; never its text.
+        /// What was found instead; never the text itself.
         found: String,
     },
-    /// More came than anybody wants to keep.
+    /// The response exceeds the size limit.
     #[error("it is longer than {limit} bytes")]
     TooLarge {
-        /// The limit.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The model asks for a tool, and none was offered.
+    /// The model calls a tool, and the request offered none.
     #[error("it asks for a tool, and none was offered")]
     UnexpectedToolCall,
-    /// The provider stopped, and did not say why in a way that lets the text be used.
+    /// The provider stopped generating, for a reason that does not allow the text to be used.
     #[error("the provider stopped it (`{reason}`)")]
     Stopped {
-        /// Its own word for the reason.
+        /// The provider's own term for the reason.
         reason: String,
     },
 }
@@ -158,13 +158,13 @@ impl ModelError {
         self.kind.is_retryable()
     }
 
-    /// How long the provider wants to be left alone, where it said so.
+    /// How long the provider asks to wait; `None` if it does not say.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.kind.retry_after()
     }
 
-    /// A stable word for logs and programs.
+    /// Returns a stable code for logs and programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.kind.code()
@@ -196,7 +196,7 @@ impl ModelErrorKind {
         }
     }
 
-    /// How long the provider wants to be left alone, where it said so.
+    /// How long the provider asks to wait; `None` if it does not say.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
@@ -207,7 +207,7 @@ impl ModelErrorKind {
         }
     }
 
-    /// A stable word for logs and programs.
+    /// Returns a stable code for logs and programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -224,7 +224,7 @@ impl ModelErrorKind {
         }
     }
 
-    /// The same with every text from outside passed through `clean`.
+    /// Applies `clean` to every text that comes from outside.
     #[must_use]
     pub(crate) fn map_texts(mut self, clean: &dyn Fn(&str) -> String) -> Self {
         match &mut self {

@@ -1,8 +1,9 @@
-//! A person who plays the model: nothing is sent, and the caller waits for what they hand in.
+//! A person who acts as the model: nothing is sent, and the caller waits for what the person
+//! submits.
 
 use crate::{ChatModel, ModelError, ModelErrorKind, ModelFuture, ModelRequest, ModelResponse};
 
-/// The model `human`.
+/// The model `human`; every call returns [`ModelErrorKind::NeedsPerson`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HumanModel;
 

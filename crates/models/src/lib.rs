@@ -1,14 +1,15 @@
-//! Countersign's models: a prompt goes out, text comes back, and every byte of both is kept.
+//! Clients for language models: a prompt goes out, text comes back, and every byte of both is kept.
 //!
-//! Four wire formats ([`ModelProvider`]), replies from a file ([`ScriptedModel`]) and people ([`HumanModel`]) stand
-//! behind one trait, [`ChatModel`]. Nothing here knows runs, decides about a reply, or tries again:
-//! a failure says whether and when that makes sense ([`ModelError`]), and the caller schedules it.
+//! Four wire formats ([`ModelProvider`]), replies from a file ([`ScriptedModel`]) and people
+//! ([`HumanModel`]) implement one trait, [`ChatModel`]. This crate knows no runs, makes no decision
+//! about a reply and does not retry: an error says whether and when a retry makes sense
+//! ([`ModelError`]), and the caller schedules it.
 //!
 //! ```
-//! use countersign_models::{ModelSpec, Settings, connect};
+//! use countersign_models::{ModelSettings, ModelSpec, connect_model};
 //!
 //! let spec: ModelSpec = "ollama:llama3.2".parse().unwrap();
-//! let model = connect(&spec, &Settings::default()).unwrap();
+//! let model = connect_model(&spec, &ModelSettings::default()).unwrap();
 //! assert_eq!(model.name(), "ollama:llama3.2");
 //!
 //! let error = "opnai:gpt-5".parse::<ModelSpec>().unwrap_err();

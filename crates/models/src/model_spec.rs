@@ -1,6 +1,6 @@
-//! How a user names a model: `PROVIDER:NAME[@ADDRESS]`, `script:FILE` or `human`.
+//! Model specifications, as users write them: `PROVIDER:NAME[@ADDRESS]`, `script:FILE` or `human`.
 //!
-//! A model's name is sent exactly as it is written here. Whether it exists, only the provider knows.
+//! The model's name is sent exactly as written. Only the provider knows whether it exists.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,66 +9,66 @@ use std::str::FromStr;
 use countersign_core::{ServiceUrl, find_similar_name, redact_credentials};
 use thiserror::Error;
 
-/// A model by its name.
+/// A parsed model specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelSpec {
     /// A model behind one of the four wire formats.
     Remote {
-        /// Which format is spoken.
+        /// Provider whose wire format is used.
         provider: ModelProvider,
-        /// The model's name, as the provider knows it.
+        /// Name of the model, as the provider knows it.
         name: String,
-        /// Where it listens, if not where the provider usually does.
+        /// Base URL of the server; `None` means the provider's configured or default address.
         address: Option<ServiceUrl>,
     },
-    /// Replies from a file.
+    /// Replies from a script file.
     Script(PathBuf),
-    /// A person.
+    /// A person who replies instead of a model.
     Human,
 }
 
-/// A wire format, and who usually speaks it.
+/// A wire format, named after the provider that defined it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ModelProvider {
-    /// Chat completions: OpenAI and everything that is compatible with it.
+    /// Chat completions: `OpenAI` and all compatible servers.
     OpenAi,
-    /// Messages.
+    /// Anthropic's Messages API.
     Anthropic,
-    /// `generateContent`.
+    /// Gemini's `generateContent` API.
     Gemini,
-    /// Ollama's own chat.
+    /// Ollama's native chat API.
     Ollama,
 }
 
-/// Why a text names no model.
+/// Why a text is not a model specification.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ModelSpecError {
-    /// There is no such provider.
+    /// The provider does not exist.
     #[error("no provider `{found}`{}; expected {SPEC_FORMS}", hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}")))]
     UnknownProvider {
-        /// What stands before the colon.
+        /// Text before the colon.
         found: String,
-        /// What was probably meant.
+        /// The provider that was probably meant.
         hint: Option<String>,
     },
-    /// There is no colon.
+    /// The text has no colon.
     #[error("`{found}` does not say whose model it is; expected {SPEC_FORMS}")]
     NoProvider {
         /// The whole text.
         found: String,
     },
-    /// Nothing stands behind the colon.
+    /// There is no text after the colon.
     #[error("`{found}` names no {what}; expected {SPEC_FORMS}")]
     NoName {
         /// The whole text.
         found: String,
-        /// What is missing.
+        /// What is missing: a name or a file.
         what: &'static str,
     },
-    /// The name cannot be one.
+    /// The name contains white space or is otherwise invalid.
     #[error("`{found}` is no name of a model: expected characters without white space")]
     BadName {
-        /// The name.
+        /// The invalid name.
         found: String,
     },
 }
@@ -99,7 +99,7 @@ impl FromStr for ModelSpec {
                 find_similar_name(prefix, PREFIXES).map(|known| format!("did you mean `{known}`?"));
             return Err(ModelSpecError::UnknownProvider { found: prefix.to_owned(), hint });
         };
-        // A name may hold an `@` of its own; an address begins with its scheme.
+        // A name may contain an `@` of its own; an address starts with its scheme.
         let at = ["@http://", "@https://"].iter().filter_map(|mark| rest.find(mark)).min();
         let (name, address) = match at {
             Some(at) => (&rest[..at], Some(ServiceUrl::new(&rest[at + 1..]))),
@@ -115,7 +115,7 @@ impl FromStr for ModelSpec {
     }
 }
 
-/// The text it was parsed from, without a user and a password in its address.
+/// Shows the text that it was parsed from, without user and password in the address.
 impl fmt::Display for ModelSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -130,16 +130,16 @@ impl fmt::Display for ModelSpec {
 }
 
 impl ModelProvider {
-    /// Every provider.
+    /// Every provider, in the order in which they are listed.
     pub const ALL: [Self; 4] = [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Ollama];
 
-    /// Reads a provider by the name a user types.
+    /// Parses the name of a provider, as a user writes it.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|provider| provider.as_str() == name)
     }
 
-    /// The name a user types.
+    /// Returns the name that a user writes.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -150,7 +150,7 @@ impl ModelProvider {
         }
     }
 
-    /// Where it usually listens.
+    /// Returns the default base URL.
     #[must_use]
     pub fn default_address(self) -> &'static str {
         match self {
@@ -161,7 +161,8 @@ impl ModelProvider {
         }
     }
 
-    /// The environment variable of its key; with `_FILE` behind it, of the file that holds the key.
+    /// Environment variable that holds the key; with the suffix `_FILE`, the path of a file that
+    /// holds the key.
     #[must_use]
     pub fn key_variable(self) -> &'static str {
         match self {
@@ -172,7 +173,7 @@ impl ModelProvider {
         }
     }
 
-    /// The environment variable of its address.
+    /// Environment variable that overrides the address.
     #[must_use]
     pub fn address_variable(self) -> &'static str {
         match self {

@@ -1,19 +1,21 @@
-//! What a call costs, in whole millionths: money is never a fraction here.
+//! Computes the cost of a call in whole millionths of a currency unit; money is never a fraction
+//! here.
 
 use crate::TokenUsage;
 
-/// Prices in millionths of a unit of money for a million tokens: 2.50 is `2_500_000`.
+/// Prices per million tokens, in millionths of a currency unit: 2.50 is `2_500_000`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TokenPrice {
-    /// What is read.
+    /// Price of input tokens.
     pub input_per_million: u64,
-    /// What is written.
+    /// Price of output tokens.
     pub output_per_million: u64,
-    /// What is read from a cache; the price of other input where absent.
+    /// Price of input tokens that come from a cache; `None` means the price of other input.
     pub cached_per_million: Option<u64>,
 }
 
-/// The cost in millionths of a unit of money, rounded up so that a budget is never told too little.
+/// Returns the cost in millionths of a currency unit, rounded up so that a budget is never charged
+/// too little.
 #[must_use]
 pub fn compute_cost(usage: TokenUsage, price: TokenPrice) -> u64 {
     let cached = usage.cached_tokens.unwrap_or_default().min(usage.input_tokens);

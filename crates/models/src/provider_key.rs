@@ -1,4 +1,4 @@
-//! Keys: what opens a provider, and must show nowhere.
+//! API keys of providers, which must never be shown.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,20 +11,20 @@ use crate::{ModelConfigError, ModelProvider};
 #[derive(Clone, PartialEq, Eq)]
 pub struct ProviderKey(Zeroizing<String>);
 
-/// All keys of a process, each bound to whom it may be shown.
+/// All keys of a process, each bound to the provider or host that it may be sent to.
 #[derive(Debug, Clone, Default)]
 pub struct ProviderKeys {
     providers: BTreeMap<ModelProvider, ProviderKey>,
     hosts: BTreeMap<String, ProviderKey>,
 }
 
-/// The variable that binds keys to hosts: `openrouter.ai=OPENROUTER_API_KEY,…`.
+/// Environment variable that binds keys to hosts: `openrouter.ai=OPENROUTER_API_KEY,…`.
 const KEYS_BY_HOST_VARIABLE: &str = "COUNTERSIGN_KEYS_BY_HOST";
 
 impl ProviderKey {
-    /// A key from its text, without white space around it; none where it could not be sent.
+    /// Parses a key and trims white space around it; `None` if it could not be sent.
     ///
-    /// Keys travel in headers: visible ASCII characters, at least one.
+    /// Keys are sent in headers: they must have at least one character, and only visible ASCII.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -32,7 +32,7 @@ impl ProviderKey {
         fits.then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
-    /// The secret itself.
+    /// Returns the secret itself.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
@@ -51,11 +51,11 @@ impl fmt::Display for ProviderKey {
 }
 
 impl ProviderKeys {
-    /// Reads every key the environment has. The only place that does.
+    /// Reads every key from the environment. No other function reads keys.
     ///
     /// # Errors
-    /// Where a key and a file with the key are both named, a file cannot be read, a key could not
-    /// be sent, or the list of hosts is none.
+    /// If both a key and a key file are set, a file cannot be read, a key cannot be sent, or the
+    /// list of hosts is invalid.
     pub fn from_env(read: &dyn Fn(&str) -> Option<String>) -> Result<Self, ModelConfigError> {
         let mut keys = Self::default();
         for provider in ModelProvider::ALL {
@@ -85,38 +85,38 @@ impl ProviderKeys {
         Ok(keys)
     }
 
-    /// The same with a key for a provider.
+    /// Adds a key for a provider.
     #[must_use]
     pub fn with_provider(mut self, provider: ModelProvider, key: ProviderKey) -> Self {
         self.providers.insert(provider, key);
         self
     }
 
-    /// The same with a key for a host, `name` or `name:port`, whatever provider speaks there.
+    /// Adds a key for a host, `name` or `name:port`, for any provider at that host.
     #[must_use]
     pub fn with_host(mut self, host: &str, key: ProviderKey) -> Self {
         self.hosts.insert(host.to_ascii_lowercase(), key);
         self
     }
 
-    /// The key of a provider.
+    /// Returns the key of a provider.
     pub(crate) fn for_provider(&self, provider: ModelProvider) -> Option<&ProviderKey> {
         self.providers.get(&provider)
     }
 
-    /// The key of a host: with its port, or else by its name.
+    /// Returns the key of a host, by name and port, or else by name.
     pub(crate) fn for_host(&self, host: &str, port: Option<u16>) -> Option<&ProviderKey> {
         let with_port = port.and_then(|port| self.hosts.get(&format!("{host}:{port}")));
         with_port.or_else(|| self.hosts.get(host))
     }
 
-    /// Every key, for blotting them out.
+    /// Iterates over all keys, so that they can be redacted.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &ProviderKey> {
         self.providers.values().chain(self.hosts.values())
     }
 }
 
-/// The key in a variable, or in the file that the variable with `_FILE` behind it names.
+/// Reads the key from a variable, or from the file that the variable with the suffix `_FILE` names.
 fn read_key(
     variable: &str,
     read: &dyn Fn(&str) -> Option<String>,

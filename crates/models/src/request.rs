@@ -1,76 +1,77 @@
-//! What a model is asked. Not how that looks on any wire.
+//! Requests to a model, independent of any wire format.
 
 use std::sync::Arc;
 
 use countersign_core::contract::Contract;
 
-/// One question to a model.
+/// One request to a model.
 #[derive(Debug, Clone, Default)]
 pub struct ModelRequest {
-    /// What stands above the conversation; empty where there is nothing.
+    /// System prompt; empty if there is none.
     pub system: String,
-    /// The conversation so far, oldest first; a person speaks last.
+    /// The conversation so far, oldest first; the last message is from the user.
     pub messages: Vec<ChatMessage>,
-    /// What the reply will be held against; told to providers that take schemas.
+    /// Contract that the reply must satisfy; sent to providers that accept schemas.
     pub contract: Option<Arc<Contract>>,
-    /// Whether the reply is one JSON object though no single schema tells which: a contract's, or a
-    /// call of tools.
+    /// Whether the reply must be one JSON object although no single schema describes it: one that
+    /// satisfies the contract, or a tool call.
     pub expects_object: bool,
-    /// How much chance is in the answer; the provider's own default where absent.
+    /// Sampling temperature; `None` means the provider's default.
     pub temperature: Option<f64>,
-    /// The longest answer, in the provider's tokens.
+    /// Maximum length of the reply, in the provider's tokens.
     pub max_tokens: Option<u32>,
-    /// The phase that asks; scripts are keyed by it.
+    /// The phase that makes the request; scripts use it as a key.
     pub label: Option<String>,
-    /// How often this run has asked before; without it a script counts by itself.
+    /// How many calls this run made before; without it, a script counts by itself.
     pub call_index: Option<ModelCallIndex>,
 }
 
-/// How many calls of a run were made before this one.
+/// Number of calls of a run before this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ModelCallIndex {
-    /// In the whole run.
+    /// Calls in the whole run.
     pub in_run: usize,
-    /// Under the same label.
+    /// Calls with the same label.
     pub under_label: usize,
 }
 
-/// One speech of a conversation.
+/// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatMessage {
-    /// Who speaks.
+    /// Author of the message.
     pub role: ChatRole,
-    /// What is said.
+    /// Content of the message.
     pub text: String,
 }
 
-/// Who speaks.
+/// Author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChatRole {
-    /// The one who asks.
+    /// The user, or the program that makes the request.
     User,
-    /// The model.
+    /// The model that replies.
     Assistant,
 }
 
 impl ModelRequest {
-    /// A question without a past.
+    /// Creates a request with one user message.
     pub fn new(system: impl Into<String>, question: impl Into<String>) -> Self {
         let messages = vec![ChatMessage { role: ChatRole::User, text: question.into() }];
         Self { system: system.into(), messages, ..Self::default() }
     }
 
-    /// Whether the reply is to be JSON.
+    /// Whether the reply must be JSON.
     pub(crate) fn expects_json(&self) -> bool {
         self.expects_object || self.contract.is_some()
     }
 
-    /// The temperature, where it is a number.
+    /// Returns the temperature if it is a finite number.
     pub(crate) fn finite_temperature(&self) -> Option<f64> {
         self.temperature.filter(|degrees| degrees.is_finite())
     }
 
-    /// Whether anything said here names JSON; some JSON modes refuse a request that does not.
+    /// Whether any text of the request mentions JSON; some JSON modes refuse a request that does
+    /// not.
     pub(crate) fn mentions_json(&self) -> bool {
         let texts = self.messages.iter().map(|turn| &turn.text).chain([&self.system]);
         texts.into_iter().any(|text| text.to_ascii_lowercase().contains("json"))
@@ -78,7 +79,7 @@ impl ModelRequest {
 }
 
 impl ChatRole {
-    /// The word for it in a dialect that calls the model `assistant`.
+    /// Returns the role's name in wire formats that call the model `assistant`.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",

@@ -1,63 +1,64 @@
-//! What came back: the text as it was written, and all that is known about how it came.
+//! Responses of a model: the exact text, and what is known about the call.
 
 use std::fmt;
 
 use countersign_core::contract::ExportTarget;
 use countersign_core::reply::FinishReason;
 
-/// A model's answer.
+/// A model's response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelResponse {
-    /// What the model wrote, byte for byte.
+    /// The text that the model generated, byte for byte.
     pub text: String,
-    /// Whether it was done or cut off.
+    /// Whether the model finished or was cut off.
     pub finish: FinishReason,
-    /// Why it stopped, in the provider's own word.
+    /// Why the model stopped, in the provider's own term.
     pub finish_reason: String,
-    /// What was used up; absent where the provider does not say.
+    /// Tokens that the call used; `None` if the provider does not report them.
     pub usage: Option<TokenUsage>,
-    /// The model that answered, as the provider names it.
+    /// The model that replied, as the provider names it.
     pub model: String,
-    /// What went over the wire.
+    /// The bytes of request and response.
     pub exchange: ModelExchange,
-    /// What the provider was told of the contract.
+    /// What the provider was told about the contract.
     pub constraint: OutputConstraint,
-    /// Whether nulls in the reply may mean absence: then `Export::drop_nulls` comes before the door.
+    /// Whether nulls in the reply may mean absent fields; then call `ExportedContract::drop_nulls`
+    /// before admission.
     pub drop_nulls: bool,
 }
 
-/// What a call used up, in the provider's tokens.
+/// Tokens that a call used, as the provider counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TokenUsage {
-    /// All that was read, cached or not.
+    /// All input tokens, cached or not.
     pub input_tokens: u64,
-    /// All that was written, thinking included.
+    /// All output tokens, including reasoning.
     pub output_tokens: u64,
-    /// What of the input came out of a cache, where the provider tells.
+    /// Input tokens that came from a cache; `None` if the provider does not report them.
     pub cached_tokens: Option<u64>,
 }
 
-/// The bodies of a request and its response: no headers, and keys blotted out.
+/// The bodies of a request and its response, without headers and with keys redacted.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct ModelExchange {
-    /// What was sent.
+    /// Body of the request.
     pub request: Vec<u8>,
-    /// What came, as far as it came.
+    /// Body of the response, as far as it was received.
     pub response: Vec<u8>,
 }
 
-/// What a provider was told of the contract.
+/// What a provider was told about the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputConstraint {
-    /// The schema, in the language of this target.
+    /// The schema, exported for this target.
     Schema(ExportTarget),
-    /// That it shall be JSON, and no more.
+    /// That the reply must be JSON, without a schema.
     JsonMode,
-    /// Nothing; whatever the prompt says must do.
+    /// Nothing; only the prompt describes the reply.
     Unconstrained,
 }
 
-/// The texts, where they are some: bytes in numbers help nobody.
+/// Shows the bodies as text, because lists of byte values are not readable.
 impl fmt::Debug for ModelExchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Exchange")

@@ -1,51 +1,53 @@
-//! What the edge hands in: keys, addresses, patience. Nothing else here reads the environment.
+//! Settings of models: keys, addresses and timeouts. The caller passes the environment in; nothing
+//! else here reads it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::{ModelConfigError, ModelProvider, ProviderKey, ProviderKeys};
 
-/// Everything a connection needs beside the model's name.
+/// Everything that a connection needs besides the model specification.
 #[derive(Debug, Clone, Default)]
 pub struct ModelSettings {
-    /// What opens the providers.
+    /// Keys of the providers.
     pub keys: ProviderKeys,
-    /// Where they listen, if not where they usually do.
+    /// Addresses of the providers that differ from the defaults.
     pub addresses: ProviderAddresses,
-    /// How long is waited.
+    /// Time limits of a call.
     pub timeouts: ModelTimeouts,
-    /// Whether providers are told the contract.
+    /// Whether the contract's schema is sent to providers.
     pub schema_delivery: SchemaDelivery,
-    /// A proxy for https addresses; a secret, because it may hold a password.
+    /// Proxy for https addresses; a secret, because it may contain a password.
     pub proxy: Option<ProviderKey>,
-    /// Hosts that are reached without the proxy, with commas between them.
+    /// Hosts that are reached without the proxy, separated by commas.
     pub no_proxy: String,
 }
 
-/// Whether providers are told the contract. The reply is held against it either way.
+/// Whether the contract's schema is sent to providers. The reply must satisfy the contract either
+/// way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SchemaDelivery {
-    /// As far as the provider's language can say it.
+    /// Sends the schema as far as the provider can express it.
     #[default]
     Send,
-    /// Nothing is told: the prompt alone must do, as with servers that choke on schemas.
+    /// Sends no schema, for servers that fail on schemas: only the prompt describes the reply.
     Hold,
 }
 
-/// Where providers listen, as the owner of the machine says.
+/// Addresses of providers that the machine's owner has set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProviderAddresses(BTreeMap<ModelProvider, String>);
 
-/// How long is waited for what.
+/// Time limits of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelTimeouts {
-    /// For the connection.
+    /// Limit for establishing the connection. Default: 10 seconds.
     pub connect: Duration,
-    /// For the beginning of the response, from the call on.
+    /// Limit for the beginning of the response, from the start of the call. Default: 3 minutes.
     pub first_byte: Duration,
-    /// For more of the response.
+    /// Limit for each pause within the response. Default: 2 minutes.
     pub idle: Duration,
-    /// For the whole answer.
+    /// Limit for the whole call. Default: 15 minutes.
     pub total: Duration,
 }
 
@@ -53,7 +55,7 @@ impl Default for ModelTimeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            // Models that think before they write are silent for minutes.
+            // Reasoning models may send nothing for minutes.
             first_byte: Duration::from_mins(3),
             idle: Duration::from_mins(2),
             total: Duration::from_mins(15),
@@ -62,27 +64,27 @@ impl Default for ModelTimeouts {
 }
 
 impl ProviderAddresses {
-    /// The same with an address for a provider.
+    /// Sets the address of a provider.
     #[must_use]
     pub fn with_provider(mut self, provider: ModelProvider, address: impl Into<String>) -> Self {
         self.0.insert(provider, address.into());
         self
     }
 
-    /// Where a provider listens.
+    /// Returns the address of a provider, or its default.
     #[must_use]
     pub fn for_provider(&self, provider: ModelProvider) -> &str {
         self.0.get(&provider).map_or(provider.default_address(), String::as_str)
     }
 
-    /// Whether the owner of the machine chose the address.
+    /// Whether the machine's owner has set the address.
     pub(crate) fn is_overridden(&self, provider: ModelProvider) -> bool {
         self.0.contains_key(&provider)
     }
 }
 
 impl SchemaDelivery {
-    /// The variable that says it.
+    /// Environment variable with the value.
     const VARIABLE: &str = "COUNTERSIGN_SCHEMA";
 
     fn parse(text: &str) -> Result<Self, ModelConfigError> {
@@ -98,7 +100,8 @@ impl SchemaDelivery {
 }
 
 impl ModelSettings {
-    /// Reads keys, addresses, the proxy and the use of schemas from the environment that the edge shows.
+    /// Reads keys, addresses, the proxy and the schema setting from the environment, through
+    /// `read`.
     pub fn from_env(read: &dyn Fn(&str) -> Option<String>) -> Result<Self, ModelConfigError> {
         let set = |name: &str| read(name).filter(|value| !value.trim().is_empty());
         let either = |upper: &str, lower: &str| set(upper).or_else(|| set(lower));
@@ -130,7 +133,8 @@ impl ModelSettings {
     }
 }
 
-/// `OLLAMA_HOST` tells a server where to listen: it may lack scheme and port, and mean every interface.
+/// Completes `OLLAMA_HOST`, which tells a server where to listen: it may lack scheme and port, and
+/// may mean all interfaces.
 fn normalize_ollama_host(text: &str) -> String {
     let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
     let (authority, path) = rest.split_once('/').map_or((rest, ""), |(host, path)| (host, path));

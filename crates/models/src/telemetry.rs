@@ -1,7 +1,8 @@
-//! A call of a model that others can see and count, by the names that OpenTelemetry has for it (`gen_ai.*`).
+//! Traces and metrics for model calls, with the names of the `OpenTelemetry` conventions
+//! (`gen_ai.*`).
 //!
-//! Costs nothing where nobody listens. What was asked and what was said is never told: only who was asked,
-//! how long it took, what it used up, how it ended.
+//! Telemetry costs nothing until it is enabled. It never contains prompts or replies: only which
+//! model was called, how long it took, how many tokens it used, and how it ended.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -13,7 +14,7 @@ use opentelemetry::{Array, KeyValue, StringValue, Value, global};
 
 use crate::{ChatModel, ModelError, ModelProvider, ModelRequest, ModelResponse, ModelSpec};
 
-/// The bounds of times, in seconds, and of tokens: as the conventions have them.
+/// Histogram buckets for durations, in seconds, and for tokens, as the conventions define them.
 const DURATION_BUCKETS: [f64; 14] =
     [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 
@@ -34,16 +35,16 @@ const TOKEN_BUCKETS: [f64; 14] = [
     67_108_864.0,
 ];
 
-/// Whether anybody listens.
+/// Whether telemetry is enabled.
 static TELEMETRY_ENABLED: AtomicBool = AtomicBool::new(false);
 
-/// From now on somebody listens: whoever installs something that spans and measures go to says so.
+/// Enables telemetry. Call it after installing an exporter for traces and metrics.
 pub fn enable_telemetry() {
     TELEMETRY_ENABLED.store(true, Ordering::Relaxed);
 }
 
-/// Asks a model once, as [`ChatModel::complete`] does, and tells whoever listens that it was asked; for which run, where
-/// it is for one.
+/// Calls a model once, like [`ChatModel::complete`], and records the call; `run` is the run that it
+/// belongs to, if any.
 pub async fn complete_with_telemetry(
     model: &dyn ChatModel,
     ask: &ModelRequest,
@@ -113,7 +114,7 @@ fn build_histogram(name: &'static str, unit: &'static str, bounds: &[f64]) -> Hi
     meter.f64_histogram(name).with_unit(unit).with_boundaries(bounds.to_vec()).build()
 }
 
-/// Who is asked, as the conventions name it.
+/// The model that is called, in the terms of the conventions.
 struct TelemetryTarget {
     provider: &'static str,
     name: String,

@@ -1,4 +1,4 @@
-//! An address of a server, read. What is wrong with one is told without showing it: it may hold a
+//! Parses the address of a server. Errors do not show the address, because it may contain a
 //! password.
 
 use std::path::PathBuf;
@@ -9,47 +9,48 @@ use tokio_postgres::config::Host;
 use crate::passfile::{self, PassfileKey};
 use crate::tls::TlsError;
 
-/// What is given beside an address. What the address says itself comes first.
+/// Connection options that are not part of the address. Options in the address take precedence.
 #[derive(Debug, Clone, Default)]
 pub struct PgConnectOptions {
-    /// A file with the certificates of the authority to trust (`sslrootcert` in an address).
+    /// PEM file with the CA certificates to trust (`sslrootcert` in an address); `None` means the
+    /// system's certificates.
     pub ca_file: Option<PathBuf>,
-    /// A password.
+    /// Password to log in with; it takes precedence over `passfile`.
     pub password: Option<String>,
-    /// A file of passwords, as `psql` reads it (`passfile` in an address).
+    /// Password file in the format of `psql` (`passfile` in an address).
     pub passfile: Option<PathBuf>,
 }
 
-/// Why an address is of no use.
+/// Why an address cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PgAddressError {
-    /// It cannot be read.
+    /// The text is not a valid address.
     #[error("not a PostgreSQL address; expected `postgres://user@host:port/database`")]
     Invalid,
-    /// It names no host.
+    /// The address names no host.
     #[error("the PostgreSQL address names no host")]
     NoHost,
-    /// The file of passwords cannot be used.
+    /// The password file cannot be used.
     #[error("the passfile `{}` cannot be used: {reason}", path.display())]
     Passfile {
-        /// The file.
+        /// Path of the password file.
         path: PathBuf,
-        /// Why not.
+        /// Why the file cannot be used.
         reason: String,
     },
-    /// Nothing can be encrypted.
+    /// TLS cannot be set up.
     #[error(transparent)]
     Tls(#[from] TlsError),
 }
 
-/// Whether a text means to be the address of a `PostgreSQL` server.
+/// Whether a text looks like the address of a `PostgreSQL` server, by its URL scheme.
 #[must_use]
 pub fn is_address(text: &str) -> bool {
     text.starts_with("postgres://") || text.starts_with("postgresql://")
 }
 
-/// An address with what stands beside it: the configuration, and the authority to trust.
+/// Combines an address with the options: returns the client configuration and the CA file to trust.
 pub(crate) fn parse_address(
     address: &str,
     given: &PgConnectOptions,
@@ -73,7 +74,8 @@ pub(crate) fn parse_address(
     Ok((config, beside.ca_file))
 }
 
-/// Takes out of an address what the client does not know and `psql` does.
+/// Removes parameters that `psql` knows and the client library does not, and applies them to the
+/// options.
 fn extract_psql_options(address: &str, given: &mut PgConnectOptions) -> String {
     let Some((place, parameters)) = address.split_once('?').filter(|_| is_address(address)) else {
         return address.to_owned();
@@ -83,7 +85,7 @@ fn extract_psql_options(address: &str, given: &mut PgConnectOptions) -> String {
         match parameter.split_once('=') {
             Some(("passfile", path)) => given.passfile = Some(percent_decode(path).into()),
             Some(("sslrootcert", path)) => given.ca_file = Some(percent_decode(path).into()),
-            // A certificate is always checked here, with the name of the host.
+            // The certificate and the host name are always verified here.
             Some(("sslmode", "verify-full" | "verify-ca")) => {
                 kept.push("sslmode=require".to_owned());
             }
@@ -93,7 +95,7 @@ fn extract_psql_options(address: &str, given: &mut PgConnectOptions) -> String {
     if kept.is_empty() { place.to_owned() } else { format!("{place}?{}", kept.join("&")) }
 }
 
-/// A text with its `%2F` and the like read.
+/// Decodes percent escapes such as `%2F`.
 fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
@@ -116,7 +118,7 @@ fn percent_decode(text: &str) -> String {
 fn passfile_key(config: &Config) -> PassfileKey<'_> {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(host)) => host,
-        // What `psql` looks for where a socket is meant.
+        // `psql` looks up `localhost` for a Unix socket.
         _ => "localhost",
     };
     let user = config.get_user().unwrap_or_default();

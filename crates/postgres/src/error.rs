@@ -1,76 +1,77 @@
-//! What keeps a server from doing its work, told apart so that a person and a retry know what to do.
-//! Holds codes and no text of the server: that may quote rows.
+//! Failures of a server, distinguished so that people and retry logic know what to do. An error
+//! holds codes and no text from the server, because that text may quote rows.
 
 use std::error::Error as _;
 use std::io;
 
 use tokio_postgres::Error;
 
-/// Why a server did not do what was asked.
+/// Why a server did not execute a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PgError {
-    /// Nobody listens there, or the socket is not there.
+    /// No server listens at the address, or the socket does not exist.
     #[error("nobody answers at the server's address: the connection was refused")]
     ConnectionRefused,
-    /// There is no answer.
+    /// The server did not respond in time.
     #[error("the server does not answer in time")]
     Unresponsive,
-    /// The name or the password is not known there.
+    /// The server rejected the role or the password; holds the SQLSTATE.
     #[error("the server does not let this role in ({})", code(*.0))]
     AuthenticationFailed([u8; 5]),
-    /// There is no such database.
+    /// The database does not exist.
     #[error("the server has no such database")]
     NoDatabase,
-    /// The encrypted connection was not made.
+    /// The encrypted connection could not be established.
     #[error("no encrypted connection: the server offers none, or its certificate is not trusted")]
     TlsFailed,
-    /// The connection ended in the middle.
+    /// The connection closed unexpectedly.
     #[error("the connection to the server was cut")]
     ConnectionLost,
-    /// It is being stopped, or it crashed.
+    /// The server is being stopped, or it crashed.
     #[error("the server is shutting down")]
     ShuttingDown,
-    /// It is not ready yet.
+    /// The server is not ready yet.
     #[error("the server is starting up")]
     StartingUp,
-    /// It serves as many as it may.
+    /// The server has reached its connection limit.
     #[error("the server has too many connections")]
     TooManyConnections,
-    /// Its disk is full.
+    /// The server's disk is full.
     #[error("the server's disk is full")]
     DiskFull,
-    /// It may not write: a standby, or the former primary after a failover.
+    /// The server cannot write: it is a standby, or the former primary after a failover.
     #[error("the server is read-only: it is a standby, or was one of two before a failover")]
     ReadOnly,
-    /// Somebody holds what is needed.
+    /// Another session held a required lock for too long.
     #[error("what is to be changed is locked by somebody else for too long")]
     LockTimeout,
-    /// The question took longer than it may.
+    /// The statement exceeded its time limit.
     #[error("the server took longer than it may")]
     StatementTimeout,
-    /// Two writers were in each other's way.
+    /// Two concurrent writers conflicted.
     #[error("another writer was in the way")]
     SerializationFailure,
-    /// The role may not do this.
+    /// The role lacks a required privilege.
     #[error("the role may not do this in this database")]
     InsufficientPrivilege,
-    /// A prepared statement is another session's: a pooler between us does not keep sessions.
+    /// A prepared statement belongs to another session: a connection pooler in between does not
+    /// keep sessions.
     #[error("a prepared statement is gone: a pooler keeps no sessions")]
     PreparedStatementLost,
-    /// Every connection that this program may have is in use.
+    /// Every connection that this program may open is in use.
     #[error("every connection of this program is in use for too long")]
     PoolExhausted,
-    /// Something else.
+    /// Any other failure; holds the SQLSTATE.
     #[error("the server failed with {}", code(*.0))]
     Other([u8; 5]),
-    /// What it said was not understood.
+    /// The client did not understand the server's response.
     #[error("the server's answer was not understood")]
     UnexpectedResponse,
 }
 
 impl PgError {
-    /// What an error of the client means.
+    /// Classifies an error of the client library.
     #[must_use]
     pub fn from_client_error(error: &Error) -> Self {
         if let Some(state) = error.code() {
@@ -88,7 +89,7 @@ impl PgError {
         }
     }
 
-    /// The same while a connection is made, where less can have happened.
+    /// Classifies an error while connecting, where fewer causes are possible.
     #[must_use]
     pub fn from_connect_error(error: &Error) -> Self {
         match Self::from_client_error(error) {
@@ -97,7 +98,7 @@ impl PgError {
         }
     }
 
-    /// What a code of `PostgreSQL` means.
+    /// Classifies a `PostgreSQL` SQLSTATE code.
     #[must_use]
     pub fn from_sqlstate(code: &str) -> Self {
         match code {
@@ -118,14 +119,14 @@ impl PgError {
         }
     }
 
-    /// Whether it may be over soon, so that asking again makes sense.
+    /// Whether the failure may pass soon, so that a retry makes sense.
     #[must_use]
     pub fn is_transient(self) -> bool {
         self.is_connection_broken()
             || matches!(self, Self::TooManyConnections | Self::SerializationFailure)
     }
 
-    /// Whether the connection is of no more use.
+    /// Whether the connection can no longer be used.
     #[must_use]
     pub fn is_connection_broken(self) -> bool {
         matches!(
@@ -135,13 +136,13 @@ impl PgError {
                 | Self::ConnectionLost
                 | Self::ShuttingDown
                 | Self::StartingUp
-                // Behind the same address there may be another server by now.
+                // Another server may answer at the same address by now.
                 | Self::ReadOnly
                 | Self::UnexpectedResponse
         )
     }
 
-    /// Whether a write that ended so may have been kept all the same.
+    /// Whether a write that failed this way may still have been committed.
     #[must_use]
     pub fn is_outcome_unknown(self) -> bool {
         matches!(

@@ -1,8 +1,8 @@
-//! The way to a `PostgreSQL` server: where it is, how it is talked to so that nobody listens in,
-//! connections that are used again, and what went wrong in words that a person understands.
+//! Connections to a `PostgreSQL` server: address parsing, TLS, a connection pool, and errors in
+//! words that a person understands.
 //!
-//! It knows no table and asks no question of its own. No error of its holds a password, an address as
-//! it was given, or the text of a row.
+//! The crate knows no tables and runs no queries of its own. Its errors never contain a password,
+//! an address as the user wrote it, or the text of a row.
 
 mod address;
 mod passfile;

@@ -1,12 +1,12 @@
-//! A password from a file, in the form that `psql` reads: `host:port:database:user:password` a line,
-//! where `*` fits everything and `\` takes the meaning from a colon.
+//! Reads a password from a file in the format of `psql`: one `host:port:database:user:password` per
+//! line, where `*` matches everything and `\` escapes a colon.
 
 use std::fs;
 use std::path::Path;
 
 use crate::address::PgAddressError;
 
-/// Whom a password is wanted for.
+/// The connection that a password is needed for.
 pub(crate) struct PassfileKey<'a> {
     pub(crate) host: &'a str,
     pub(crate) port: u16,
@@ -14,7 +14,7 @@ pub(crate) struct PassfileKey<'a> {
     pub(crate) user: &'a str,
 }
 
-/// The first password in a file that fits. A file that others may read is refused, as `psql` does.
+/// Finds the first password that matches. Like `psql`, refuses a file that other users may read.
 pub(crate) fn find_password(
     path: &Path,
     wanted: &PassfileKey<'_>,
@@ -55,7 +55,7 @@ fn split_fields(line: &str) -> Vec<String> {
     let mut characters = line.chars();
     while let Some(character) = characters.next() {
         let literal = match character {
-            // A password may hold colons: nothing follows it.
+            // The password is the last field, so it may contain colons.
             ':' if fields.len() < 5 => {
                 fields.push(String::new());
                 continue;

@@ -1,4 +1,4 @@
-//! Connections that are used again. At most so many at a time; one that broke is not put back.
+//! A bounded pool of reusable connections. A broken connection does not return to the pool.
 
 use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
@@ -11,10 +11,10 @@ use tokio_postgres::Client;
 use crate::error::PgError;
 use crate::server::PgServer;
 
-/// How long one waits for a connection that others use.
+/// How long to wait for a connection while all are in use.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A few connections to one server.
+/// A pool of connections to one server.
 #[derive(Debug)]
 pub struct PgPool {
     server: PgServer,
@@ -24,7 +24,7 @@ pub struct PgPool {
 }
 
 impl PgPool {
-    /// A pool that connects when it must, at most so often.
+    /// Creates a pool that connects on demand, up to `most` connections (at least one).
     #[must_use]
     pub fn new(server: PgServer, most: usize) -> Self {
         let max_connections = most.max(1);
@@ -36,19 +36,20 @@ impl PgPool {
         }
     }
 
-    /// The server behind it.
+    /// Returns the server that the pool connects to.
     #[must_use]
     pub fn server(&self) -> &PgServer {
         &self.server
     }
 
-    /// How many connections there may be.
+    /// Maximum number of connections that are open at once.
     #[must_use]
     pub fn max_connections(&self) -> usize {
         self.max_connections
     }
 
-    /// A connection for a while.
+    /// Acquires a connection, from the idle ones if possible. Fails with `PoolExhausted` after ten
+    /// seconds.
     pub async fn acquire(&self) -> Result<PooledClient<'_>, PgError> {
         let turn = match timeout(ACQUIRE_TIMEOUT, self.permits.acquire()).await {
             Ok(turn) => turn.map_err(|_| PgError::ConnectionLost)?,
@@ -66,18 +67,18 @@ impl PgPool {
         Ok(PooledClient { pool: self, client: Some(client), _permit: turn })
     }
 
-    /// Closes what nobody uses: what one connection suffered, the others have suffered too.
+    /// Closes idle connections: what broke one connection has probably broken the others too.
     pub fn close_idle(&self) {
         self.lock_idle().clear();
     }
 
     fn lock_idle(&self) -> std::sync::MutexGuard<'_, Vec<Client>> {
-        // It holds connections and no half-made change.
+        // A poisoned lock is safe to use: the list holds connections and no half-made change.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A connection that goes back when it is dropped, unless it broke.
+/// A connection that returns to the pool when it is dropped, unless it broke.
 #[derive(Debug)]
 pub struct PooledClient<'p> {
     pool: &'p PgPool,
@@ -86,7 +87,7 @@ pub struct PooledClient<'p> {
 }
 
 impl PooledClient<'_> {
-    /// Closes the connection instead of giving it back.
+    /// Closes the connection instead of returning it to the pool.
     pub fn discard(mut self) {
         self.client = None;
     }

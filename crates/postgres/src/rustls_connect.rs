@@ -1,4 +1,4 @@
-//! TLS in the form that the `PostgreSQL` client asks for.
+//! Adapts `rustls` to the TLS traits of the `PostgreSQL` client.
 
 use std::io;
 use std::pin::Pin;
@@ -9,17 +9,17 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
 
-/// Makes encrypted connections to any host.
+/// Creates TLS connectors for any host.
 #[derive(Clone)]
 pub(crate) struct MakeRustlsConnect(pub(super) TlsConnector);
 
-/// Makes one to a host.
+/// Connects to one host with TLS.
 pub(crate) struct RustlsConnect {
     connector: TlsConnector,
     host: ServerName<'static>,
 }
 
-/// An encrypted connection.
+/// A TLS connection to the server.
 pub(crate) struct RustlsStream<S>(tokio_rustls::client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for MakeRustlsConnect {
@@ -46,7 +46,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Rustl
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for RustlsStream<S> {
     fn channel_binding(&self) -> ChannelBinding {
-        // The certificate is checked, so the log-in need not be tied to it as well.
+        // The certificate is verified, so the login does not need channel binding as well.
         ChannelBinding::none()
     }
 }

@@ -1,4 +1,4 @@
-//! Where a server is, and how a connection to it is made.
+//! The parsed address of a server, and how to connect to it.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -14,13 +14,13 @@ use crate::error::PgError;
 use crate::rustls_connect::MakeRustlsConnect;
 use crate::tls::{build_tls_connector, is_loopback};
 
-/// How long it may take to reach a server.
+/// Time limit for establishing a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What is done with the payload of every notice of a connection that listens.
+/// Callback that receives the payload of every notification on a listening connection.
 pub type NotificationHandler = Box<dyn Fn(&str) + Send>;
 
-/// A server, or several of which one is taken, and a database there.
+/// A database on a server, or on one of several servers.
 #[derive(Clone)]
 pub struct PgServer {
     config: Config,
@@ -34,7 +34,7 @@ impl fmt::Debug for PgServer {
     }
 }
 
-/// Who, where and which database; never the password.
+/// Shows user, host and database; never the password.
 impl fmt::Display for PgServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.display)
@@ -42,10 +42,10 @@ impl fmt::Display for PgServer {
 }
 
 impl PgServer {
-    /// Reads an address. Nothing is reached yet.
+    /// Parses an address without connecting.
     ///
-    /// Another machine is talked to under TLS, with its certificate checked, unless the address says
-    /// `sslmode=disable`.
+    /// A connection to another machine uses TLS and verifies the certificate, unless the address
+    /// says `sslmode=disable`.
     pub fn parse(address: &str, given: &PgConnectOptions) -> Result<Self, PgAddressError> {
         let (mut config, authority) = address::parse_address(address, given)?;
         if config.get_application_name().is_none() {
@@ -57,7 +57,7 @@ impl PgServer {
             #[cfg(unix)]
             Host::Unix(_) => true,
         });
-        // `prefer`, the client's habit, lets anybody on the way turn encryption off.
+        // `prefer`, the client's default, lets an attacker on the network turn encryption off.
         let mode = match config.get_ssl_mode() {
             SslMode::Prefer if near && authority.is_none() => SslMode::Disable,
             SslMode::Prefer => SslMode::Require,
@@ -72,36 +72,36 @@ impl PgServer {
         Ok(Self { config, tls, display: shown })
     }
 
-    /// Whether what is said to it is encrypted.
+    /// Whether connections to the server are encrypted.
     #[must_use]
     pub fn is_encrypted(&self) -> bool {
         self.tls.is_some()
     }
 
-    /// The role that logs in, where the address names one.
+    /// The role that logs in; `None` if the address names none.
     #[must_use]
     pub fn role(&self) -> Option<&str> {
         self.config.get_user()
     }
 
-    /// The database, where the address names one.
+    /// The database; `None` if the address names none.
     #[must_use]
     pub fn database(&self) -> Option<&str> {
         self.config.get_dbname()
     }
 
-    /// A new connection. It ends when the client is dropped.
+    /// Opens a new connection. It closes when the client is dropped.
     pub async fn connect(&self) -> Result<Client, PgError> {
         self.connect_with_handler(None).await
     }
 
-    /// A new connection whose notices are heard.
+    /// Opens a new connection whose notifications go to a handler.
     pub async fn connect_with_handler(
         &self,
         hear: Option<NotificationHandler>,
     ) -> Result<Client, PgError> {
-        // The client's own limit ends with the first packet; one who then says nothing is waited for
-        // without end.
+        // The client's own timeout ends with the first packet; without this one, a server that then
+        // stays silent would block the caller forever.
         match timeout(CONNECT_TIMEOUT, self.open_connection(hear)).await {
             Ok(Ok(client)) => Ok(client),
             Ok(Err(error)) => Err(PgError::from_connect_error(&error)),
@@ -128,7 +128,7 @@ impl PgServer {
     }
 }
 
-/// Moves what is said between the client and its socket until one of them ends.
+/// Transfers messages between the client and its socket until one of them ends.
 async fn drive_connection<S, T>(mut connection: Connection<S, T>, hear: Option<NotificationHandler>)
 where
     S: AsyncRead + AsyncWrite + Unpin,

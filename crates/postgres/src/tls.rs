@@ -1,4 +1,4 @@
-//! Talking to a server so that nobody listens in, and so that it is the server that was meant.
+//! TLS setup: encrypts connections and verifies that the server is the intended one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,21 +9,21 @@ use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio_rustls::TlsConnector;
 
-/// Why nothing can be encrypted.
+/// Why TLS cannot be set up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TlsError {
-    /// No version of TLS can be spoken.
+    /// The TLS library supports no protocol version here.
     #[error("cannot speak TLS here")]
     Unsupported,
-    /// What the system trusts is not known.
+    /// The system's trusted certificates cannot be read.
     #[error("cannot read the certificates that the system trusts")]
     NoSystemRoots,
-    /// The file of the authority is of no use.
+    /// The CA file is not a PEM file of certificates.
     #[error("the authority's file is not a PEM file of certificates")]
     InvalidCaFile,
 }
 
-/// A connector that trusts what the system trusts, or only the authority in a file.
+/// Builds a connector that trusts the system's certificates, or only the CA in a file.
 pub fn build_tls_connector(authority: Option<&Path>) -> Result<TlsConnector, TlsError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider)
@@ -51,7 +51,7 @@ fn load_ca_certificates(path: &Path) -> Result<RootCertStore, TlsError> {
     if roots.is_empty() { Err(TlsError::InvalidCaFile) } else { Ok(roots) }
 }
 
-/// A host that is this machine.
+/// Whether a host name or address means this machine.
 #[must_use]
 pub fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');

@@ -1,4 +1,5 @@
-//! Protocols that ship: data, compiled into the binary. Nothing here knows what they are about.
+//! The protocols that ship with Countersign, as data compiled into the binary. No code in this
+//! crate depends on what the protocols do.
 
 mod shipped;
 mod without_copy;

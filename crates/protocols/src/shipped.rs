@@ -1,17 +1,17 @@
-//! The shipped folders, file by file.
+//! The files of the shipped protocol folders, embedded at build time.
 
 use countersign_core::protocol::ProtocolBundle;
 
-/// A shipped protocol.
+/// A protocol that ships with Countersign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShippedProtocol {
-    /// What it is called.
+    /// The name of the protocol, as `countersign init` and `countersign run` take it.
     pub name: &'static str,
-    /// What it is for, in a line.
+    /// A one-line description of the protocol.
     pub description: &'static str,
-    /// The files of the protocol folder: path and text.
+    /// The files of the protocol folder, as pairs of path and text.
     pub files: &'static [(&'static str, &'static str)],
-    /// Files that go beside it, into the folder of work.
+    /// Files that go into the workspace next to the protocol folder, as pairs of path and content.
     pub workspace_files: &'static [(&'static str, &'static [u8])],
 }
 
@@ -27,7 +27,7 @@ macro_rules! beside {
     };
 }
 
-/// Every protocol that ships.
+/// Every protocol that ships with Countersign.
 pub const SHIPPED_PROTOCOLS: &[ShippedProtocol] = &[
     ShippedProtocol {
         name: "answer",
@@ -142,14 +142,14 @@ pub const SHIPPED_PROTOCOLS: &[ShippedProtocol] = &[
     },
 ];
 
-/// A shipped protocol by its name.
+/// Finds a shipped protocol by name.
 #[must_use]
 pub fn find_shipped_protocol(name: &str) -> Option<&'static ShippedProtocol> {
     SHIPPED_PROTOCOLS.iter().find(|shipped| shipped.name == name)
 }
 
 impl ShippedProtocol {
-    /// Its files, as a loader takes them.
+    /// Returns the protocol's files as a bundle that the loader accepts.
     #[must_use]
     pub fn to_bundle(&self) -> ProtocolBundle {
         let files = self.files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));

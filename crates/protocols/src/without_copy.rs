@@ -1,7 +1,9 @@
-//! A shipped protocol that is run without a copy: what goes beside it lies in a folder of the engine.
+//! Runs a shipped protocol without copying it into the workspace. The engine keeps its workspace
+//! files in a folder of its own.
 //!
-//! It must not be taken for a copy in the folder of work, whose files somebody may have changed: so
-//! its index says so, and its digest is another. Nothing is written here.
+//! Such a run must be distinguishable from a run of a copied protocol, whose files a user may have
+//! changed. Therefore the index declares it, which also changes the digest. This module writes no
+//! files.
 
 use countersign_core::protocol::ProtocolBundle;
 use countersign_core::source::{ParsedSourceFile, SourceFile};
@@ -10,7 +12,7 @@ use serde_json::json;
 use crate::ShippedProtocol;
 
 impl ShippedProtocol {
-    /// Its files as they are run without a copy.
+    /// Returns the protocol's files as a bundle that runs without a copy in the workspace.
     #[must_use]
     pub fn to_bundle_without_copy(&self) -> ProtocolBundle {
         let mut bundle = self.to_bundle();

@@ -1,20 +1,21 @@
-//! The one place that knows what time it is, and that waits for another.
+//! The source of the current time, and of timers that wait for a later time.
 
 use std::pin::Pin;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use countersign_core::run::Timestamp;
 
-/// Tells the time. Tests have one that stands still until they move it.
+/// Provides the current time and timers. Tests use an implementation whose time changes only when
+/// the test advances it.
 pub trait Clock: Send + Sync {
-    /// Now.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 
-    /// Waits for a moment; not at all where it has passed.
+    /// Waits until a timestamp; returns immediately if it has passed.
     fn sleep_until(&self, moment: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
 
-/// The machine's clock.
+/// The system clock, with timers of the tokio runtime.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 

@@ -1,7 +1,7 @@
-//! Hooks: a patch that is ready, or a program that is asked and answers with JSON.
+//! Hooks: a fixed patch, or a program that receives JSON and answers with JSON.
 //!
-//! Whatever goes wrong with the program is an abort with a reason; a hook never fails silently and
-//! never half. What the answer means for the run is the core's business.
+//! Every failure of the program becomes an abort with a reason; a hook never fails silently or
+//! partially. The core decides what the answer means for the run.
 
 use std::time::Duration;
 
@@ -12,32 +12,34 @@ use serde_json::Value;
 use crate::program::{ProgramError, ProgramInvocation, ProgramOutput, launch_program};
 use crate::workspace::Workspace;
 
-/// How much of a reason is kept, in characters.
+/// Maximum length of an abort reason, in characters.
 const MAX_REASON_CHARS: usize = 1_000;
 
-/// What a hook came to.
+/// The result of a hook.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HookResult {
-    /// Go on.
+    /// The run continues unchanged.
     Ok,
-    /// Do not.
+    /// The hook refuses to let the run continue.
     Abort {
-        /// Why, for people.
+        /// Why the hook aborted, as text for people; at most 1000 characters when a program gives
+        /// it.
         reason: String,
     },
-    /// Go on with a changed document.
+    /// The run continues with a changed document.
     Patch {
-        /// The operations, RFC 6902.
+        /// The patch operations, as defined by RFC 6902.
         ops: Value,
     },
-    /// Go elsewhere.
+    /// The run continues in another phase.
     Redirect {
-        /// The phase.
+        /// Name of the target phase; never empty.
         to: String,
     },
 }
 
-/// Performs a hook. A program gets `context` on standard input and `id` in its environment.
+/// Runs a hook. A program receives `context` on standard input and `id` in the environment variable
+/// `COUNTERSIGN_ACTION_ID`.
 pub async fn run_hook(
     hook: &HookDefinition,
     context: &Value,

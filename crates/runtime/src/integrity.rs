@@ -1,5 +1,5 @@
-//! Proof that what a store keeps of a run is what was decided: the chain, every decision made again, and the
-//! rows beside the log (`row_check`). Changes nothing.
+//! Verifies that what a store keeps of a run is what was decided: the hash chain, every decision
+//! made again, and the rows beside the log (`row_check`). Verification is read-only.
 
 use countersign_core::json::sha256_hex;
 use countersign_core::run::{
@@ -13,77 +13,77 @@ use crate::engine::{Engine, EngineError};
 use crate::prune::compute_seal;
 use crate::row_check::compare_rows;
 
-/// How often a run is proved again that goes on meanwhile.
+/// How many times verification is attempted while the run keeps changing, before the last attempt.
 const MAX_ATTEMPTS: usize = 3;
 
-/// Where what is kept of a run stops agreeing with itself.
+/// The first inconsistency found in what the store keeps of a run.
 #[derive(Debug, Error)]
 pub enum IntegrityError {
-    /// The log does not prove itself.
+    /// The log does not verify.
     #[error(transparent)]
     Log(#[from] VerificationError),
-    /// What lists show of the run is not what its log says.
+    /// A column of the run's head row differs from the log.
     #[error("the store lists the run with {what} `{found}`, and its log says `{expected}`")]
     HeadMismatch {
-        /// Which column.
+        /// Name of the column that differs.
         what: &'static str,
-        /// What the row has.
+        /// The value in the row.
         found: String,
-        /// What the log says.
+        /// The value that the log implies.
         expected: String,
     },
-    /// The protocol is not the one the run was pinned to.
+    /// The stored protocol is not the one that the run is pinned to.
     #[error("the files of protocol {expected} have the digest {found}")]
     ProtocolMismatch {
-        /// The digest the run is pinned to.
+        /// The digest that the run is pinned to.
         expected: String,
-        /// The digest of what is kept.
+        /// The digest of the stored files.
         found: String,
     },
-    /// What a pruned log has left is not what was sealed.
+    /// The remains of a pruned log differ from what was sealed.
     #[error(
         "the hashes of its log have the seal {found}, and {expected} was written down when it was pruned"
     )]
     SealMismatch {
-        /// The seal of then.
+        /// The seal recorded when the run was pruned.
         expected: String,
-        /// The seal of what is there.
+        /// The seal computed from the current rows.
         found: String,
     },
-    /// What stands beside the log is not what the log says.
+    /// A row beside the log differs from the log.
     #[error("the store keeps {what} `{found}`, and the log says `{expected}`")]
     RowMismatch {
-        /// Of what.
+        /// Description of the field that differs, such as `next wake-up`.
         what: String,
-        /// What the row has.
+        /// The value in the row.
         found: String,
-        /// What the log says.
+        /// The value that the log implies.
         expected: String,
     },
-    /// The text of a reply is not what the bytes say that were received.
+    /// The text of a reply differs from the bytes received from the provider.
     #[error(
         "version {version}: the text of the reply is not what the bytes received from the provider say"
     )]
     ReplyMismatch {
-        /// The version that took the reply.
+        /// The version that accepted the reply.
         version: u64,
     },
-    /// A snapshot is not what the events before it fold to.
+    /// A snapshot differs from the fold of the events before it.
     #[error("a snapshot does not hold what the events up to it fold to")]
     SnapshotMismatch,
-    /// Bytes that the log speaks of are gone, or others.
+    /// Bytes that the log refers to are missing or different.
     #[error("version {version}: the bytes {digest} it speaks of are {found}")]
     BlobMismatch {
-        /// The version.
+        /// The version that refers to the bytes.
         version: u64,
-        /// Their digest.
+        /// SHA-256 digest of the expected bytes.
         digest: String,
-        /// What is there instead.
+        /// What was found instead: `gone` or `others`.
         found: &'static str,
     },
 }
 
-/// Proves all that is kept of a run. The first place that does not agree is told.
+/// Verifies everything that is stored for a run, and returns the first inconsistency.
 pub async fn verify_stored_run(
     engine: &Engine,
     run: &str,
@@ -99,7 +99,8 @@ async fn verify_stored_run_once(
     let missing = || EngineError::RunNotFound { run: run.to_owned(), version: None };
     let head = engine.store().load_head(&id).await?.ok_or_else(missing)?;
     let log = engine.read_log(run).await?;
-    // The chain first: it names the very version that was touched, not the first one that differs by it.
+    // Check the chain first: it names the version that was changed, not the first one affected by
+    // it.
     if let Err(flaw) = check_hash_chain(run, &log) {
         return Ok(Err(flaw));
     }
@@ -116,7 +117,8 @@ async fn verify_stored_run_once(
     Ok(compared.map_or(Ok(verification), Err))
 }
 
-/// Proves a run again where it went on meanwhile: rows that were read before and after do not fit together.
+/// Repeats a verification if the run changed meanwhile, because rows read before and after a change
+/// do not fit together.
 async fn retry_if_changed<T, F: Future<Output = Result<Result<T, IntegrityError>, EngineError>>>(
     engine: &Engine,
     run: &str,
@@ -134,19 +136,20 @@ async fn retry_if_changed<T, F: Future<Output = Result<Result<T, IntegrityError>
     once().await
 }
 
-/// A chain that holds.
+/// The result of a successful chain verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChainVerification {
-    /// How many events it has.
+    /// Number of events in the log.
     pub events: u64,
-    /// Whether the bodies were taken out: then the hashes are those that were proved and sealed at that time.
+    /// Whether the bodies were pruned. If so, the hashes are those that were verified and sealed at
+    /// that time.
     pub pruned: bool,
 }
 
-/// Proves the chain of a run's log, and that all that is kept beside it is what the log says. Nothing is decided
-/// again.
+/// Verifies the hash chain of a run's log, and that all rows beside it match the log. Decisions are
+/// not made again.
 ///
-/// Where the run was pruned, what is left of every version is held against the seal.
+/// If the run was pruned, the rest of every version is compared with the seal.
 pub async fn verify_stored_chain(
     engine: &Engine,
     run: &str,
@@ -162,7 +165,7 @@ async fn verify_stored_chain_once(
     let missing = || EngineError::RunNotFound { run: run.to_owned(), version: None };
     let head = engine.store().load_head(&id).await?.ok_or_else(missing)?;
     let mut log = engine.read_log_hashes(run).await?;
-    // What came after the head was read is the next one's business.
+    // Ignore versions committed after the head was read.
     log.truncate(usize::try_from(head.version).unwrap_or(usize::MAX));
     let proved = match &head.pruned {
         Some(sealed) => check_seal(run, &log, sealed),
@@ -199,7 +202,8 @@ async fn verify_stored_chain_once(
     Ok(compared.map_or(Ok(chained), Err))
 }
 
-/// Follows what a pruned log has left: no version is missing, and none is other than when it was sealed.
+/// Checks the remains of a pruned log: no version is missing, and none has changed since it was
+/// sealed.
 fn check_seal(run: &str, log: &[RunLogEntry], sealed: &PruneSeal) -> Result<(), IntegrityError> {
     let mut expected = 1;
     for one in log {
@@ -218,7 +222,7 @@ fn check_seal(run: &str, log: &[RunLogEntry], sealed: &PruneSeal) -> Result<(), 
     Err(IntegrityError::SealMismatch { expected: sealed.digest.clone(), found })
 }
 
-/// Follows the hashes from the first version on, and holds every row against its entry.
+/// Follows the hashes from the first version, and compares every row with its entry.
 pub(crate) fn check_hash_chain(run: &str, log: &[RunLogEntry]) -> Result<(), IntegrityError> {
     let mut hash = GENESIS_HASH.to_owned();
     let mut expected = 1;
@@ -245,7 +249,7 @@ pub(crate) fn check_hash_chain(run: &str, log: &[RunLogEntry]) -> Result<(), Int
     Ok(())
 }
 
-/// The digests of the bytes that a version speaks of.
+/// Returns the digests of the bytes that a version refers to.
 pub(crate) fn collect_blob_digests(run: &str, one: &RunLogEntry) -> Vec<String> {
     let events = one.decode_events(run).unwrap_or_default();
     let Some(RunEvent::Received { input }) = events.into_iter().next() else { return Vec::new() };
@@ -257,7 +261,7 @@ pub(crate) fn collect_blob_digests(run: &str, one: &RunLogEntry) -> Vec<String> 
     exchange.map_or_else(Vec::new, |ExchangeDigests { request, response }| vec![request, response])
 }
 
-/// What bytes are found by.
+/// Returns the digest that identifies a blob: SHA-256 in hexadecimal.
 pub(crate) fn compute_blob_digest(bytes: &[u8]) -> String {
     sha256_hex(&[bytes])
 }

@@ -1,4 +1,5 @@
-//! The runtime does what the core decided: it drives runs, performs actions, and keeps files.
+//! The runtime executes what the core decides: it drives runs, performs their actions, and reads
+//! and writes files.
 
 pub mod lru_cache;
 pub mod folder;

@@ -1,13 +1,13 @@
-//! A map with a bound: when it is full, what was not used for longest goes.
+//! A map of bounded size that evicts the least recently used entries when it is full.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Holds at most so many.
+/// A least-recently-used cache with a fixed capacity.
 #[derive(Debug)]
 pub struct LruCache<K, V> {
     capacity: usize,
-    /// Counts uses.
+    /// Incremented on each use; orders the entries by last use.
     use_counter: u64,
     entries: HashMap<K, LruEntry<V>>,
 }
@@ -19,13 +19,13 @@ struct LruEntry<V> {
 }
 
 impl<K: Hash + Eq, V> LruCache<K, V> {
-    /// An empty one.
+    /// Creates an empty cache that holds at most `most` entries; the minimum is 1.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Self { capacity: most.max(1), use_counter: 0, entries: HashMap::new() }
     }
 
-    /// What is known, which is a use of it.
+    /// Returns the value of a key and marks it as used.
     pub fn get(&mut self, key: &K) -> Option<&mut V> {
         self.use_counter += 1;
         let used = self.entries.get_mut(key)?;
@@ -33,7 +33,7 @@ impl<K: Hash + Eq, V> LruCache<K, V> {
         Some(&mut used.value)
     }
 
-    /// Keeps a value in the place of the one before.
+    /// Stores a value and replaces the previous value of the key.
     pub fn insert(&mut self, key: K, value: V) {
         if self.entries.len() >= self.capacity && !self.entries.contains_key(&key) {
             self.evict_oldest();
@@ -42,12 +42,12 @@ impl<K: Hash + Eq, V> LruCache<K, V> {
         self.entries.insert(key, LruEntry { last_used: self.use_counter, value });
     }
 
-    /// Forgets a value.
+    /// Removes a key and its value, if present.
     pub fn remove(&mut self, key: &K) {
         self.entries.remove(key);
     }
 
-    /// A quarter goes at once, so that looking for it is rare.
+    /// Evicts a quarter of the entries at once, so that the search for old entries is rare.
     fn evict_oldest(&mut self) {
         let mut uses: Vec<u64> = self.entries.values().map(|used| used.last_used).collect();
         let (_, last, _) = uses.select_nth_unstable(self.capacity / 4);

@@ -1,6 +1,8 @@
-//! Files and folders that only their owner can read, from the moment they are made and whatever the umask is.
+//! Files and folders that only their owner can read, from the time they are created and regardless
+//! of the umask.
 //!
-//! What exists already keeps its permissions: `countersign doctor` tells of those that are wider.
+//! Existing files keep their permissions; `countersign doctor` reports those with wider
+//! permissions.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
@@ -8,7 +10,7 @@ use std::path::Path;
 
 use crate::engine::generate_run_name;
 
-/// Makes a folder, and those above it that are missing, for their owner alone.
+/// Creates a folder and its missing parents with access for the owner only.
 pub fn create_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -17,7 +19,7 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Makes a file that is not there yet, to write and to read.
+/// Creates a new file for reading and writing. Fails if the file exists.
 pub fn create_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
@@ -26,7 +28,8 @@ pub fn create_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Writes a file: readers, and a crash, see the old one or the new one.
+/// Writes a file atomically: readers see either the old content or the new content, also after a
+/// crash.
 pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = parent_folder(path);
     create_folder(folder)?;
@@ -40,14 +43,14 @@ pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
         sync_folder(folder)
     })();
     if written.is_err() {
-        // The first error is the one to tell.
+        // Report the first error, not one from the cleanup.
         drop(fs::remove_file(&part));
     }
     written
 }
 
-/// Writes what a person asked to have in a file: privately where that is a file or none yet, as it is to a terminal
-/// or a pipe.
+/// Writes output to the path that a user requested. A regular or missing file is written with
+/// private permissions; a terminal or pipe is written directly.
 pub fn write_output(path: &Path, content: &[u8]) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(found) if !found.is_file() => fs::write(path, content),
@@ -64,8 +67,8 @@ fn parent_folder(path: &Path) -> &Path {
     }
 }
 
-/// Waits until nobody else has this lock, and takes it. It is given back when the file is dropped, also by a process
-/// that dies.
+/// Waits until no other process holds the lock, then acquires it. The lock is released when the
+/// returned file is dropped, also when the process dies.
 pub fn lock_file(path: &Path) -> io::Result<File> {
     create_folder(parent_folder(path))?;
     let mut options = OpenOptions::new();
@@ -77,7 +80,7 @@ pub fn lock_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Whether only its owner can read what this is about.
+/// Returns whether only the owner can access the file with this metadata.
 #[cfg(unix)]
 #[must_use]
 pub fn is_private(found: &Metadata) -> bool {
@@ -86,7 +89,8 @@ pub fn is_private(found: &Metadata) -> bool {
     found.permissions().mode() & OTHERS == 0
 }
 
-/// Whether only its owner can read what this is about; other systems ask differently.
+/// Returns whether only the owner can access the file with this metadata. Always true on this
+/// platform, which has no Unix permission bits.
 #[cfg(not(unix))]
 #[must_use]
 pub fn is_private(_: &Metadata) -> bool {
@@ -130,7 +134,7 @@ mod tests {
     }
 }
 
-/// Whether only its owner can change a file or a folder, and that is us or the administrator.
+/// Returns whether only the owner can modify a file or folder, and the owner is this user or root.
 #[cfg(unix)]
 #[must_use]
 pub fn is_owned_by_us(found: &Metadata) -> bool {
@@ -139,9 +143,10 @@ pub fn is_owned_by_us(found: &Metadata) -> bool {
     found.mode() & 0o022 == 0 && (found.uid() == ours || found.uid() == 0)
 }
 
-/// Whether only its owner can change a file or a folder: not told here.
+/// Returns whether only the owner can modify a file or folder. Not checked on this platform: always
+/// true.
 #[cfg(not(unix))]
 #[must_use]
-pub fn is_ours(_: &Metadata) -> bool {
+pub fn is_owned_by_us(_: &Metadata) -> bool {
     true
 }

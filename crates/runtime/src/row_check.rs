@@ -1,7 +1,7 @@
-//! Compares what a store keeps beside a run's log with what the log says: the columns that lists show, open
-//! waits and actions, idempotency keys, the next wake-up, bytes of exchanges, and the snapshots.
+//! Compares the rows that a store keeps beside a run's log with the log: the head columns, open
+//! waits and actions, idempotency keys, the next wake-up, exchange bytes, and snapshots.
 //!
-//! Not here: the chain and the decisions (`proof`). Changes nothing.
+//! The hash chain and the decisions are checked in `integrity`. Verification is read-only.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,12 @@ use serde_json::Value;
 use crate::engine::{Engine, EngineError, commit_rows};
 use crate::integrity::{IntegrityError, compute_blob_digest};
 
-/// How long a run may be put off beyond its alarms, in milliseconds: one that nobody could work on is looked at
-/// again after so long.
+/// How long a run may be deferred past its alarms, in milliseconds. A run that no worker can
+/// process is checked again after this time.
 const MAX_DEFERRAL_MS: i64 = 60_000;
 
-/// What differs first; `Empty` where all of it agrees. The log must have been read and folded before.
+/// Returns the first difference, or `None` if all rows agree. The log must have been read and
+/// folded before.
 pub(crate) async fn compare_rows(
     engine: &Engine,
     run: &RunId,
@@ -48,7 +49,7 @@ pub(crate) async fn compare_rows(
     compare_exchanges(engine, run, log).await
 }
 
-/// The columns of the run's own row.
+/// Compares the columns of the run's head row.
 fn compare_head(head: &RunHead, log: &[RunLogEntry], state: &RunState) -> Option<IntegrityError> {
     let RunHeadUpdate { status, phase, updated_at, summary } =
         commit_rows::build_head_update(state);
@@ -71,8 +72,8 @@ fn compare_head(head: &RunHead, log: &[RunLogEntry], state: &RunState) -> Option
     {
         return Some(IntegrityError::HeadMismatch { what, found, expected });
     }
-    // The log does not know who works on a run. Every taking raises the epoch, and each worker that ended
-    // had taken the run.
+    // The log does not record who works on a run. Each acquisition raises the epoch, and each
+    // worker that died had acquired the run.
     let fewest = head.deaths.max(1);
     let lease = head.lease.as_ref().filter(|lease| lease.epoch < fewest)?;
     let expected = format!("at least {fewest}");
@@ -83,8 +84,9 @@ fn compare_head(head: &RunHead, log: &[RunLogEntry], state: &RunState) -> Option
     })
 }
 
-/// A run must not sleep past its next alarm. One that is due, or that a worker put off for a while, may say
-/// any time up to then: whoever looks at it finds out.
+/// Checks that a run does not sleep past its next alarm. A run that is due, or that a worker
+/// deferred for a while, may have any wake-up time up to then, because the worker that loads it
+/// finds the alarm.
 fn compare_wake_up(
     head: &RunHead,
     state: &RunState,
@@ -105,7 +107,7 @@ fn compare_wake_up(
     Some(IntegrityError::RowMismatch { what: "next wake-up".to_owned(), found, expected })
 }
 
-/// Open waits, each in full: question, shape, who may answer, deadline.
+/// Compares the open waits field by field: question, answer shape, assignee, deadline.
 async fn compare_waits(
     engine: &Engine,
     run: &RunId,
@@ -140,7 +142,7 @@ async fn compare_waits(
     Ok(None)
 }
 
-/// Actions that are out, each in full.
+/// Compares the pending actions field by field.
 async fn compare_actions(
     engine: &Engine,
     run: &RunId,
@@ -166,7 +168,8 @@ async fn compare_actions(
     Ok(None)
 }
 
-/// Idempotency keys: each input's own, at its version, and no others.
+/// Compares the idempotency keys: each input has its own key at its version, and there are no
+/// others.
 async fn compare_keys(
     engine: &Engine,
     run: &RunId,
@@ -192,8 +195,9 @@ async fn compare_keys(
     }))
 }
 
-/// Every snapshot holds the state and the hash that the log had then, and what follows the newest one
-/// leads to the state of now. Looking at an old version and forking from it begin at such a one.
+/// Checks that every snapshot holds the state and the hash that the log had at that version, and
+/// that the events after the newest snapshot lead to the current state. Reads of old versions and
+/// forks start from snapshots.
 async fn compare_snapshots(
     engine: &Engine,
     run: &RunId,
@@ -211,7 +215,7 @@ async fn compare_snapshots(
     }
     let mut then = RunState::new(&run.id);
     for one in log {
-        // The log was folded before, so it folds.
+        // The log was folded before, so folding it again cannot fail.
         let folds = fold_entry(&mut then, &one.body).is_ok();
         if versions.last() != Some(&one.version) {
             continue;
@@ -225,7 +229,8 @@ async fn compare_snapshots(
     Ok((!versions.is_empty() || !newest).then_some(IntegrityError::SnapshotMismatch))
 }
 
-/// Whether the state that is loaded for a version is this one, and has this hash where one is said.
+/// Returns whether the state loaded for a version equals `state`, and has the given hash if there
+/// is one.
 async fn matches_loaded_state(
     engine: &Engine,
     run: &RunId,
@@ -239,7 +244,7 @@ async fn matches_loaded_state(
     }
 }
 
-/// The bytes that were sent and received, and the text that was taken from them.
+/// Compares the bytes that were sent and received, and the text that was extracted from them.
 async fn compare_exchanges(
     engine: &Engine,
     run: &RunId,
@@ -274,10 +279,11 @@ async fn compare_exchanges(
     Ok(None)
 }
 
-/// Whether a response says the text of a reply. One that no wire format can read says nothing against it.
+/// Returns whether a response contains the text of a reply. A response that no wire format can
+/// parse counts as a match.
 fn is_reply_in_response(response: &[u8], reply: &ModelReply) -> bool {
     let texts = reparse_texts(response);
-    // Nulls that mean absence were taken out where the reply tells of that repair, and nowhere else.
+    // Ignore nulls that mean absence only if the reply records that repair.
     let repaired = reply.repairs.iter().any(|repair| repair.kind == RepairKind::NullForAbsent);
     let kept = repaired.then(|| strip_nulls(&reply.text)).flatten();
     let same = |text: &String| *text == reply.text || kept.is_some() && strip_nulls(text) == kept;

@@ -1,24 +1,28 @@
-//! Watching runs: whoever shows progress is told what became true, after it was kept.
+//! Observing runs: callbacks that report progress after each change is committed.
 
 use countersign_core::run::{RunEvent, RunState};
 
-/// Is told what happens. Nothing it does changes a run.
+/// Receives progress notifications. An observer cannot change a run.
 pub trait RunObserver: Send + Sync {
-    /// A version was kept.
+    /// Called after a version is committed, with the new state and the events of that version.
     fn on_commit(&self, state: &RunState, events: &[RunEvent]);
 
-    /// A model is writing for an order of a run that stands like this; the text came since the last time. Whoever
-    /// begins a run is not who drives it, so this may come before the version with the order was told.
+    /// Called while a model streams its reply for an action; `text` is what arrived since the last
+    /// call.
+    ///
+    /// The process that starts a run is not always the one that drives it, so this call can come
+    /// before `on_commit` reports the version that created the action.
     fn on_model_text(&self, state: &RunState, order: &str, text: &str);
 
-    /// The model writes no more for the order: it is done, or nobody waits for it.
+    /// Called when the model stops streaming for an action, either because it is done or because
+    /// the result is no longer needed.
     fn on_model_done(&self, _state: &RunState, _order: &str) {}
 
-    /// Something went wrong that holds nothing up; in one line.
+    /// Reports a problem that does not block the run, as a single line.
     fn on_warning(&self, _run: &str, _message: &str) {}
 }
 
-/// Looks away.
+/// An observer that ignores every notification.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoopRunObserver;
 

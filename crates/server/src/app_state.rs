@@ -1,8 +1,9 @@
-//! The house behind the doors: one store, one memory, and for each tenant an engine, a driver and a folder of
-//! work.
+//! The state that all requests share: one store, one memory, and for each tenant an engine, a
+//! driver and a workspace.
 //!
-//! The tenant `local` works in the folder of the house; every other one has a folder of its own below
-//! `.countersign/tenants`, so that no file of one is seen by another. Not here: who may come in.
+//! Tenant `local` works in the server's own workspace. Every other tenant has a folder below
+//! `.countersign/tenants`, so that no tenant sees the files of another. Authentication is in
+//! [`access`](crate::access).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -29,77 +30,79 @@ use crate::access::is_valid_tenant_name;
 use crate::live::{RunHub, RunHubPublisher};
 use crate::protocol_catalog::{ProtocolCatalog, SHIPPED_DATA};
 
-/// How long a result is offered to a store that is away, in milliseconds: what a model said is dear.
+/// How long the driver retries to save a result while the store is unavailable, in milliseconds.
+/// Model replies are expensive, so it waits for minutes.
 const STORE_RETRY_MS: i64 = 10 * 60 * 1000;
 
-/// Desks beyond which those of tenants that nobody asks for are put away.
+/// Number of open tenant runtimes above which idle ones are dropped.
 const MAX_IDLE_TENANTS: usize = 1_024;
 
-/// What a house is furnished with.
+/// The dependencies of a server, provided by the program that starts it.
 pub struct ServerDeps {
-    /// Where runs are kept.
+    /// Stores the runs of all tenants.
     pub store: Arc<dyn Store>,
-    /// What is remembered, where anything is.
+    /// Stores memory; `None` if the server has no memory.
     pub memory: Option<Arc<dyn Memory>>,
-    /// Whether memory was turned off, so that what is started here is never remembered.
+    /// Whether memory was switched off, so that runs started here never record memory.
     pub memory_disabled: bool,
-    /// Who makes vectors for it, where somebody does.
+    /// Computes vectors for memory; `None` if memory ranks by words alone.
     pub embedder: Option<Arc<dyn Embedder>>,
-    /// What time it is.
+    /// The source of the current time.
     pub clock: Arc<dyn Clock>,
-    /// Who else is told of the runs of tenant `local`.
+    /// Receives the notifications of tenant `local` and the warnings of the server.
     pub watch: Arc<dyn RunObserver>,
-    /// Which model answers to which name.
+    /// Resolves model names to models.
     pub models: Arc<dyn ModelResolver>,
-    /// What sources there can be.
+    /// Creates retrievers for the sources that protocols declare.
     pub sources: Arc<dyn RetrieverFactory>,
-    /// What protocols may do here.
+    /// Decides which programs, hosts and sources protocols may use on this machine.
     pub guard: ActionGuard,
-    /// The contracts that ship.
+    /// The contracts that ship with the program.
     pub contracts: Arc<ContractRegistry>,
-    /// The engine's own folder, and the folder of work.
+    /// The engine's own folder, and the workspace of tenant `local`.
     pub home: EngineHome,
-    /// The folder of the protocol that is meant, where there is one.
+    /// The protocol folder of the workspace; `None` if there is none.
     pub protocol_folder: Option<PathBuf>,
-    /// The model that is asked, whatever protocols say.
+    /// The model that is used instead of the models that protocols name; `None` if protocols
+    /// decide.
     pub model_override: Option<String>,
-    /// Who acts where no key says it.
+    /// The user name of callers without a key.
     pub default_user: String,
-    /// The name of this machine, for people.
+    /// The name of this machine, as shown to people.
     pub host: String,
 }
 
-/// Why a tenant has no desk.
+/// Why the runtime of a tenant cannot be opened.
 #[derive(Debug, Error)]
 pub enum TenantRuntimeError {
-    /// Its folder cannot be used.
+    /// The engine's folder of the tenant cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Its files cannot be used.
+    /// The workspace of the tenant cannot be used.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    /// Its notes about effects cannot be kept.
+    /// The effect journal of the tenant cannot be opened.
     #[error(transparent)]
     Journal(#[from] EffectJournalError),
-    /// Its name is none that a folder can have.
+    /// The tenant name cannot be used as a folder name.
     #[error(
         "tenant `{tenant}` can have no folder of work here: its name is none that a folder can have"
     )]
     InvalidTenantName {
-        /// Whose.
+        /// The tenant with the invalid name.
         tenant: TenantId,
     },
-    /// The folder for it cannot be made.
+    /// The tenant's folder cannot be created.
     #[error("the folder of tenant `{tenant}` cannot be made: {source}")]
     CreateFolder {
-        /// Whose.
+        /// The tenant whose folder is missing.
         tenant: TenantId,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
 
-/// The house.
+/// The shared state of a server: its dependencies and the open tenant runtimes.
 pub struct AppState {
     deps: ServerDeps,
     catalog: ProtocolCatalog,
@@ -109,13 +112,13 @@ pub struct AppState {
     tenants: Mutex<BTreeMap<TenantId, Arc<TenantRuntime>>>,
 }
 
-/// Where one tenant's runs are worked on.
+/// Everything that works on the runs of one tenant.
 pub struct TenantRuntime {
-    /// Decides and keeps.
+    /// Loads runs, decides inputs and saves events.
     pub engine: Arc<Engine>,
-    /// Does what runs order.
+    /// Performs the actions of runs.
     pub driver: Arc<Driver>,
-    /// The folder of work.
+    /// The folder that runs of this tenant read and write.
     pub workspace: Workspace,
 }
 
@@ -132,63 +135,65 @@ impl DriverProvider for AppState {
 }
 
 impl AppState {
-    /// A house with this furniture.
+    /// Creates the state and announces this process as a worker.
     #[must_use]
     pub fn open(deps: ServerDeps) -> Self {
         let ServerDeps { protocol_folder: protocol, home, contracts, .. } = &deps;
         let catalog = ProtocolCatalog::new(protocol.clone(), home.clone(), Arc::clone(contracts));
         let worker = format!("serve-{}-{}", std::process::id(), generate_run_name());
-        // Others cannot tell a dead process from a slow one without it, and wait for its leases.
+        // Without a heartbeat, other processes cannot tell a dead process from a slow one, and wait
+        // until its leases expire.
         let presence = WorkerHeartbeat::announce(&home.folder().join("workers"), &worker).ok();
         let (heartbeat, hub, tenants) = (presence.map(Arc::new), Arc::default(), Mutex::default());
         Self { deps, catalog, hub, worker, heartbeat, tenants }
     }
 
-    /// What its leases are known by.
+    /// The worker name in the leases of this process.
     #[must_use]
     pub fn worker(&self) -> &str {
         &self.worker
     }
 
-    /// That it lives, for others on this machine; `Empty` where its folder cannot be written to.
+    /// The heartbeat for other processes on this machine; `None` if the folder is not writable.
     #[must_use]
     pub fn heartbeat(&self) -> Option<&Arc<WorkerHeartbeat>> {
         self.heartbeat.as_ref()
     }
 
-    /// What it is furnished with.
+    /// The dependencies that the server was created with.
     #[must_use]
     pub fn deps(&self) -> &ServerDeps {
         &self.deps
     }
 
-    /// The protocols it offers.
+    /// The protocols that runs can be started from.
     #[must_use]
     pub fn catalog(&self) -> &ProtocolCatalog {
         &self.catalog
     }
 
-    /// Who is told what happens in it.
+    /// Publishes changes of runs to subscribers.
     #[must_use]
     pub fn hub(&self) -> &Arc<RunHub> {
         &self.hub
     }
 
-    /// The desk of a tenant, where it was put there.
+    /// Returns the runtime of a tenant if it is open.
     #[must_use]
     pub fn find_tenant(&self, tenant: &TenantId) -> Option<Arc<TenantRuntime>> {
         let desks = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         desks.get(tenant).map(Arc::clone)
     }
 
-    /// The desk of a tenant; it is put there when it is first asked for.
+    /// Returns the runtime of a tenant, and opens it on first use.
     pub fn open_tenant(&self, tenant: &TenantId) -> Result<Arc<TenantRuntime>, TenantRuntimeError> {
         let mut desks = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(desk) = desks.get(tenant) {
             return Ok(Arc::clone(desk));
         }
         if desks.len() >= MAX_IDLE_TENANTS {
-            // One whose driver is in nobody's hands has nothing under way, and can be put there again.
+            // A runtime whose driver has no other owner has no work in progress, and can be opened
+            // again later.
             let idle = |desk: &Arc<TenantRuntime>| {
                 Arc::strong_count(desk) == 1 && Arc::strong_count(&desk.driver) == 1
             };
@@ -199,7 +204,7 @@ impl AppState {
         Ok(desk)
     }
 
-    /// Every desk that was put there.
+    /// Returns every open tenant runtime.
     #[must_use]
     pub fn list_tenants(&self) -> Vec<Arc<TenantRuntime>> {
         let desks = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
@@ -262,7 +267,7 @@ impl AppState {
     }
 
     fn create_tenant_home(&self, tenant: &TenantId) -> Result<EngineHome, TenantRuntimeError> {
-        // A store that others write to may have any name in it.
+        // Other programs may write any tenant name into a shared store.
         if !is_valid_tenant_name(tenant.as_str()) {
             return Err(TenantRuntimeError::InvalidTenantName { tenant: tenant.clone() });
         }

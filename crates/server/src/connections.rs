@@ -1,4 +1,4 @@
-//! Connections: how many are served at once, and a few more for whoever asks whether the server lives.
+//! Limits the number of open connections, and keeps a reserve for health probes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,29 +16,29 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::http::ApiError;
 use crate::write_timeout::WriteTimeout;
 
-/// Connections beyond the limit, for probes alone.
+/// Connections above the limit that are reserved for health probes.
 const RESERVED_CONNECTIONS: usize = 64;
 
-/// Open files that are left for everything else: databases, uploads, programs, models.
+/// File descriptors reserved for everything else: databases, uploads, programs, models.
 const RESERVED_FILES: u64 = 256;
 
 /// How long a client may take to send the head of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// The same for a connection beyond the limit.
+/// How long a client may take to send the head of a request on a reserved connection.
 const RESERVED_HEADER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Bytes that are read ahead on a connection, and so the longest head of a request.
+/// Read buffer of a connection in bytes, which is also the maximum length of a request head.
 const MAX_BUFFER: usize = 64 << 10;
 
-/// What is asked of a server by those who watch over it.
+/// The paths of health probes.
 const PROBE_PATHS: [&str; 2] = ["/v1/health", "/v1/ready"];
 
 /// A connection as hyper serves it.
 pub(crate) type HttpConnection =
     http1::Connection<TokioIo<WriteTimeout<TcpStream>>, TowerToHyperService<Router>>;
 
-/// Connections that are served at once.
+/// The connection slots of a server, regular and reserved.
 #[derive(Clone)]
 pub(crate) struct ConnectionSlots {
     regular: Arc<Semaphore>,
@@ -48,25 +48,26 @@ pub(crate) struct ConnectionSlots {
 }
 
 impl ConnectionSlots {
-    /// So many connections for a router, as far as the system lets the process open files.
+    /// Creates slots for `connections` regular connections, all served by `router`.
     pub(crate) fn new(connections: usize, router: Router) -> Self {
         let probes = router.clone().layer(from_fn(answer_probes_only));
         let regular = Arc::new(Semaphore::new(connections.min(Semaphore::MAX_PERMITS)));
         Self { regular, reserve: Arc::new(Semaphore::new(RESERVED_CONNECTIONS)), router, probes }
     }
 
-    /// A slot for the next connection. Waits only where the reserve is taken too.
+    /// Waits for a slot for the next connection. Blocks only while the reserve is exhausted too.
     pub(crate) async fn reserve_slot(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.reserve).acquire_owned().await.ok()
     }
 
-    /// Serves a connection that was taken with a reserved slot: as usual where there is room, else one probe.
+    /// Serves a connection that holds a reserved slot: as a regular connection if a slot is free,
+    /// otherwise for a single probe.
     pub(crate) fn serve_connection(
         &self,
         stream: TcpStream,
         reserved: OwnedSemaphorePermit,
     ) -> (HttpConnection, OwnedSemaphorePermit) {
-        // Events are small, and wanted at once.
+        // Server-sent events are small and should arrive without delay.
         drop(stream.set_nodelay(true));
         let mut builder = http1::Builder::new();
         builder.timer(TokioTimer::new()).max_buf_size(MAX_BUFFER);
@@ -85,7 +86,7 @@ impl ConnectionSlots {
     }
 }
 
-/// Answers probes, and tells everybody else to come back.
+/// Answers probes, and tells every other client to retry later.
 async fn answer_probes_only(request: Request, next: Next) -> Response {
     if PROBE_PATHS.contains(&request.uri().path()) {
         return next.run(request).await;
@@ -94,7 +95,8 @@ async fn answer_probes_only(request: Request, next: Next) -> Response {
     ApiError::unavailable("busy", detail).with_retry_after(2).into_response()
 }
 
-/// How many connections fit beside everything else that is a file. Asks the system for as many files as it gives.
+/// Returns how many of the `wanted` connections fit into the limit of open files, after raising
+/// that limit as far as the system allows.
 #[cfg(unix)]
 pub(crate) fn fit_connections(wanted: usize) -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -109,7 +111,7 @@ pub(crate) fn fit_connections(wanted: usize) -> usize {
     usize::try_from(room).unwrap_or(wanted).min(wanted)
 }
 
-/// How many connections fit beside everything else that is a file.
+/// Returns `wanted`: this system has no limit of open files that the program could query.
 #[cfg(not(unix))]
 pub(crate) fn fit_connections(wanted: usize) -> usize {
     wanted

@@ -1,30 +1,31 @@
-//! Shows: runs, contracts, the inbox and memory over HTTP, with events as they happen, and in the same shapes to
-//! the command line.
+//! Serves runs, contracts, the inbox and memory over HTTP and MCP, with live events, and provides
+//! the same views to the command line.
 //!
 //! ```text
-//!  socket ──► serve ──► guard ──► a resource ──► Engine, Store, Memory ──► wire ──► JSON
-//!               │         │           │                │
-//!           too many   host,       path, query,     EngineError, StoreError, …
-//!         connections, origin,     body, version,      │
-//!          slow heads  key, role   idempotency key     ▼
-//!               │         └───────────┴───────────► Problem: RFC 9457 with a stable code
+//!  socket ──► serve ──► authenticate ──► resource ──► Engine, Store, Memory ──► wire ──► JSON
+//!               │         │                │                │
+//!           too many   host,            path, query,     EngineError, StoreError, …
+//!         connections, origin,          body, version,      │
+//!          slow heads  key, role        idempotency key     ▼
+//!               │         └────────────────┴─────────► ProblemDetails: RFC 9457, a stable code
 //!               ▼
-//!             worker ──► Driver: whatever was given something, or is due, goes on
+//!             worker ──► Driver: runs with a new input or a due timer continue
 //! ```
 //!
-//! 1. `serve` takes a connection, and gives it to the router of `http`.
-//! 2. `access` says who comes in: a key is one tenant's, and has a role; [`access::NEEDS`] says what every route
-//!    needs, and a route that is not in it is not served. Without a key there is tenant `local`, on loopback, where
-//!    no other address is bound.
-//! 3. A resource, a file of `http`, reads what was asked, and asks the engine of the caller's tenant, which `house`
-//!    keeps. It decides nothing.
-//! 4. What is answered is a type of `wire`; the command line prints the same with `--json`.
-//!    `mcp` is a second door to the same operations, for coding agents.
-//! 5. An input is kept before it is answered. What it leads to is done afterwards, by a worker of the runtime in the same
-//!    process or in another, and can be followed
-//!    by events: `live` says that there is something new, the store says what.
+//! 1. `serve` accepts a connection and passes it to the router of `http`.
+//! 2. `access` authenticates the caller: a key belongs to one tenant and has a role;
+//!    [`access::ROUTE_POLICIES`] lists what every route requires, and a route that is not in it is
+//!    not served. Requests without a key act as tenant `local`, which is possible only if the
+//!    server listens on loopback alone.
+//! 3. A resource, one file of `http`, parses the request and calls the engine of the caller's
+//!    tenant, which `app_state` holds. It decides nothing.
+//! 4. The response is a type of `wire`; the command line prints the same types with `--json`.
+//!    `mcp` offers the same operations to coding agents.
+//! 5. The engine saves an input before the server responds. A worker of the runtime, in this
+//!    process or in another, then performs the resulting actions. Clients follow them as
+//!    server-sent events: `live` reports that something changed, and the data comes from the store.
 //!
-//! Not here: any decision about a run; how runs are driven; a terminal.
+//! This crate makes no decision about a run, does not drive runs, and uses no terminal.
 
 pub mod show;
 pub mod wire;

@@ -1,7 +1,7 @@
-//! The protocols of a house: that of its folder, and those that ship.
+//! The protocols of a server: the one in its protocol folder, and those that ship with the program.
 //!
-//! Files are read anew each time: whoever edits a protocol sees it at once. What they come to is kept for as
-//! long as they stay the same. Not here: runs, which keep the protocol they began with.
+//! The catalog reads the files on every use, so that edits take effect at once, and caches the
+//! loaded protocol by the digest of its files. Runs keep the protocol that they started with.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,20 +22,22 @@ use thiserror::Error;
 
 use crate::wire::{CheckReport, ProtocolRow, ProtocolView, WorkflowView};
 
-/// Where protocols that are run without a copy have their data, in the engine's own folder.
+/// Subfolder of the engine's folder that holds the data of shipped protocols that run without a
+/// copy.
 pub const SHIPPED_DATA: &str = "shipped";
 
-/// Names the protocol that ships where the one of the folder has the same name: `shipped:ralph`.
+/// Prefix that selects a shipped protocol when the folder's protocol has the same name:
+/// `shipped:ralph`.
 pub const SHIPPED_PREFIX: &str = "shipped:";
 
-/// A protocol that ships, by its name with or without [`SHIPPED_PREFIX`].
+/// Finds a shipped protocol by its name, with or without [`SHIPPED_PREFIX`].
 #[must_use]
 pub fn find_shipped(name: &str) -> Option<&'static ShippedProtocol> {
     find_shipped_protocol(name.strip_prefix(SHIPPED_PREFIX).unwrap_or(name))
 }
 
-/// What the protocols that ship under a name may use: the program brings them, so they are trusted
-/// as it is. Both a copy in a folder and the one without a copy count.
+/// Returns the permissions of the shipped protocols with this name, both as a copy in a folder and
+/// without a copy. They are part of the program and therefore trusted as the program is.
 #[must_use]
 pub fn load_shipped_permissions(name: &str) -> Vec<ProtocolPermissions> {
     static KNOWN: Mutex<BTreeMap<&str, Vec<ProtocolPermissions>>> = Mutex::new(BTreeMap::new());
@@ -50,67 +52,67 @@ pub fn load_shipped_permissions(name: &str) -> Vec<ProtocolPermissions> {
     known.entry(shipped.name).or_insert_with(load).clone()
 }
 
-/// Why a protocol cannot be had.
+/// Why a protocol or workflow cannot be provided.
 #[derive(Debug, Error)]
 pub enum CatalogError {
-    /// Nobody offers it.
+    /// No protocol has this name.
     #[error("no protocol `{name}`{}; there are {known}", near.as_ref().map_or_else(String::new, |near| format!("; did you mean `{near}`?")))]
     UnknownProtocol {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What was probably meant.
+        /// The most similar known name; `None` if none is similar.
         near: Option<String>,
-        /// What there is.
+        /// The known names, separated by commas.
         known: String,
     },
-    /// None was named, and there is no folder.
+    /// The request names no protocol, and there is no protocol folder.
     #[error("no protocol is named, and there is none in the folder of work")]
     NoProtocolFolder,
-    /// It has no such workflow.
+    /// The protocol does not have the requested workflow.
     #[error("{0}")]
     NoWorkflow(String),
-    /// Its files have faults.
+    /// The files of the protocol have errors.
     #[error("the protocol has {} in its files", if .0.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", .0.len()) })]
     InvalidFiles(Vec<Diagnostic>),
-    /// Its folder cannot be read.
+    /// The protocol folder cannot be read.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// It ships with a script of replies, which only a copy has, and no model is named.
+    /// The protocol uses a script of replies that only a copy has, and the request names no model.
     #[error("`{name}` asks a model, and none is named")]
     NoModel {
-        /// The protocol.
+        /// The name of the protocol.
         name: String,
-        /// Whether its default workflow takes an input.
+        /// Whether the default workflow takes an input.
         takes_input: bool,
     },
-    /// What its sources read could not be put beside it.
+    /// The data files of a shipped protocol cannot be written.
     #[error("cannot write `{}`: {source}", path.display())]
     WriteData {
-        /// Where.
+        /// The path that cannot be written.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
 
-/// How many sets of files are kept as what they come to: those that ship, and a few states of the folder.
+/// Number of loaded bundles in the cache: the shipped ones, and a few recent states of the folder.
 const MAX_CACHED_BUNDLES: usize = 16;
 
-/// What files come to: a protocol and what is to be remarked about it, or every fault.
+/// The result of loading files: a protocol with its warnings, or every error.
 type ProtocolLoadResult = Result<(Arc<Protocol>, Vec<Diagnostic>), Vec<Diagnostic>>;
 
-/// The protocols of a house.
+/// The protocols that runs can be started from.
 #[derive(Debug, Clone)]
 pub struct ProtocolCatalog {
     folder: Option<PathBuf>,
     home: EngineHome,
     contracts: Arc<ContractRegistry>,
-    /// What files came to, by their digest.
+    /// Load results by the digest of the files.
     load_cache: Arc<Mutex<LruCache<String, ProtocolLoadResult>>>,
 }
 
 impl ProtocolCatalog {
-    /// The protocols of a home, and the one of a folder where there is one.
+    /// Creates the catalog for an engine's home, with the protocol folder if there is one.
     #[must_use]
     pub fn new(
         folder: Option<PathBuf>,
@@ -121,13 +123,13 @@ impl ProtocolCatalog {
         Self { folder, home, contracts, load_cache }
     }
 
-    /// The contracts that ship.
+    /// The contracts that ship with the program.
     #[must_use]
     pub fn contracts(&self) -> &Arc<ContractRegistry> {
         &self.contracts
     }
 
-    /// The shipped contracts and those of the folder's protocol, where that loads.
+    /// Returns the shipped contracts, and those of the folder's protocol if it loads.
     #[must_use]
     pub fn load_registry(&self) -> Arc<ContractRegistry> {
         match self.load_folder_protocol() {
@@ -136,7 +138,7 @@ impl ProtocolCatalog {
         }
     }
 
-    /// The protocol of the folder, where there is a folder.
+    /// Loads the folder's protocol; `None` if there is no protocol folder.
     fn load_folder_protocol(&self) -> Option<Result<Arc<Protocol>, CatalogError>> {
         let folder = self.folder.as_ref()?;
         Some(self.load_bundle(|| Ok(folder::read_protocol_folder(folder)?)))
@@ -149,7 +151,7 @@ impl ProtocolCatalog {
         Ok(self.load_cached(bundle()?).1.map_err(CatalogError::InvalidFiles)?.0)
     }
 
-    /// The digest of files, and what they come to.
+    /// Returns the digest of the files and their load result, from the cache if possible.
     fn load_cached(&self, bundle: ProtocolBundle) -> (String, ProtocolLoadResult) {
         let digest = bundle.compute_digest();
         let known = || self.load_cache.lock().unwrap_or_else(PoisonError::into_inner);
@@ -161,7 +163,7 @@ impl ProtocolCatalog {
         (digest, loading)
     }
 
-    /// The digest of the folder's files, where they are of the protocol with this name.
+    /// Returns the digest of the folder's files, unless they load as a protocol with another name.
     #[must_use]
     pub fn load_folder_digest(&self, name: &str) -> Option<String> {
         let bundle = folder::read_protocol_folder(self.folder.as_ref()?).ok()?;
@@ -170,8 +172,8 @@ impl ProtocolCatalog {
         (!other).then_some(digest)
     }
 
-    /// What a run is started of: a protocol by name, or that of the folder; a workflow of it by id, or its
-    /// default. `model` is whether somebody names one.
+    /// Resolves what a run starts from: a protocol by name or the folder's, and a workflow by id or
+    /// the protocol's default. `model` tells whether the caller names a model.
     pub fn resolve_workflow(
         &self,
         protocol: Option<&str>,
@@ -187,7 +189,8 @@ impl ProtocolCatalog {
             (None, None) => return Err(CatalogError::NoProtocolFolder),
             (None, Some(own)) => own?,
             (Some(name), Some(Ok(own))) if own.name == name => own,
-            // One whose name cannot be read is asked for by nobody but the one who wrote it.
+            // The folder's protocol does not load, so its name is unknown. A name that is not a
+            // shipped one can only mean the folder, so the caller gets its errors.
             (Some(name), Some(Err(error))) if find_shipped_protocol(name).is_none() => {
                 return Err(error);
             }
@@ -201,8 +204,8 @@ impl ProtocolCatalog {
         Ok((found, workflow))
     }
 
-    /// A protocol that ships, ready to be run without a copy. What its sources read is put into the engine's
-    /// folder once.
+    /// Loads a shipped protocol so that it can run without a copy. Writes the data of its sources
+    /// into the engine's folder once.
     pub fn load_shipped(
         &self,
         shipped: &ShippedProtocol,
@@ -211,7 +214,8 @@ impl ProtocolCatalog {
         let protocol = self.load_bundle(|| Ok(shipped.to_bundle_without_copy()))?;
         let script = protocol.default_model.as_deref();
         let script = script.and_then(|model| model.strip_prefix("script:"));
-        // A script of replies goes beside a copy; without one it would be missed in the middle of the run.
+        // A script of replies exists only next to a copy. Without this check the run would fail
+        // later, when it needs a reply.
         if let Some(script) = script.filter(|_| !model)
             && !self.home.workspace().join(script).is_file()
         {
@@ -238,7 +242,7 @@ impl ProtocolCatalog {
         CatalogError::UnknownProtocol { name: name.to_owned(), near, known: known.join(", ") }
     }
 
-    /// Every protocol, that of the folder first.
+    /// Lists every protocol, the folder's first.
     pub fn list_protocols(&self) -> Result<Vec<ProtocolRow>, CatalogError> {
         let mut rows = Vec::new();
         if let Some(folder) = &self.folder {
@@ -291,13 +295,14 @@ impl ProtocolCatalog {
         }
     }
 
-    /// One protocol whole; that of the folder before one that ships.
+    /// Returns a whole protocol. The folder's protocol has precedence over a shipped one of the
+    /// same name.
     pub fn view_protocol(&self, name: &str) -> Result<ProtocolView, CatalogError> {
         let (bundle, row) = self.find_bundle(name)?;
         Ok(self.build_view(bundle, row))
     }
 
-    /// The files of a protocol, that of the folder before one that ships, and its row in the list.
+    /// Finds the files of a protocol and its row in the list. The folder's protocol has precedence.
     fn find_bundle(&self, name: &str) -> Result<(ProtocolBundle, ProtocolRow), CatalogError> {
         if let Some(folder) = self.folder.as_ref().filter(|_| !name.starts_with(SHIPPED_PREFIX)) {
             let bundle = folder::read_protocol_folder(folder)?;
@@ -312,7 +317,7 @@ impl ProtocolCatalog {
         Ok((bundle, row))
     }
 
-    /// Everything that `check` finds in a protocol by name, or in that of the folder.
+    /// Returns all findings of `check` for a protocol by name, or for the folder's.
     pub fn check_protocol(&self, name: Option<&str>) -> Result<CheckReport, CatalogError> {
         let bundle = match (name, &self.folder) {
             (None, None) => return Err(CatalogError::NoProtocolFolder),
@@ -349,7 +354,7 @@ impl ProtocolCatalog {
         }
     }
 
-    /// A protocol out of files, where it loads, and everything that `check` finds in it.
+    /// Loads and checks files. Returns the protocol if it loads, and all findings.
     #[must_use]
     pub fn check_bundle(&self, bundle: ProtocolBundle) -> (Option<Arc<Protocol>>, Vec<Diagnostic>) {
         match load_protocol(bundle, &self.contracts) {
@@ -362,12 +367,13 @@ impl ProtocolCatalog {
     }
 }
 
-/// What a folder is called whose index cannot be read.
+/// The display name of a protocol folder whose index cannot be read.
 fn folder_name(folder: &Path) -> &str {
     folder.file_name().and_then(|name| name.to_str()).unwrap_or("folder")
 }
 
-/// Writes what goes beside a protocol into a folder of its own, all of it or nothing, and only once.
+/// Writes the data files of a shipped protocol into a folder of their own, atomically and only
+/// once.
 fn write_shipped_data(shipped: &ShippedProtocol, folder: &Path) -> Result<(), CatalogError> {
     if folder.is_dir() {
         return Ok(());

@@ -1,6 +1,7 @@
-//! Listening: connections are taken, served, and, when the server is to end, brought to their end.
+//! Accepts and serves connections until shutdown.
 //!
-//! Whoever is being answered gets the answer; streams get a last event; nobody new comes in.
+//! On shutdown, requests in progress get their responses, event streams get a last event, and no
+//! new connection is accepted.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -22,52 +23,52 @@ use crate::http::{HttpState, RateLimiter, ServerQuotas, build_router};
 use crate::service_limits::ServiceLimits;
 use crate::shutdown::ShutdownSignal;
 
-/// How often a key may ask in a second, where nobody says; for a while twice as often.
+/// Requests per second that a key may send by default; bursts may reach twice as many.
 const DEFAULT_REQUESTS_PER_SECOND: u32 = 100;
 
-/// How many runs are worked on at once.
+/// Maximum number of runs that this process works on at the same time.
 const MAX_CONCURRENT_RUNS: usize = 64;
 
-/// How long answers and steps may still take when the server is to end.
+/// How long requests and steps in progress may continue after the shutdown signal.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
 
-/// Why nothing can be served.
+/// Why the server cannot start.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// Another program listens there.
+    /// Another program listens on the address.
     #[error("`{address}` is taken: another program listens there")]
     AddressInUse {
-        /// Where.
+        /// The address that is in use.
         address: SocketAddr,
     },
-    /// The system does not let us listen there.
+    /// The operating system refuses to bind the address.
     #[error("cannot listen at `{address}`: {source}")]
     Bind {
-        /// Where.
+        /// The address that cannot be bound.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// Everybody needs a key, and nobody has one.
+    /// Every request needs a key, and no active key exists.
     #[error("every request at `{address}` would need a key, and there is none that is alive")]
     NoActiveKey {
-        /// Where.
+        /// The address that needs a key.
         address: SocketAddr,
     },
-    /// The token cannot be kept.
+    /// The token of the server cannot be stored.
     #[error("the token of this server cannot be kept in `{}`: {source}", folder.display())]
     Token {
-        /// The engine's folder.
+        /// The engine's folder, where the token file belongs.
         folder: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The keys cannot be read.
+    /// The key file cannot be read.
     #[error(transparent)]
     Keys(#[from] crate::access::KeyringError),
 }
 
-/// A server that is bound and not yet serving.
+/// A server that is bound to its addresses and not yet serving.
 pub struct HttpServer {
     listeners: Vec<TcpListener>,
     addresses: Vec<SocketAddr>,
@@ -81,7 +82,7 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// Binds to addresses.
+    /// Binds to the addresses. Fails if every request would need a key and no active key exists.
     pub async fn bind(
         addresses: &[SocketAddr],
         house: Arc<AppState>,
@@ -131,37 +132,39 @@ impl HttpServer {
         })
     }
 
-    /// Where it listens.
+    /// The bound addresses, with the actual ports.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// What whoever comes without a key must show; `Empty` where nobody must, or everybody needs a key.
+    /// The token that callers without a key must present; `None` if no token is needed or if every
+    /// caller needs a key.
     #[must_use]
     pub fn token(&self) -> Option<&LocalToken> {
         self.token.as_deref()
     }
 
-    /// The same server, which lets each key ask so many times a second.
+    /// Sets how many requests per second each key may send.
     #[must_use]
     pub fn with_rate(self, rate: u32) -> Self {
         Self { requests_per_second: rate, ..self }
     }
 
-    /// The same server, which holds so much at once.
+    /// Sets the limits of connections, streams, uploads and bytes.
     #[must_use]
     pub fn with_limits(self, limits: ServiceLimits) -> Self {
         Self { limits, ..self }
     }
 
-    /// The same server, which gives what is under way so long to end.
+    /// Sets how long work in progress may continue after the shutdown signal.
     #[must_use]
     pub fn with_grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
     }
 
-    /// Serves, and keeps runs going, until it is to end. Then whatever is under way is brought to its end.
+    /// Serves requests and works on runs until the shutdown signal, then waits for the work in
+    /// progress.
     pub async fn run(self, stopping: ShutdownSignal) {
         let house = Arc::clone(&self.app_state);
         let connections = fit_connections(self.limits.connections);
@@ -188,13 +191,13 @@ impl HttpServer {
         let served: Vec<_> = served.collect();
         run_worker(&house, stopping, self.grace).await;
         for one in served {
-            // A listener that broke down has nothing left to end.
+            // A listener task that panicked needs no further shutdown.
             drop(one.await);
         }
     }
 }
 
-/// Keeps runs going until the server is to end.
+/// Works on runs until the shutdown signal.
 pub(crate) async fn run_worker(
     house: &Arc<AppState>,
     mut stopping: ShutdownSignal,
@@ -233,7 +236,7 @@ pub(crate) async fn run_worker(
     }
 }
 
-/// Tells what went wrong, and nothing else.
+/// Reports the problems of the worker as warnings, and ignores all other events.
 struct WorkerWarnings(Arc<AppState>);
 
 impl WorkerObserver for WorkerWarnings {
@@ -272,7 +275,7 @@ async fn accept_connections(
             taken = listener.accept() => match taken {
                 Ok((stream, _)) => stream,
                 Err(_) => {
-                    // Mostly too many open files: they become fewer.
+                    // Usually there are too many open files; the next attempt may succeed.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
                 }
@@ -281,7 +284,7 @@ async fn accept_connections(
         let (connection, permit) = slots.serve_connection(stream, reserved);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            // A client that goes away is no fault of ours.
+            // A client that disconnects is not an error of the server.
             drop(connection.await);
             drop(permit);
         });

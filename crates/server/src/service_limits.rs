@@ -1,32 +1,34 @@
-//! What the service holds at once: connections, streams, uploads and bytes, in total and for each key.
+//! The limits of the service: connections, streams, uploads and bytes, in total and per key.
 //!
-//! Every limit has a default; `[limits]` of `countersign.toml` changes it.
+//! Every limit has a default; `[limits]` in `countersign.toml` changes it.
 
 use std::time::Duration;
 
-/// What the service holds at once. Beyond a limit for each key a request is refused with 429, beyond one in total
-/// with 503; both say when to come back.
+/// What the service holds at the same time. It refuses a request above a limit per key with status
+/// 429, and above a total limit with 503; both responses tell when to retry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceLimits {
-    /// Connections. Beyond them only `/v1/health` and `/v1/ready` are answered.
+    /// Open connections. Above the limit, the server answers only `/v1/health` and `/v1/ready`.
     pub connections: usize,
-    /// Event streams of all keys. At most half of the connections, so that other requests find one.
+    /// Event streams of all keys. At most half of the connections, so that other requests find a
+    /// free one.
     pub streams: u64,
     /// Event streams of one key.
     pub streams_per_key: u64,
-    /// Documents of all keys that are being uploaded.
+    /// Document uploads in progress, of all keys.
     pub uploads: u64,
-    /// Documents of one key that are being uploaded.
+    /// Document uploads in progress, of one key.
     pub uploads_per_key: u64,
-    /// Bytes of unfinished uploads on the disk, of all keys.
+    /// Bytes of unfinished uploads on disk, of all keys.
     pub upload_bytes: u64,
-    /// Bytes of unfinished uploads on the disk, of one key.
+    /// Bytes of unfinished uploads on disk, of one key.
     pub upload_bytes_per_key: u64,
-    /// Bytes of other bodies in memory, of all keys.
+    /// Bytes of all other request bodies in memory, of all keys.
     pub body_bytes: u64,
-    /// Bytes of other bodies in memory, of one key.
+    /// Bytes of all other request bodies in memory, of one key.
     pub body_bytes_per_key: u64,
-    /// How long a client may send nothing in the middle of a body. After it the request is refused with 408.
+    /// How long a client may send nothing in the middle of a body. The server then refuses the
+    /// request with status 408.
     pub body_pause: Duration,
 }
 
@@ -48,7 +50,7 @@ impl Default for ServiceLimits {
 }
 
 impl ServiceLimits {
-    /// The names of the limits in `[limits]`; `body_pause` counts seconds.
+    /// The names of the limits in `[limits]`; the unit of `body_pause` is seconds.
     pub const NAMES: [&'static str; 10] = [
         "connections",
         "streams",
@@ -62,7 +64,7 @@ impl ServiceLimits {
         "body_pause",
     ];
 
-    /// Sets a limit by its name. Returns whether there is one of this name.
+    /// Sets a limit by its name. Returns whether a limit has this name.
     pub fn set(&mut self, name: &str, value: u64) -> bool {
         let count = usize::try_from(value).unwrap_or(usize::MAX);
         match name {

@@ -1,39 +1,39 @@
-//! The word that the server is to end, for everything that would go on otherwise.
+//! The shutdown signal of the server, for all tasks that would otherwise run forever.
 
 use tokio::sync::watch;
 
-/// Says that the server is to end.
+/// Triggers the shutdown of the server.
 #[derive(Debug)]
 pub struct ShutdownTrigger(watch::Sender<bool>);
 
-/// Hears that the server is to end.
+/// Receives the shutdown signal; clone it for every task.
 #[derive(Debug, Clone)]
 pub struct ShutdownSignal(watch::Receiver<bool>);
 
 impl ShutdownTrigger {
-    /// The word, and an ear for it.
+    /// Creates a trigger and its signal.
     #[must_use]
     pub fn new() -> (Self, ShutdownSignal) {
         let (sender, receiver) = watch::channel(false);
         (Self(sender), ShutdownSignal(receiver))
     }
 
-    /// Says it.
+    /// Triggers the shutdown; later calls have no effect.
     pub fn trigger(&self) {
         self.0.send_replace(true);
     }
 }
 
 impl ShutdownSignal {
-    /// Whether it was said.
+    /// Whether the shutdown was triggered.
     #[must_use]
     pub fn is_triggered(&self) -> bool {
         *self.0.borrow()
     }
 
-    /// Waits until it is said, or until nobody is left who could.
+    /// Waits until the shutdown is triggered, or until the trigger is dropped.
     pub async fn wait(&mut self) {
-        // A sender that is gone cannot say it any more, and then there is nothing to go on for.
+        // A dropped trigger cannot signal any more, so it counts as a shutdown.
         drop(self.0.wait_for(|said| *said).await);
     }
 }

@@ -1,4 +1,5 @@
-//! A stream whose reader must read: whoever asks and never takes the answer loses the connection.
+//! A stream with a write timeout: the server closes the connection of a client that does not read
+//! its response.
 
 use std::future::Future as _;
 use std::io::{self, IoSlice};
@@ -9,13 +10,13 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// How long a client may leave an answer lying before it is given up.
+/// How long a write may make no progress before the connection fails.
 const WRITE_STALL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A stream on which a write that makes no progress for [`STALLED`] is an error.
+/// A stream on which a write that makes no progress for [`WRITE_STALL_TIMEOUT`] fails.
 pub(crate) struct WriteTimeout<S> {
     stream: S,
-    /// Runs while the other side takes nothing.
+    /// Runs while the client reads nothing; `None` while writes make progress.
     stall_timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -24,7 +25,7 @@ impl<S> WriteTimeout<S> {
         Self { stream, stall_timer: None }
     }
 
-    /// What a write came to, or that it took too long.
+    /// Passes on the result of a write, or a timeout error after too long without progress.
     fn check_progress<T>(
         &mut self,
         context: &mut Context<'_>,

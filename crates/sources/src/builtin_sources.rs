@@ -1,4 +1,4 @@
-//! The kinds of sources that there are, and the sources that are open.
+//! The built-in kinds of sources, and the sources that are open.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,13 +13,13 @@ use crate::postgres::PostgresSource;
 use crate::settings::{EnvLookup, SourceSettings};
 use crate::sqlite::SqliteSource;
 
-/// How many sources are kept open; beyond that they are opened anew.
+/// Maximum number of sources that stay open; beyond that they are opened again for each use.
 const MAX_OPEN_SOURCES: usize = 64;
 
 /// Opens sources of the kinds `sqlite`, `postgres`, `documents` and `neo4j`, and keeps them open.
 ///
-/// Two runs whose policies declare a source alike share it. Opening reads the settings only: the
-/// file, folder or server is looked for when the source is first asked.
+/// Two runs whose policies declare a source in the same way share it. Opening reads only the
+/// settings: the first query accesses the file, folder or server.
 pub struct BuiltinSources {
     pdf: PdfReader,
     environment: Box<EnvLookup>,
@@ -27,7 +27,7 @@ pub struct BuiltinSources {
 }
 
 impl BuiltinSources {
-    /// All kinds. PDF files are read by this reader, and variables in this environment.
+    /// Supports all kinds. `pdf` reads PDF files, and `environment` looks up variables.
     #[must_use]
     pub fn new(pdf: PdfReader, environment: Box<EnvLookup>) -> Self {
         Self { pdf, environment, open: Mutex::new(BTreeMap::new()) }
@@ -94,7 +94,7 @@ impl RetrieverFactory for BuiltinSources {
     }
 }
 
-/// Names nothing: settings may hold what should not be shown.
+/// Shows no settings, because they may contain secrets.
 impl std::fmt::Debug for BuiltinSources {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Kinds").field("pdf", &self.pdf).finish_non_exhaustive()

@@ -1,17 +1,17 @@
-//! What every source answers with: items as the contract `evidence_item` has them.
+//! Builds the result of every source: items as the contract `evidence_item` defines them.
 //!
-//! `data` stands beside the items, one entry for each, because an item has no room for values.
+//! `data` has one entry per item, next to the items, because an item has no field for values.
 
 use countersign_runtime::effect::{EffectError, EffectErrorKind};
 use serde_json::{Map, Value, json};
 
-/// How much one answer may weigh, all its items together.
+/// Maximum size of one result, all items together, in bytes.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
-/// How much of an item is told, in characters.
+/// Maximum length of an item's snippet, in characters.
 const MAX_SNIPPET_CHARS: usize = 2_000;
 
-/// An answer in the making.
+/// A result under construction.
 #[derive(Debug)]
 pub(crate) struct EvidenceBuilder {
     source: String,
@@ -23,7 +23,7 @@ pub(crate) struct EvidenceBuilder {
 }
 
 impl EvidenceBuilder {
-    /// Nothing yet, from a source.
+    /// Creates an empty result of a source.
     pub(crate) fn new(source: &str) -> Self {
         Self {
             source: source.to_owned(),
@@ -35,7 +35,7 @@ impl EvidenceBuilder {
         }
     }
 
-    /// Adds an item. False where the answer is full: then nothing was added.
+    /// Adds an item. Returns `false`, and adds nothing, if the result is full.
     pub(crate) fn add_item(
         &mut self,
         reference: &str,
@@ -66,17 +66,17 @@ impl EvidenceBuilder {
         Ok(true)
     }
 
-    /// There would have been more.
+    /// Records that there were more matches.
     pub(crate) fn mark_truncated(&mut self) {
         self.truncated = true;
     }
 
-    /// A part of the source could not be read.
+    /// Records that a part of the source could not be read.
     pub(crate) fn add_skipped(&mut self, reference: &str, why: &str) {
         self.skipped.push(json!({ "ref": reference, "why": why }));
     }
 
-    /// The whole answer.
+    /// Returns the complete result.
     pub(crate) fn finish(self) -> Value {
         json!({
             "items": self.items,
@@ -87,7 +87,7 @@ impl EvidenceBuilder {
     }
 }
 
-/// A row in words: `name: value; name: value`.
+/// Formats a row as `name: value; name: value`.
 pub(crate) fn format_row(row: &Map<String, Value>) -> String {
     let cells = row.iter().map(|(name, value)| match value {
         Value::String(text) => format!("{name}: {text}"),
@@ -97,7 +97,7 @@ pub(crate) fn format_row(row: &Map<String, Value>) -> String {
     cells.collect::<Vec<_>>().join("; ")
 }
 
-/// What stands in a reference without ambiguity: letters and digits of any script, and `-._~`.
+/// Escapes a text for a reference; letters and digits of any script and `-._~` stay.
 pub(crate) fn percent_encode(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {

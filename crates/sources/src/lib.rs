@@ -1,8 +1,9 @@
-//! Sources that can be asked for evidence: SQL databases, folders of documents, graphs over Bolt.
+//! Evidence sources: SQL databases, folders of documents, and graphs over Bolt.
 //!
-//! Each stands behind `countersign_runtime::effect::Source` and is chosen by the `kind` that a
-//! policy declares. A source that cannot be asked is an error with its name; an empty answer means
-//! that it was asked and has nothing. Nothing here decides what the evidence is good for.
+//! Each implements `countersign_runtime::effect::SourceRetriever` and is chosen by the `kind` that
+//! a policy declares. If a source cannot be queried, the call fails with an error that names the
+//! source; an empty result means that the source was queried and has no matches. This crate does
+//! not judge the evidence.
 
 mod builtin_sources;
 mod settings;

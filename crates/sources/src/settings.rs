@@ -1,6 +1,6 @@
-//! What an author says of a source, read with errors that name the source.
+//! Reads the settings of a source, with errors that name the source.
 //!
-//! It reads values and touches nothing: whether a file or a server is there is asked later.
+//! It only reads values: whether a file or a server exists is checked later.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -10,24 +10,24 @@ use countersign_core::protocol::parse_duration;
 use countersign_runtime::effect::{EffectError, EffectErrorKind};
 use serde_json::{Map, Value};
 
-/// The longest that a source may be waited for.
+/// Maximum timeout of a source.
 const MAX_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The settings of one source.
 #[derive(Clone, Copy)]
 pub(crate) struct SourceSettings<'a> {
-    /// What the policy calls the source.
+    /// Name of the source in the policy.
     pub(crate) name: &'a str,
     values: Option<&'a Map<String, Value>>,
     base: &'a Path,
     environment: &'a EnvLookup,
 }
 
-/// What the machine's owner says, by the names of variables.
+/// Looks up an environment variable, which the machine's owner sets; `None` if it is not set.
 pub type EnvLookup = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 impl<'a> SourceSettings<'a> {
-    /// The settings of a source, where only these keys mean something.
+    /// Parses the settings of a source, and refuses keys other than `known`.
     pub(crate) fn parse(
         name: &'a str,
         settings: &'a Value,
@@ -46,7 +46,7 @@ impl<'a> SourceSettings<'a> {
         Ok(read)
     }
 
-    /// The error that says what is wrong with the source.
+    /// Returns an error that says what is wrong with the source.
     pub(crate) fn config_error(&self, what: impl std::fmt::Display) -> EffectError {
         source_config_error(self.name, what)
     }
@@ -63,7 +63,7 @@ impl<'a> SourceSettings<'a> {
         }
     }
 
-    /// A whole number from 1 to `most`.
+    /// Returns a whole number from 1 to `most`.
     pub(crate) fn get_count(&self, key: &str, default: u64, most: u64) -> Result<u64, EffectError> {
         let Some(value) = self.get(key) else { return Ok(default) };
         let count = value.as_u64().filter(|count| (1..=most).contains(count));
@@ -72,7 +72,7 @@ impl<'a> SourceSettings<'a> {
         })
     }
 
-    /// How long an answer may take: `timeout`.
+    /// Returns the time limit for a query, from `timeout`. Default: 5 seconds.
     pub(crate) fn get_timeout(&self) -> Result<Duration, EffectError> {
         let Some(value) = self.get("timeout") else { return Ok(Duration::from_secs(5)) };
         let read = value.as_str().and_then(parse_duration);
@@ -83,14 +83,15 @@ impl<'a> SourceSettings<'a> {
         })
     }
 
-    /// How far the source can be trusted: `confidence`, from 0 to 1.
+    /// Returns how reliable the source is, from `confidence`, between 0 and 1.
     pub(crate) fn get_confidence(&self, default: f64) -> Result<f64, EffectError> {
         let Some(value) = self.get("confidence") else { return Ok(default) };
         let fits = value.as_f64().filter(|number| (0.0..=1.0).contains(number));
         fits.ok_or_else(|| self.config_error("has a `confidence` that is not a number from 0 to 1"))
     }
 
-    /// A path inside the folder of work, or one that the machine's owner names in a variable.
+    /// Returns a path inside the workspace folder, or one that the machine's owner sets in a
+    /// variable.
     pub(crate) fn get_path(&self, key: &str) -> Result<Option<PathBuf>, EffectError> {
         let variable = format!("{key}_env");
         match (self.get_text(key)?, self.get_text(&variable)?) {
@@ -115,12 +116,12 @@ impl<'a> SourceSettings<'a> {
         Ok(self.base.join(path))
     }
 
-    /// The folder that relative paths are meant from.
+    /// Returns the folder that relative paths start from.
     pub(crate) fn base(&self) -> &'a Path {
         self.base
     }
 
-    /// What the variable holds that a setting names. The value is never told.
+    /// Returns the value of the variable that a setting names. Errors never show the value.
     pub(crate) fn read_variable(&self, key: &str) -> Result<String, EffectError> {
         let name = self.get_text(key)?.ok_or_else(|| {
             self.config_error(format!(
@@ -139,7 +140,7 @@ impl<'a> SourceSettings<'a> {
     }
 }
 
-/// A source that the policy names and that cannot be had.
+/// Error for a source that the policy names and that cannot be used.
 pub(crate) fn source_config_error(name: &str, what: impl std::fmt::Display) -> EffectError {
     EffectError::new_permanent(EffectErrorKind::NotConfigured, format!("source `{name}` {what}"))
 }

@@ -1,4 +1,4 @@
-//! Talking to a server so that nobody listens in, with errors that name the source.
+//! TLS setup for sources, with errors that name the source.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use tokio_rustls::TlsConnector;
 
 use crate::settings::source_config_error;
 
-/// A connector that trusts what the system trusts, or only the authority in a file.
+/// Builds a connector that trusts the system's certificates, or only the CA in a file.
 pub(crate) fn build_source_connector(
     name: &str,
     authority: Option<&Path>,
@@ -17,7 +17,7 @@ pub(crate) fn build_source_connector(
         .map_err(|fault| tls_config_error(name, fault))
 }
 
-/// Why a source cannot encrypt what it says.
+/// Error that says why a source cannot set up TLS.
 pub(crate) fn tls_config_error(name: &str, fault: TlsError) -> EffectError {
     match fault {
         TlsError::InvalidCaFile => {

@@ -1,8 +1,9 @@
-//! What the text of a schema's step is known by.
+//! The checksum that identifies the text of a schema migration.
 
 use sha2::{Digest, Sha256};
 
-/// The SHA-256 of a text. A checkout with other line ends is the same text.
+/// The SHA-256 of an SQL text in hex. CRLF line ends count as LF, so that every checkout has the
+/// same checksum.
 pub(crate) fn sql_checksum(sql: &str) -> String {
     let digest = Sha256::digest(sql.replace("\r\n", "\n"));
     let mut text = String::new();

@@ -1,56 +1,57 @@
-//! A commit: everything one step of a run leaves behind. It is kept whole or not at all.
+//! A commit: everything that one step of a run writes. A store keeps it whole or not at all.
 
 use crate::{Lease, RunId, WaitRow};
 
-/// What is fixed about a run from its beginning. Its id stands in its first commit.
+/// The properties of a run that never change. Its id is part of its first commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRun {
-    /// The digest of the protocol it runs.
+    /// Digest of the protocol that the run executes.
     pub protocol: String,
-    /// The workflow of that protocol.
+    /// Name of the workflow within that protocol.
     pub workflow: String,
-    /// When it was created; lists of runs are ordered by it.
+    /// Creation time in milliseconds since the Unix epoch; lists of runs are ordered by it.
     pub created_at: i64,
 }
 
-/// One step of a run.
+/// Everything that one step of a run writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunCommit {
     /// The run that took the step.
     pub run: RunId,
-    /// The version the step was decided on; 0 for the first.
+    /// The version that the step was decided on; 0 for the first commit.
     pub expected_version: u64,
-    /// The version the step makes: one more.
+    /// The version that the step creates: `expected_version` plus one.
     pub version: u64,
-    /// What is now true; its places follow the log without a gap.
+    /// The new log entry; its event positions continue the log without a gap.
     pub entry: LogEntryRow,
-    /// The state after this step, when it is time to keep one.
+    /// The state after this step, if the caller decided to store a snapshot.
     pub snapshot: Option<SnapshotRow>,
-    /// Actions to do from now on.
+    /// Actions that become pending with this step.
     pub actions: Vec<ActionRow>,
-    /// Ids of actions that need not be done any more; taken away before `actions` are added.
+    /// Ids of actions that are no longer pending; removed before `actions` are added.
     pub finished_actions: Vec<String>,
-    /// Waits that begin.
+    /// Waits that this step opens.
     pub waits_opened: Vec<WaitRow>,
-    /// Ids of waits that are over; taken away before `waits_opened` are added.
+    /// Ids of waits that this step closes; removed before `waits_opened` are added.
     pub waits_closed: Vec<String>,
-    /// Bytes the events speak of.
+    /// Blobs that the events refer to.
     pub blobs: Vec<Blob>,
-    /// The idempotency key of the input, where it has one.
+    /// Idempotency key of the input; `None` if the caller sent none.
     pub idempotency_key: Option<String>,
-    /// Where the run stands now.
+    /// Head of the run after this step.
     pub head: RunHeadUpdate,
-    /// When a worker must look at the run: from this moment on it is due. A run that is due at the
-    /// moment of the commit, and was before, is so since then: a step on the way changes nothing.
-    /// `Empty` where only something from outside can move it.
+    /// When a worker must look at the run, in milliseconds since the Unix epoch; the run is due
+    /// from this time on. If the run was due before the commit and still is at the time of the
+    /// commit, the earlier time stays: an intermediate step does not change it. `None` if only an
+    /// input from outside can advance the run.
     pub wake_at: Option<i64>,
-    /// The lease the step was made under. Refused when its epoch is not the current one; a later
-    /// `until` renews it.
+    /// The lease under which the step was taken. The store refuses the commit if the lease's epoch
+    /// is not the current one; a later `until` renews the lease.
     pub lease: Option<Lease>,
 }
 
 impl RunCommit {
-    /// A commit to the version after `expected_version`, with an entry, a head and nothing else.
+    /// Creates a commit to the version after `expected_version` that has only an entry and a head.
     #[must_use]
     pub fn new(run: RunId, expected_version: u64, entry: LogEntryRow, head: RunHeadUpdate) -> Self {
         Self {
@@ -71,7 +72,7 @@ impl RunCommit {
         }
     }
 
-    /// Whether it makes a run due that whoever commits does not work on.
+    /// Whether the commit makes a run due that the committer does not work on itself.
     pub(crate) fn makes_run_due(&self) -> bool {
         self.lease.is_none() && self.wake_at.is_some_and(|time| time <= self.entry.time)
     }
@@ -80,60 +81,60 @@ impl RunCommit {
 /// One version in a run's log: all its events, as one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogEntryRow {
-    /// The version.
+    /// Version that the entry created, from 1.
     pub version: u64,
-    /// The place of its first event in the log, from 1.
+    /// Position of its first event in the log, from 1.
     pub first: u64,
-    /// The place of its last event.
+    /// Position of its last event in the log.
     pub last: u64,
-    /// When it came to be.
+    /// When the entry was decided, in milliseconds since the Unix epoch.
     pub time: i64,
-    /// Its link in the hash chain.
+    /// Hash of the entry in the run's hash chain.
     pub hash: String,
-    /// The events themselves.
+    /// The serialized events; empty after the run was pruned.
     pub body: String,
 }
 
 /// The state of a run at a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotRow {
-    /// The version it shows.
+    /// Version that the state belongs to.
     pub version: u64,
-    /// The last event it holds.
+    /// Position of the last event that the state includes.
     pub seq: u64,
-    /// The state itself.
+    /// The serialized state of the run.
     pub body: String,
 }
 
-/// Something to be done outside.
+/// A pending action, to be performed outside the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActionRow {
-    /// Stable for ever: the same action after a crash has the same id.
+    /// Id that never changes: after a crash, the same action has the same id.
     pub id: String,
-    /// What kind of action it is.
+    /// Kind of action, as the caller names it.
     pub kind: String,
-    /// The action itself.
+    /// The serialized action, which the store does not interpret.
     pub body: String,
 }
 
-/// Bytes under their digest.
+/// Bytes stored under their digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blob {
-    /// What they are found by; the store does not compute it.
+    /// Key that the bytes are found by; the store does not compute it.
     pub digest: String,
-    /// The bytes.
+    /// Content of the blob.
     pub bytes: Vec<u8>,
 }
 
-/// Where a run stands after a commit, for lists and for the next commit.
+/// The part of a run's head that a commit sets, for lists and for the next commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunHeadUpdate {
-    /// Its status, in the words of whoever decides.
+    /// Status of the run, in the words of the caller.
     pub status: String,
-    /// The phase it is in.
+    /// Name of the current phase.
     pub phase: String,
-    /// When this became so.
+    /// Time of this change, in milliseconds since the Unix epoch.
     pub updated_at: i64,
-    /// One line for lists.
+    /// One line of text for lists.
     pub summary: String,
 }

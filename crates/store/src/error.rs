@@ -1,4 +1,4 @@
-//! What a store says when it cannot do what was asked. Never holds the text of a row.
+//! Errors of a store. An error never contains the text of a row.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -6,106 +6,108 @@ use std::sync::Arc;
 
 use crate::RunId;
 
-/// The error below ours. Shared, because one failed flush fails many callers.
+/// The underlying error. Shared, because one failed flush fails many callers.
 pub type SharedError = Arc<dyn Error + Send + Sync>;
 
-/// Why a store did not do what was asked.
+/// Why a store call failed.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Another writer was first: load again and decide again.
+    /// Another writer committed first: load the run and decide again.
     #[error("the run is at version {found}, expected {expected}")]
     Conflict {
-        /// The version the writer had seen.
+        /// The version that the writer had loaded.
         expected: u64,
-        /// The version that is there.
+        /// The version that is stored.
         found: u64,
     },
-    /// The writer's lease is over, and someone else may hold the run: stop working on it.
+    /// The writer's lease is no longer current and another worker may hold the run: stop working on
+    /// it.
     #[error("the lease with epoch {epoch} is not held any more; the run's epoch is {current}")]
     Fenced {
-        /// The epoch the writer had.
+        /// Epoch of the writer's lease.
         epoch: u64,
-        /// The epoch of the run's last lease.
+        /// Epoch of the run's latest lease.
         current: u64,
     },
-    /// The input with this key was taken before: this is no failure of the input.
+    /// The run accepted an input with this idempotency key before; the input itself did not fail.
     #[error("the idempotency key was taken before, at version {version}")]
     DuplicateKey {
-        /// The version that took it.
+        /// The version that accepted it.
         version: u64,
     },
-    /// There is no such run.
+    /// The run does not exist.
     #[error("no run `{run}`")]
     NotFound {
-        /// The run that was asked for.
+        /// The run that was requested.
         run: RunId,
     },
-    /// The caller asked for something no store may keep; nothing was kept.
+    /// The request contains something no store may keep; nothing was kept.
     #[error("not a well-formed request: {reason}")]
     Malformed {
-        /// What is wrong with it.
+        /// What is wrong with the request.
         reason: String,
     },
-    /// The file was written by a newer program.
+    /// A newer program wrote the database.
     #[error("the database has schema {found}, this program knows schemas up to {known}")]
     SchemaTooNew {
-        /// The schema of the file.
+        /// Schema version of the database.
         found: u32,
-        /// The newest schema this program knows.
+        /// The newest schema version that this program supports.
         known: u32,
     },
     /// The database belongs to another program.
     #[error("the file is a database of another program: expected one of Countersign, or none")]
     ForeignDatabase,
-    /// Another process kept the database for too long; nothing was kept.
+    /// Another process kept the database locked for too long; nothing was kept.
     #[error("the database is kept busy by another process")]
     Busy {
-        /// What the database said.
+        /// The error from the database.
         #[source]
         source: SharedError,
     },
-    /// The database did not do its work; whether a write was kept is not known.
+    /// The database failed; it is not known whether a write was kept.
     #[error("the database is not available")]
     Unavailable {
-        /// What the database said.
+        /// The error from the database.
         #[source]
         source: SharedError,
     },
-    /// The file at the path is not the one that is open; nothing was kept. Passes when the file is put back.
+    /// The file at the path is not the one that is open; nothing was kept. The error goes away when
+    /// the file is put back.
     #[error(
         "`{}` was deleted, moved or replaced while it was open; put it back, or restart this process", path.display()
     )]
     FileReplaced {
-        /// The file, or its write-ahead log.
+        /// Path of the database file or of its write-ahead log.
         path: PathBuf,
     },
-    /// So little room is left on the disk that commits may fail soon.
+    /// The disk has so little space left that commits may fail soon.
     #[error(
         "the disk of the database has {free} bytes left, and needs {required}: free some space"
     )]
     LowDiskSpace {
         /// Bytes that are free.
         free: u64,
-        /// Bytes that should be.
+        /// Bytes that should be free.
         required: u64,
     },
-    /// There is no room for more; nothing was kept.
+    /// The database or its disk is full; nothing was kept.
     #[error("the database or its disk is full")]
     DiskFull,
-    /// What is stored cannot be right.
+    /// The stored data is inconsistent.
     #[error("the database is damaged: {reason}")]
     Corrupt {
-        /// What was found.
+        /// The inconsistency that was found.
         reason: String,
     },
-    /// The store has stopped; whether a write was kept is not known.
+    /// The store has stopped; it is not known whether a write was kept.
     #[error("the store is closed")]
     Closed,
 }
 
 impl StoreError {
-    /// Whether it may pass by itself: asking again later may help.
+    /// Whether the error may go away by itself, so that a later retry may succeed.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         matches!(

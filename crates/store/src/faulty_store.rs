@@ -1,5 +1,5 @@
-//! A store that fails when it is told to, around any other: before a write, after it, or for good, as
-//! if the process had died there. For tests of whoever uses a store.
+//! A store wrapper that injects failures on demand: before a write, after it, or permanently, as if
+//! the process had died at that point. It is meant for tests of code that uses a store.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,37 +11,37 @@ use crate::{
     StoreWatermark, TenantId, WaitFilter, WaitRow, WakeListener, WorkerInfo, WorkerRow,
 };
 
-/// What goes wrong with a write.
+/// How a write fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InjectedFault {
-    /// Nothing is kept, and the caller hears of an error.
+    /// The store keeps nothing, and the caller gets an error.
     BeforeWrite,
-    /// It is kept, and the caller hears of an error all the same.
+    /// The store keeps the write, and the caller gets an error anyway.
     AfterWrite,
-    /// It is kept, and the caller never hears anything: the future does not end.
+    /// The store keeps the write, and the caller never gets a result: the future does not complete.
     LostReply,
 }
 
-/// Which writes go wrong. Writes are counted from 1, whether they go well or not.
+/// Which writes fail. Writes are counted from 1, whether they succeed or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FaultPlan {
-    /// None.
+    /// No write fails.
     NoFaults,
-    /// These.
+    /// The writes with these numbers fail.
     Script(BTreeMap<u64, InjectedFault>),
-    /// This one, and after it nothing works any more, reads included: the process has died. Go on
-    /// with a new wrapper around the same store.
+    /// One write fails, and every later call fails too, including reads: the process has died. To
+    /// continue, wrap the same store again.
     Crash {
-        /// The write that is the last.
+        /// Number of the last write before the crash.
         write: u64,
-        /// On which side of it.
+        /// On which side of that write the crash happens.
         fault: InjectedFault,
     },
-    /// So many of a thousand, before or after; the same seed fails the same writes.
+    /// A share of the writes fails, before or after; the same seed fails the same writes.
     Seeded {
-        /// Where the chance begins.
+        /// Seed of the random sequence.
         seed: u64,
-        /// How often.
+        /// How many of a thousand writes fail.
         per_mille: u64,
     },
 }
@@ -57,7 +57,7 @@ pub struct FaultyStore {
 }
 
 impl FaultyStore {
-    /// A wrapper around a store.
+    /// Wraps a store with a plan of faults.
     #[must_use]
     pub fn new(inner: Arc<dyn Store>, plan: FaultPlan) -> Self {
         let seed = if let FaultPlan::Seeded { seed, .. } = plan { seed } else { 0 };
@@ -71,19 +71,20 @@ impl FaultyStore {
         }
     }
 
-    /// How many writes were asked for: run once by `FaultPlan::NoFaults` to learn where a crash may happen.
+    /// Number of writes that were requested. Run once with `FaultPlan::NoFaults` to learn where a
+    /// crash can happen.
     #[must_use]
     pub fn write_count(&self) -> u64 {
         self.writes.load(Ordering::SeqCst)
     }
 
-    /// How often it was asked for anything, reads and writes.
+    /// Number of calls of any kind, reads and writes.
     #[must_use]
     pub fn call_count(&self) -> u64 {
         self.calls.load(Ordering::SeqCst)
     }
 
-    /// The fate of the next write.
+    /// Decides whether and how the next write fails.
     fn next_fault(&self) -> Option<InjectedFault> {
         let write = self.writes.fetch_add(1, Ordering::SeqCst) + 1;
         match &self.plan {
@@ -150,7 +151,7 @@ fn injected_error() -> StoreError {
     StoreError::Unavailable { source }
 }
 
-/// The next 64 bits of chance (`SplitMix64`).
+/// The next 64 random bits (`SplitMix64`).
 fn next_random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut mixed = *state;

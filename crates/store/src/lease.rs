@@ -1,45 +1,47 @@
-//! Who may work on a run. A lease ends by time; its epoch tells a worker that woke too late from the
-//! one that came after it.
+//! Leases: which worker may work on a run. A lease expires by time; its epoch distinguishes a
+//! worker that woke up too late from the worker that acquired the run after it.
 
 use crate::{RunId, StoreError};
 
-/// The right to work on a run until a time.
+/// A worker's right to work on a run until a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
-    /// The run.
+    /// Run that the lease covers.
     pub run: RunId,
-    /// Who holds it.
+    /// Name of the worker that holds the lease.
     pub worker: String,
-    /// Raised by every taking; a commit under an older one is refused.
+    /// Number that every acquisition raises; the store refuses a commit under an older epoch.
     pub epoch: u64,
-    /// Alive before this time.
+    /// Expiry in milliseconds since the Unix epoch; the lease is alive before this time.
     pub until: i64,
 }
 
-/// How many workers may end while they work on one version of a run. After that nobody takes it: it is
-/// parked until somebody says that it may go on ([`Store::unpark_run`](crate::Store::unpark)).
+/// How many workers may end while they work on one version of a run. After that, no worker acquires
+/// the run: it is parked until [`Store::unpark_run`](crate::Store::unpark_run) makes it available
+/// again.
 pub const MAX_WORKER_DEATHS: u64 = 3;
 
-/// A run's side of its leases. Every store decides by this.
+/// The lease fields of a run. Every store makes its lease decisions with this type.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LeaseState {
     pub(crate) worker: Option<String>,
     pub(crate) epoch: u64,
     pub(crate) until: i64,
-    /// The version of the run when it was last taken.
+    /// The version of the run when it was last acquired.
     pub(crate) version: u64,
-    /// How many workers ended at that version without giving the run back, the present one not counted.
+    /// Number of workers that ended at that version without releasing the run, not counting the
+    /// current holder.
     pub(crate) deaths: u64,
 }
 
 impl LeaseState {
-    /// Whether someone may be working on the run.
+    /// Whether a worker may be working on the run.
     pub(crate) fn is_held(&self, now: i64) -> bool {
         self.worker.is_some() && self.until > now
     }
 
-    /// What the run's tenure becomes when a worker asks for it at a version of the run; `Empty` while it is
-    /// another's, and where the run is parked.
+    /// Returns the lease state after a worker acquires the run at a version; `None` while another
+    /// worker holds the lease, and if the run is parked.
     pub(crate) fn to_acquired(
         &self,
         worker: &str,
@@ -52,7 +54,8 @@ impl LeaseState {
             let own = self.worker == taken;
             return own.then(|| Self { until: self.until.max(until), ..self.clone() });
         }
-        // Whoever takes its own lease again is alive: the machine slept, or the store was away.
+        // A worker that acquires its own lease again is alive: the machine slept, or the store was
+        // unavailable.
         let own = self.worker == taken;
         let deaths = self.deaths_at(version, self.worker.is_some() && !own);
         let epoch = self.epoch + 1;
@@ -65,46 +68,47 @@ impl LeaseState {
         })
     }
 
-    /// How many workers ended at a version, with the present holder where it ended too. A run that went on
-    /// since it was taken has none.
+    /// Number of workers that ended at a version, including the current holder if it ended too.
+    /// Zero if the run advanced since it was acquired.
     pub(crate) fn deaths_at(&self, version: u64, holder_ended: bool) -> u64 {
         if self.version == version { self.deaths + u64::from(holder_ended) } else { 0 }
     }
 
-    /// Whether nobody takes the run any more, because too many workers ended on it.
+    /// Whether no worker may acquire the run, because too many workers ended on it.
     pub(crate) fn is_parked(&self, now: i64, version: u64) -> bool {
         !self.is_held(now) && self.deaths_at(version, self.worker.is_some()) >= MAX_WORKER_DEATHS
     }
 
-    /// The same, given back in order. Workers that ended before are not forgotten.
+    /// The state after an orderly release. The count of earlier worker deaths stays.
     pub(crate) fn to_released(&self) -> Self {
         Self { worker: None, until: 0, ..self.clone() }
     }
 
-    /// The same, given back because its holder ended while the run was at a version.
+    /// The state after the holder ended while the run was at `version`.
     pub(crate) fn to_expired(&self, version: u64) -> Self {
         let deaths = self.deaths_at(version, self.worker.is_some());
         Self { worker: None, until: 0, version, deaths, ..*self }
     }
 
-    /// The same, given back because there is nothing to do, or because somebody says that it may go on.
+    /// The state after a release because the run has no work, or after the run was unparked. The
+    /// count of worker deaths is reset.
     pub(crate) fn to_reset(&self) -> Self {
         Self { deaths: 0, ..self.to_released() }
     }
 
-    /// Whether this lease is the one the run knows.
+    /// Whether this lease is the run's current one.
     pub(crate) fn matches_lease(&self, lease: &Lease) -> bool {
         self.epoch == lease.epoch && self.worker.as_deref() == Some(lease.worker.as_str())
     }
 
-    /// The same as a lease, where there is a holder.
+    /// Converts the state to a lease; `None` if there is no holder.
     pub(crate) fn to_lease(&self, run: &RunId) -> Option<Lease> {
         let worker = self.worker.clone()?;
         Some(Lease { run: run.clone(), worker, epoch: self.epoch, until: self.until })
     }
 }
 
-/// A lease must be someone's, and must not be over before it begins.
+/// Checks that a lease names a worker and ends after `now`.
 pub(crate) fn check_lease_term(worker: &str, now: i64, until: i64) -> Result<(), StoreError> {
     if worker.is_empty() || worker.contains('\0') {
         return Err(StoreError::malformed("a lease needs the name of its worker"));

@@ -1,15 +1,16 @@
-//! What Countersign keeps: the log of every run, and the indexes that find a run again.
+//! Durable storage for runs: the log of every run, and the indexes that find a run again.
 //!
-//! A [`Store`] holds bytes under keys. It does not know what an event means, has no clock (times
-//! come from outside, in milliseconds since the epoch) and starts nothing. [`InMemoryStore`] is the
-//! reference, [`SqliteStore`] the embedded one, `PostgresStore` (feature `postgres`) the one for many
-//! machines; all pass one suite (feature `suite`).
+//! A [`Store`] keeps bytes under keys. It does not interpret events, has no clock (callers pass
+//! times in milliseconds since the Unix epoch) and starts no background work of its own.
+//! [`InMemoryStore`] is the reference implementation, [`SqliteStore`] the embedded one, and
+//! `PostgresStore` (feature `postgres`) serves many machines; all pass the same test suite (feature
+//! `suite`).
 //!
-//! A run is changed by one call, [`Store::append_commit`]: everything in a [`RunCommit`] is kept together, or
-//! nothing is.
+//! One call changes a run, [`Store::append_commit`]: it keeps everything in a [`RunCommit`], or
+//! nothing.
 //!
 //! ```text
-//!             Commit { expected_version, events, actions, waits, head, … }
+//!             RunCommit { expected_version, entry, actions, waits, head, … }
 //!                                     │
 //!   append ──► well formed? ──► key new? ──► lease held? ──► version as expected? ──► kept
 //!                  │               │             │                  │

@@ -1,10 +1,10 @@
-//! Where the texts with a prefix end, for stores that find them by an index.
+//! The upper bound of a prefix range, for stores that find prefixes by an index.
 
-/// The first text that comes after every text with this prefix.
+/// Returns the first text after every text with this prefix; `None` if there is no such text.
 pub(crate) fn prefix_upper_bound(prefix: &str) -> Option<String> {
     let mut text = prefix.to_owned();
     while let Some(last) = text.pop() {
-        // The range steps over the surrogates, which are no characters.
+        // The range skips the surrogates, which are not characters.
         if let Some(next) = (last..=char::MAX).nth(1) {
             text.push(next);
             return Some(text);

@@ -1,53 +1,55 @@
-//! Taking the bodies out of a run that has ended. Its hashes stay, and so does where it stood.
+//! Removing the bodies from a run that has ended. Its hashes and its head stay.
 
 use crate::{RunId, SnapshotRow, StoreError};
 
-/// What stands in the row of a run whose bodies were taken out.
+/// What the row of a run holds after its bodies were removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PruneSeal {
-    /// When they were.
+    /// When the bodies were removed, in milliseconds since the Unix epoch.
     pub pruned_at: i64,
-    /// A digest of the rows of its log as they stood then, without the bodies: whoever prunes makes it, and whoever
-    /// checks makes it again.
+    /// Digest of the log rows at that time, without the bodies. The caller that prunes computes it,
+    /// and a caller that verifies computes it again.
     pub digest: String,
 }
 
-/// What is to be taken out of a run.
+/// What to remove from a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PruneRequest {
-    /// The run.
+    /// Run to prune.
     pub run: RunId,
-    /// The version it must be at.
+    /// The version that the run must be at.
     pub version: u64,
-    /// What is written down of it.
+    /// The seal to write into the run's row.
     pub seal: PruneSeal,
-    /// States that stay, or are put down before the way to them is gone: others began there.
+    /// Snapshots that stay, or that are written before the entries that lead to them are removed,
+    /// because other runs start from them.
     pub kept_snapshots: Vec<SnapshotRow>,
-    /// Digests of bytes that nobody else named at `since`. One that is named by what came after stays.
+    /// Digests of blobs that nothing else referred to at `since`. A blob that a later commit refers
+    /// to stays.
     pub blobs: Vec<String>,
-    /// A moment of the store, from `Store::read_watermark`.
+    /// A store position from `Store::read_watermark`.
     pub since: StoreWatermark,
 }
 
-/// A moment of a store: what came after it can be told from what was there before.
+/// A position of a store: it separates what was written before it from what was written after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StoreWatermark(pub i64);
 
-/// What was taken out.
+/// Counts of what pruning removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PruneStats {
-    /// How many versions lost their body.
+    /// Number of versions that lost their body.
     pub versions: u64,
-    /// How many snapshots went.
+    /// Number of snapshots that were removed.
     pub snapshots: u64,
-    /// How many blobs went.
+    /// Number of blobs that were removed.
     pub blobs: u64,
-    /// How many bytes all of these had.
+    /// Total size in bytes of everything that was removed.
     pub bytes: u64,
 }
 
 impl PruneStats {
-    /// The same with what was taken out elsewhere.
+    /// Adds the counts of another pruning to these.
     pub fn add(&mut self, other: Self) {
         self.versions += other.versions;
         self.snapshots += other.snapshots;
@@ -56,7 +58,7 @@ impl PruneStats {
     }
 }
 
-/// What no store may do.
+/// Rejects requests that no store may carry out.
 pub(crate) fn check_prune_request(pruning: &PruneRequest) -> Result<(), StoreError> {
     let beyond = |state: &&SnapshotRow| !(1..=pruning.version).contains(&state.version);
     if let Some(SnapshotRow { version, .. }) = pruning.kept_snapshots.iter().find(beyond) {

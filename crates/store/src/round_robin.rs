@@ -1,5 +1,6 @@
-//! Who comes first when many tenants have runs that are due: one of each in turn, so that a tenant with
-//! a hundred thousand of them lets the others through. Every store that picks by itself asks this.
+//! Selects runs when many tenants have due runs: one of each tenant in turn, so that a tenant with
+//! a hundred thousand due runs does not block the others. Every store that selects in Rust uses
+//! this.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -7,29 +8,29 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::{RunId, TenantId};
 
-/// Whose turn it was last. Kept by a store while it is open: workers that each take a single run must go
-/// round as well.
+/// The tenant that was served last. A store keeps it while it is open, because workers that each
+/// acquire a single run must also go round the tenants.
 #[derive(Debug, Default)]
 pub(crate) struct TenantRoundRobin {
     last_served: Mutex<Option<TenantId>>,
 }
 
 impl TenantRoundRobin {
-    /// Who was served last.
+    /// Returns the tenant that was served last.
     pub(crate) fn last_served(&self) -> Option<TenantId> {
         self.last_served.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The next turn is the one after this.
+    /// Sets the tenant that was served last; the next turn starts after it.
     pub(crate) fn set_last_served(&self, tenant: &TenantId) {
         *self.last_served.lock().unwrap_or_else(PoisonError::into_inner) = Some(tenant.clone());
     }
 }
 
-/// Runs of several tenants that may be taken, each tenant's in its own order.
+/// Runs that may be acquired, per tenant, each tenant's in its own order.
 pub(crate) type DueRunsByTenant = BTreeMap<TenantId, VecDeque<String>>;
 
-/// One of each in turn, beginning after `last`, until there are `limit`.
+/// Selects one run of each tenant in turn, starting after `last`, until there are `limit`.
 pub(crate) fn select_round_robin(
     mut due: DueRunsByTenant,
     last: Option<&TenantId>,

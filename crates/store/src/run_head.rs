@@ -1,45 +1,47 @@
-//! Where runs stand, how they are listed, and what their state is folded from.
+//! The current head of a run, the filters and cursors that list runs, and the rows that a run's
+//! state is folded from.
 
 use crate::{Lease, LogEntryRow, MAX_WORKER_DEATHS, PruneSeal, RunId, SnapshotRow, TenantId};
 
-/// Where a run stands.
+/// The row with the current state of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunHead {
-    /// The run.
+    /// Tenant and id of the run.
     pub run: RunId,
-    /// The digest of the protocol it runs.
+    /// Digest of the protocol that the run executes.
     pub protocol: String,
-    /// The workflow of that protocol.
+    /// Name of the workflow within that protocol.
     pub workflow: String,
-    /// When it was created.
+    /// Creation time in milliseconds since the Unix epoch.
     pub created_at: i64,
-    /// How many commits it has had.
+    /// Number of commits that the run has had.
     pub version: u64,
-    /// The last event of its log.
+    /// Position of the last event in its log.
     pub seq: u64,
-    /// The hash of its last entry.
+    /// Hash of its last log entry.
     pub hash: String,
-    /// Its status.
+    /// Status after the last commit, in the words of the caller.
     pub status: String,
-    /// The phase it is in.
+    /// Name of the current phase.
     pub phase: String,
-    /// When it last changed.
+    /// Time of the last change, in milliseconds since the Unix epoch.
     pub updated_at: i64,
-    /// One line for lists.
+    /// One line of text for lists.
     pub summary: String,
-    /// When a worker must look at it; in the past, since when one should have.
+    /// When a worker must look at the run; a time in the past means that it is due since then.
     pub wake_at: Option<i64>,
-    /// The lease last given and not given back; it may be over.
+    /// The last lease that was acquired and not released; it may have expired.
     pub lease: Option<Lease>,
-    /// How many workers ended at this version without giving the run back, the holder of `lease` not counted.
+    /// Number of workers that ended at this version without releasing the run, not counting the
+    /// holder of `lease`.
     pub deaths: u64,
-    /// What was written down when its bodies were taken out; `Empty` where they are there.
+    /// The seal from pruning the run; `None` if its bodies are still there.
     pub pruned: Option<PruneSeal>,
 }
 
 impl RunHead {
-    /// Whether the run is parked at a time: [`MAX_WORKER_DEATHS`] workers ended while they worked on this
-    /// version, and nobody takes it until it is unparked.
+    /// Whether the run is parked at the time `now`: [`MAX_WORKER_DEATHS`] workers ended while they
+    /// worked on this version, and no worker acquires it until it is unparked.
     #[must_use]
     pub fn is_parked(&self, now: i64) -> bool {
         let ended = match &self.lease {
@@ -50,34 +52,34 @@ impl RunHead {
         self.deaths + ended >= MAX_WORKER_DEATHS
     }
 
-    /// Where a list goes on after this run.
+    /// Returns the cursor that continues a list after this run.
     #[must_use]
     pub fn to_cursor(&self) -> RunCursor {
         RunCursor { created_at: self.created_at, id: self.run.id.clone() }
     }
 }
 
-/// Which runs to list. Everything that is given must hold.
+/// Selects the runs to list. Every condition that is set must hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Whose runs.
+    /// Tenant whose runs are listed.
     pub tenant: TenantId,
-    /// Only with this status.
+    /// Lists only runs with this status.
     pub status: Option<String>,
-    /// Only in this phase.
+    /// Lists only runs in this phase.
     pub phase: Option<String>,
-    /// Only of this workflow.
+    /// Lists only runs of this workflow.
     pub workflow: Option<String>,
-    /// Only of the protocol with this digest.
+    /// Lists only runs of the protocol with this digest.
     pub protocol: Option<String>,
-    /// Only those that come after this one in the list.
+    /// Lists only runs after this position.
     pub after: Option<RunCursor>,
-    /// At most so many.
+    /// Maximum number of runs to return.
     pub limit: usize,
 }
 
 impl RunFilter {
-    /// The newest runs of a tenant.
+    /// Selects the newest runs of a tenant.
     #[must_use]
     pub fn newest(tenant: TenantId, limit: usize) -> Self {
         Self {
@@ -92,24 +94,24 @@ impl RunFilter {
     }
 }
 
-/// A place in a list of runs.
+/// A position in a list of runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunCursor {
-    /// When the run there was created.
+    /// Creation time of the run at this position.
     pub created_at: i64,
-    /// Its id.
+    /// Id of the run at this position.
     pub id: String,
 }
 
-/// What a run's state is folded from.
+/// The rows that a run's state is folded from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadedRun {
-    /// Where the run stands now, which may be later than the version asked for.
+    /// The current head, which may be later than the requested version.
     pub head: RunHead,
-    /// The version the rest folds to.
+    /// The version that the rest folds to.
     pub version: u64,
-    /// Where to begin; without one, at the beginning.
+    /// The snapshot to start from; without one, the fold starts at the first entry.
     pub snapshot: Option<SnapshotRow>,
-    /// The entries after the snapshot, up to the version.
+    /// The log entries after the snapshot, up to and including `version`.
     pub entries: Vec<LogEntryRow>,
 }

@@ -1,19 +1,19 @@
-//! Whose a row is, and which run it belongs to. Every key begins with the tenant.
+//! Tenant and run ids. Every key in a store begins with the tenant.
 
 use std::fmt;
 
-/// Who owns a run. Rows of one tenant are never seen by another.
+/// The owner of a run. One tenant never sees the rows of another.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TenantId(String);
 
 impl TenantId {
-    /// A tenant of this name.
+    /// Creates the id of the tenant with this name.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self(name.into())
     }
 
-    /// Its name.
+    /// Returns the tenant's name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -21,7 +21,7 @@ impl TenantId {
 }
 
 impl Default for TenantId {
-    /// `local`: the one tenant of a store that has one.
+    /// Returns `local`, the tenant of a store that serves only one.
     fn default() -> Self {
         Self::new("local")
     }
@@ -33,23 +33,23 @@ impl fmt::Display for TenantId {
     }
 }
 
-/// Names one run of one tenant.
+/// Identifies one run of one tenant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId {
-    /// Whose run.
+    /// Tenant that owns the run.
     pub tenant: TenantId,
-    /// Which of theirs.
+    /// Id that is unique within the tenant.
     pub id: String,
 }
 
 impl RunId {
-    /// A run of a tenant.
+    /// Creates the id of a tenant's run.
     #[must_use]
     pub fn new(tenant: TenantId, id: impl Into<String>) -> Self {
         Self { tenant, id: id.into() }
     }
 
-    /// A run of the tenant `local`.
+    /// Creates the id of a run of the tenant `local`.
     #[must_use]
     pub fn local(id: impl Into<String>) -> Self {
         Self::new(TenantId::default(), id)

@@ -1,5 +1,5 @@
-//! The face of every store. What each method promises is said here and held by the suite; how it is
-//! done is the business of the implementations.
+//! The trait that every store implements. The trait documents what each method guarantees, and the
+//! test suite checks it; how a store does it is left to the implementation.
 
 use std::pin::Pin;
 
@@ -9,41 +9,45 @@ use crate::{
     WaitFilter, WaitRow, WakeListener, WorkerInfo, WorkerRow,
 };
 
-/// What a store answers, once awaited. Nothing happens before the first poll.
+/// The result of a store call, once awaited. Nothing happens before the first poll.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// How many runs [`Store::resolve_run_id`] names at most: enough to tell that a short id means several.
+/// Maximum number of runs that [`Store::resolve_run_id`] returns: enough to show that a short id is
+/// ambiguous.
 pub const RESOLVE_LIMIT: usize = 16;
 
-/// Keeps runs. Object-safe, so that what uses it says `Arc<dyn Store>`.
+/// Stores runs. The trait is object-safe, so callers can hold an `Arc<dyn Store>`.
 ///
-/// A write that was answered with `Ok` is durable. A write whose answer never came, because the
-/// future was dropped or the store became unavailable, may or may not have been kept: read the head,
-/// or give the commit a key.
+/// A write that returned `Ok` is durable. If a write returned no result, because the future was
+/// dropped or the store became unavailable, the store may or may not have kept it: read the head
+/// again, or give the commit an idempotency key.
 pub trait Store: Send + Sync {
-    /// Keeps a new run with its first commit, whose `expected_version` is 0.
+    /// Creates a run with its first commit, whose `expected_version` is 0.
     ///
-    /// `FactConflict` where the run exists; `DuplicateKey` where it exists and knows the commit's key.
+    /// Returns `Conflict` if the run exists, and `DuplicateKey` if it exists and has already used
+    /// the commit's idempotency key.
     fn create_run(&self, run: NewRun, commit: RunCommit) -> StoreFuture<'_, ()>;
 
-    /// Keeps all of a commit, or nothing and says why; the only way a run changes.
+    /// Keeps all of a commit, or returns an error and keeps nothing. Only this call advances a run.
     ///
-    /// Asked in this order: `Malformed`, `NotFound`, `DuplicateKey`, `Fenced`, `FactConflict`.
-    /// Finishing an action or closing a wait that is not there is no fault: it is not there after.
+    /// The checks run in this order: `Malformed`, `NotFound`, `DuplicateKey`, `Fenced`, `Conflict`.
+    /// Finishing an action or closing a wait that does not exist is not an error: it is absent
+    /// afterwards in either case.
     fn append_commit(&self, commit: RunCommit) -> StoreFuture<'_, ()>;
 
-    /// Where a run stands.
+    /// Loads the current head of a run; `None` if the run does not exist.
     fn load_head<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Option<RunHead>>;
 
-    /// What a run's state is folded from at a version (`Empty` is the newest): the newest snapshot at
-    /// or before it, and the entries after that one. `Empty` where the run or the version is absent.
+    /// Loads what a run's state is folded from at a version (`None` means the newest): the newest
+    /// snapshot at or before that version, and the log entries after the snapshot. Returns `None`
+    /// if the run or the version does not exist.
     fn load_run<'a>(
         &'a self,
         run: &'a RunId,
         at: Option<u64>,
     ) -> StoreFuture<'a, Option<LoadedRun>>;
 
-    /// A run's log after a version, in order.
+    /// Reads up to `limit` log entries of a run after a version, in ascending order.
     fn read_log<'a>(
         &'a self,
         run: &'a RunId,
@@ -51,39 +55,42 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> StoreFuture<'a, Vec<LogEntryRow>>;
 
-    /// Runs of one tenant, the one created last first.
+    /// Lists runs of one tenant, most recently created first.
     fn list_runs<'a>(&'a self, filter: &'a RunFilter) -> StoreFuture<'a, Vec<RunHead>>;
 
-    /// Open waits of one tenant: the nearest deadline first, those without one last, then by age.
+    /// Lists open waits of one tenant: earliest deadline first, waits without a deadline last, then
+    /// by age.
     fn list_waits<'a>(&'a self, filter: &'a WaitFilter) -> StoreFuture<'a, Vec<WaitRow>>;
 
-    /// Actions a run has asked for and not finished, in the order they were asked for.
+    /// Lists the actions that a run has requested and not finished, in the order they were
+    /// requested.
     fn list_actions<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Vec<ActionRow>>;
 
-    /// The version that took the input with this idempotency key.
+    /// Returns the version that accepted the input with this idempotency key.
     fn find_key_version<'a>(&'a self, run: &'a RunId, key: &'a str)
     -> StoreFuture<'a, Option<u64>>;
 
-    /// The idempotency keys of a run, with the version that took each, by key.
+    /// Lists the idempotency keys of a run with the version that accepted each, sorted by key.
     fn list_keys<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Vec<(String, u64)>>;
 
-    /// Takes runs that are due for a worker, all in one: those whose time to wake has come and that
-    /// nobody holds. Each lease is a new one, with a raised epoch. A run on which
-    /// [`MAX_WORKER_DEATHS`](crate::MAX_WORKER_DEATHS) workers ended at its version is parked, and not taken.
+    /// Acquires due runs for a worker in one transaction: runs whose wake time has come and that no
+    /// worker holds. Each lease is new and has a higher epoch. A run is parked, and is not
+    /// acquired, after [`MAX_WORKER_DEATHS`](crate::MAX_WORKER_DEATHS) workers ended at its current
+    /// version.
     ///
-    /// One of each tenant in turn, of one tenant those first that are due longest; the turn goes on
-    /// where the last call left it. A tenant of which `per_tenant` runs are held, by whomever, is
-    /// passed over. What a run that is not due costs here is nothing.
+    /// Tenants take turns, one run each; within a tenant, the runs that have been due longest come
+    /// first. The turn continues where the previous call stopped. A tenant is skipped while workers
+    /// together hold `per_tenant` of its runs. Runs that are not due cost nothing here.
     ///
-    /// With `held`, `workers` and `tenants` the only one that looks across tenants. It is for workers,
-    /// and gives leases and nothing else.
+    /// Of all methods, only this one, `list_leases`, `list_workers` and `list_tenants` read across
+    /// tenants. This one is meant for workers and returns leases only.
     fn acquire_due_runs<'a>(&'a self, taking: &'a DueRunsRequest) -> StoreFuture<'a, Vec<Lease>>;
 
-    /// Takes a run for a worker until a time, or renews what that worker holds; `Empty` while
-    /// another's lease is alive, and where the run is parked.
+    /// Acquires a run for a worker until a time, or renews the lease that this worker holds.
+    /// Returns `None` while another worker's lease is alive, and if the run is parked.
     ///
-    /// Renewing keeps the epoch and never shortens; taking raises the epoch. Workers that must not
-    /// share a run need different names.
+    /// Renewing keeps the epoch and never shortens the lease; acquiring raises the epoch. Workers
+    /// that must not share a run need different names.
     fn acquire_lease<'a>(
         &'a self,
         run: &'a RunId,
@@ -92,15 +99,16 @@ pub trait Store: Send + Sync {
         until: i64,
     ) -> StoreFuture<'a, Option<Lease>>;
 
-    /// Gives a lease back; nothing happens where it is not the current one. A run that is due stays so.
+    /// Releases a lease; does nothing if it is not the current one. A run that is due stays due.
     fn release_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()>;
 
-    /// Gives a lease back whose holder is known to have ended without doing so; nothing happens where it is
-    /// not the current one. It counts as if the lease had run out and another had taken the run: one worker
-    /// more ended at this version, unless the run went on since it was taken.
+    /// Releases a lease whose holder is known to have ended without releasing it; does nothing if
+    /// it is not the current one. This counts like a lease that timed out and was acquired by
+    /// another worker: it adds one worker death at this version, unless the run advanced since it
+    /// was acquired.
     fn expire_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()>;
 
-    /// Runs of one tenant that are parked at a time, by id.
+    /// Lists runs of one tenant that are parked at the time `now`, by id.
     fn list_parked_runs<'a>(
         &'a self,
         tenant: &'a TenantId,
@@ -108,15 +116,16 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> StoreFuture<'a, Vec<RunHead>>;
 
-    /// Lets a parked run be taken again, and forgets the workers that ended on it. `false` where the run is
-    /// not parked at this time; `NotFound` where there is none.
+    /// Makes a parked run available again and resets its count of worker deaths. Returns `false` if
+    /// the run is not parked at the time `now`, and `NotFound` if it does not exist.
     fn unpark_run<'a>(&'a self, run: &'a RunId, now: i64) -> StoreFuture<'a, bool>;
 
-    /// Gives a lease back because there is nothing to do for the run, and says when it must be looked
-    /// at again, whatever it said before.
+    /// Releases a lease because the run has no work now, and sets when a worker must look at the
+    /// run again; this replaces the previous wake time.
     ///
-    /// Where the run has gone on since `version`, the lease is given back and the rest stays as it is:
-    /// whoever gave it something has said when. `false` then, and where the lease is not the current one.
+    /// If the run advanced after `version`, this releases the lease and leaves the wake time alone,
+    /// because the commit that advanced the run has set it. Returns `false` in that case, and if
+    /// the lease is not the current one.
     fn suspend_run<'a>(
         &'a self,
         lease: &'a Lease,
@@ -124,10 +133,11 @@ pub trait Store: Send + Sync {
         wake_at: Option<i64>,
     ) -> StoreFuture<'a, bool>;
 
-    /// Leases that are alive, by run.
+    /// Lists leases that are alive at the time `now`, by run.
     fn list_leases(&self, now: i64, limit: usize) -> StoreFuture<'_, Vec<Lease>>;
 
-    /// Says that a worker is there, and until when to believe it; the same name again renews that.
+    /// Records that a worker is alive, and until when to assume so; another call with the same name
+    /// renews the record.
     fn record_heartbeat<'a>(
         &'a self,
         worker: &'a WorkerInfo,
@@ -135,45 +145,49 @@ pub trait Store: Send + Sync {
         until: i64,
     ) -> StoreFuture<'a, ()>;
 
-    /// Takes a worker off the list; its leases are its own business.
+    /// Removes a worker from the list. Its leases are not changed.
     fn remove_worker<'a>(&'a self, name: &'a str) -> StoreFuture<'a, ()>;
 
-    /// Workers that were announced and did not retire, by name. Those that were lost stand in the list
-    /// for a day.
+    /// Lists workers that sent a heartbeat and were not removed, by name. A lost worker stays in
+    /// the list for a day.
     fn list_workers(&self, now: i64) -> StoreFuture<'_, Vec<WorkerRow>>;
 
-    /// Tenants that have a run, by name: for whoever keeps the store, to copy and to check all of it.
+    /// Lists tenants that have a run, by name, so that an operator can copy or check the whole
+    /// store.
     fn list_tenants(&self) -> StoreFuture<'_, Vec<TenantId>>;
 
-    /// This moment of the store, for `prune`.
+    /// Returns the current position of the store, for `prune_run`.
     fn read_watermark(&self) -> StoreFuture<'_, StoreWatermark>;
 
-    /// Takes the bodies of a run's log out, all in one, with its snapshots and with bytes that nobody else names.
+    /// Removes the bodies of a run's log in one transaction, with its snapshots and the blobs that
+    /// nothing else refers to.
     ///
-    /// What stays: the row of the run, which is sealed; every version with its places, its time and its hash, and
-    /// an empty body; the states that are to be kept; its keys. A run that was pruned before stays as it is.
-    /// `FactConflict` where the run is at another version, `NotFound` where there is none.
+    /// The store keeps the row of the run, now sealed; every version with its event positions, its
+    /// time, its hash and an empty body; the snapshots that the request keeps; and the idempotency
+    /// keys. A run that was pruned before does not change. Returns `Conflict` if the run is at
+    /// another version, and `NotFound` if it does not exist.
     fn prune_run<'a>(&'a self, pruning: &'a PruneRequest) -> StoreFuture<'a, PruneStats>;
 
-    /// Whether the next commit is likely to be kept: where it lies is there, and has room. Reads may work without.
+    /// Checks that the next commit is likely to succeed: the storage is there and has room. Reads
+    /// may work even if this fails.
     fn check_ready(&self) -> StoreFuture<'_, ()> {
         Box::pin(async { Ok(()) })
     }
 
-    /// Hints that something may be due, from now on.
+    /// Subscribes to hints that something may be due, from now on.
     fn subscribe_wakes(&self) -> WakeListener;
 
-    /// Keeps bytes under their digest; what is there already stays as it is.
+    /// Stores bytes under their digest; an existing blob is left unchanged.
     fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> StoreFuture<'a, ()>;
 
-    /// The bytes of a digest.
+    /// Loads the bytes with this digest; `None` if there are none.
     fn load_blob<'a>(
         &'a self,
         tenant: &'a TenantId,
         digest: &'a str,
     ) -> StoreFuture<'a, Option<Vec<u8>>>;
 
-    /// Keeps a protocol's text under its digest; what is there already stays as it is.
+    /// Stores a protocol's text under its digest; an existing text is left unchanged.
     fn put_protocol<'a>(
         &'a self,
         tenant: &'a TenantId,
@@ -181,14 +195,15 @@ pub trait Store: Send + Sync {
         text: &'a str,
     ) -> StoreFuture<'a, ()>;
 
-    /// The text of a protocol.
+    /// Loads the text of a protocol; `None` if there is none.
     fn load_protocol<'a>(
         &'a self,
         tenant: &'a TenantId,
         digest: &'a str,
     ) -> StoreFuture<'a, Option<String>>;
 
-    /// Runs whose id starts so, by id, at most [`RESOLVE_LIMIT`]: people type short ids.
+    /// Lists runs whose id starts with `prefix`, by id, at most [`RESOLVE_LIMIT`], so that people
+    /// can type short ids.
     fn resolve_run_id<'a>(
         &'a self,
         tenant: &'a TenantId,

@@ -1,25 +1,25 @@
-//! Whether a commit may follow what is stored. Every store asks this one function, so that they
-//! cannot disagree.
+//! Decides whether a commit may follow the stored state of a run. Every store calls this one
+//! function, so that they cannot disagree.
 
 use crate::lease::LeaseState;
 use crate::{RunCommit, StoreError};
 
-/// What a store knows about a run when a commit comes.
+/// What a store knows about a run when a commit arrives.
 #[derive(Debug)]
 pub(crate) struct StoredRunState {
     pub(crate) version: u64,
     pub(crate) seq: u64,
     pub(crate) lease: LeaseState,
     pub(crate) wake_at: Option<i64>,
-    /// The version that took the commit's key before.
+    /// The version that already used the commit's idempotency key.
     pub(crate) key_version: Option<u64>,
 }
 
 impl StoredRunState {
-    /// Lets a commit pass, or says why not.
+    /// Accepts a commit, or returns why not.
     ///
-    /// The key comes first: who repeats an input that was taken wants to hear just that, even where
-    /// the lease is over and the version is not the one they knew.
+    /// The idempotency key is checked first: a caller that repeats an accepted input must get
+    /// `DuplicateKey`, even if its lease has expired and the version has changed.
     pub(crate) fn validate_commit(&self, commit: &RunCommit) -> Result<(), StoreError> {
         if let Some(version) = self.key_version {
             return Err(StoreError::DuplicateKey { version });
@@ -44,7 +44,7 @@ impl StoredRunState {
         Ok(())
     }
 
-    /// Until when the lease runs after the commit.
+    /// Expiry of the lease after the commit.
     pub(crate) fn next_lease_until(&self, commit: &RunCommit) -> i64 {
         commit.lease.as_ref().map_or(self.lease.until, |lease| lease.until.max(self.lease.until))
     }
@@ -53,7 +53,8 @@ impl StoredRunState {
     pub(crate) fn next_wake_at(&self, commit: &RunCommit) -> Option<i64> {
         let now = commit.entry.time;
         match (self.wake_at, commit.wake_at) {
-            // A row of an index is not written at every step, and who waits longest comes first.
+            // The earlier time stays: the index row is not rewritten at every step, and the run
+            // that has been due longest comes first.
             (Some(since), Some(again)) if since <= now && again <= now => Some(since),
             (_, asked) => asked,
         }

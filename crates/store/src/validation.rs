@@ -1,11 +1,11 @@
-//! What no store may keep, whatever it is made of: a commit that contradicts itself. Asks nothing of
-//! what is stored already; that is `ruling.rs`.
+//! Rejects commits that contradict themselves, which no store may keep. Uses nothing of what is
+//! already stored; `stored_run_state.rs` checks against that.
 
 use std::collections::BTreeSet;
 
 use crate::{Blob, LogEntryRow, NewRun, RunCommit, RunId, StoreError};
 
-/// A new run and its first commit.
+/// Checks a new run and its first commit.
 pub(crate) fn check_creation(run: &NewRun, commit: &RunCommit) -> Result<(), StoreError> {
     check_text("protocol", &run.protocol)?;
     check_text("workflow", &run.workflow)?;
@@ -21,7 +21,7 @@ pub(crate) fn check_creation(run: &NewRun, commit: &RunCommit) -> Result<(), Sto
     check_commit(commit)
 }
 
-/// A commit by itself.
+/// Checks a commit by itself, without the stored state.
 pub(crate) fn check_commit(commit: &RunCommit) -> Result<(), StoreError> {
     check_run_id(&commit.run)?;
     check_versions(commit)?;
@@ -68,18 +68,18 @@ pub(crate) fn check_commit(commit: &RunCommit) -> Result<(), StoreError> {
     }
 }
 
-/// The name of a run.
+/// Checks a run's tenant and id.
 pub(crate) fn check_run_id(run: &RunId) -> Result<(), StoreError> {
     check_name("tenant", run.tenant.as_str())?;
     check_name("run id", &run.id)
 }
 
-/// Bytes under a digest.
+/// Checks the digest of a blob.
 pub(crate) fn check_blob(blob: &Blob) -> Result<(), StoreError> {
     check_name("digest", &blob.digest)
 }
 
-/// Text that is the name of something.
+/// Checks a text that names something: it must not be empty.
 pub(crate) fn check_name(what: &str, text: &str) -> Result<(), StoreError> {
     if text.is_empty() {
         return reject(format!("the {what} is empty"));
@@ -87,7 +87,7 @@ pub(crate) fn check_name(what: &str, text: &str) -> Result<(), StoreError> {
     check_text(what, text)
 }
 
-/// Text that every database can hold: not all of them take the character zero.
+/// Checks a text that every database must be able to store: some do not accept U+0000.
 pub(crate) fn check_text(what: &str, text: &str) -> Result<(), StoreError> {
     if text.contains('\0') {
         return reject(format!("the {what} holds the character U+0000"));

@@ -1,28 +1,28 @@
-//! Open waits: the inbox. A wait that is over is in the log, and not here any more.
+//! Open waits: the inbox. A wait that was closed stays in the log and leaves this table.
 
 use crate::{RunId, TenantId};
 
-/// An open wait.
+/// An open wait of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WaitRow {
-    /// Names it within its run.
+    /// Id that is unique within the run.
     pub id: String,
     /// The run that waits.
     pub run: RunId,
-    /// What it waits for.
+    /// Kind of wait, as the caller names it.
     pub kind: String,
-    /// Since when.
+    /// When the wait opened, in milliseconds since the Unix epoch.
     pub opened_at: i64,
-    /// Until when, where there is an end.
+    /// When the wait ends, in milliseconds since the Unix epoch; `None` if it has no deadline.
     pub deadline: Option<i64>,
-    /// Who may answer; anyone where absent.
+    /// Assignee who may answer; anyone may answer if this is `None`.
     pub who: Option<String>,
-    /// The question itself.
+    /// The serialized question, which the store does not interpret.
     pub body: String,
 }
 
 impl WaitRow {
-    /// Where a list goes on after this wait.
+    /// Returns the cursor that continues a list after this wait.
     #[must_use]
     pub fn to_cursor(&self) -> WaitCursor {
         WaitCursor {
@@ -34,43 +34,44 @@ impl WaitRow {
     }
 }
 
-/// Which waits to list. Everything that is given must hold.
+/// Selects the waits to list. Every condition that is set must hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WaitFilter {
-    /// Whose waits.
+    /// Tenant whose waits are listed.
     pub tenant: TenantId,
-    /// Only of the run with this id.
+    /// Lists only waits of the run with this id.
     pub run: Option<String>,
-    /// Only of this kind.
+    /// Lists only waits of this kind.
     pub kind: Option<String>,
-    /// Only those this one may answer: addressed to them, or to no one in particular.
+    /// Lists only waits that this assignee may answer: those assigned to them, and those without an
+    /// assignee.
     pub who: Option<String>,
-    /// Only those that come after this one in the list.
+    /// Lists only waits after this position.
     pub after: Option<WaitCursor>,
-    /// At most so many.
+    /// Maximum number of waits to return.
     pub limit: usize,
 }
 
 impl WaitFilter {
-    /// Every open wait of a tenant.
+    /// Selects every open wait of a tenant.
     #[must_use]
     pub fn all(tenant: TenantId, limit: usize) -> Self {
         Self { tenant, run: None, kind: None, who: None, after: None, limit }
     }
 }
 
-/// Where waits without a deadline stand in the list.
+/// Sort key of waits without a deadline: they come last in the list.
 pub(crate) const NO_DEADLINE: i64 = i64::MAX;
 
-/// A place in a list of waits; the order of its fields is the order of the list.
+/// A position in a list of waits; the order of its fields is the order of the list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WaitCursor {
-    /// The deadline of the wait there; the end of time where it has none.
+    /// Deadline of the wait at this position; `i64::MAX` if it has none.
     pub deadline: i64,
-    /// Since when it is open.
+    /// When the wait opened, in milliseconds since the Unix epoch.
     pub opened_at: i64,
-    /// The id of its run.
+    /// Id of the run that waits.
     pub run: String,
-    /// Its own id.
+    /// Id of the wait within its run.
     pub id: String,
 }

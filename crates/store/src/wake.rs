@@ -1,9 +1,11 @@
-//! Hints that something may be due. They are lost, late or false without harm: what is due is found by
-//! [`Store::take`](crate::Store::take), and whoever relies on hints alone waits for ever.
+//! Hints that something may be due. A hint may be lost, late or false without harm:
+//! [`Store::acquire_due_runs`](crate::Store::acquire_due_runs) finds what is due. A worker that
+//! relies on hints alone may wait forever.
 
 use tokio::sync::watch;
 
-/// Rings when something may be due; many rings before anybody listens are one.
+/// Sends a hint when something may be due; hints that arrive before a listener wakes up are merged
+/// into one.
 #[derive(Debug)]
 pub(crate) struct WakeNotifier {
     sender: watch::Sender<()>,
@@ -16,25 +18,26 @@ impl Default for WakeNotifier {
 }
 
 impl WakeNotifier {
-    /// Tells all who listen.
+    /// Notifies all listeners.
     pub(crate) fn notify(&self) {
         self.sender.send_replace(());
     }
 
-    /// Listens from now on.
+    /// Creates a listener for hints from now on.
     pub(crate) fn subscribe(&self) -> WakeListener {
         WakeListener { receiver: self.sender.subscribe() }
     }
 }
 
-/// Hints, one after the other.
+/// Receives wake hints, one after the other.
 #[derive(Debug)]
 pub struct WakeListener {
     receiver: watch::Receiver<()>,
 }
 
 impl WakeListener {
-    /// Waits for the next hint; for ever once the store is closed. May be dropped at any moment.
+    /// Waits for the next hint; waits forever once the store is closed. The future may be dropped
+    /// at any time.
     pub async fn wait_for_wake(&mut self) {
         if self.receiver.changed().await.is_err() {
             std::future::pending::<()>().await;

@@ -1,74 +1,76 @@
-//! Workers: who they are, and what they ask for. What they do with a run is not known here.
+//! Workers: how they describe themselves, and how they request due runs. The store does not know
+//! what they do with a run.
 
 use crate::validation::{check_name, check_text};
 use crate::{StoreError, TenantId};
 
-/// How long, in milliseconds, the row of a worker stays that never said goodbye: long enough to see
-/// that one was lost, short enough that the table stays small.
+/// How long, in milliseconds, the store keeps the row of a worker that ended without removing
+/// itself: long enough to notice that a worker was lost, short enough that the table stays small.
 pub(crate) const LOST_WORKER_RETENTION_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// A process that works on runs.
+/// A process that works on runs, as it describes itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerInfo {
-    /// What its leases are known by; no other worker has it.
+    /// Name in the worker's leases; no two workers may share it.
     pub name: String,
-    /// The machine it runs on.
+    /// Name of the machine it runs on.
     pub host: String,
-    /// Its process there.
+    /// Process id on that machine.
     pub pid: u32,
-    /// The program's version.
+    /// Version of the program.
     pub version: String,
-    /// How many runs it works on at once.
+    /// Maximum number of runs it works on at once.
     pub capacity: u64,
-    /// Since when.
+    /// Start time in milliseconds since the Unix epoch.
     pub started_at: i64,
 }
 
 /// A worker as the store knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerRow {
-    /// Who it is.
+    /// The worker's own description, from its last heartbeat.
     pub info: WorkerInfo,
-    /// When it last announced itself.
+    /// Time of the last heartbeat, in milliseconds since the Unix epoch.
     pub seen_at: i64,
-    /// Until when it counts as alive; past that it was lost, or it would have said goodbye.
+    /// Until when the worker counts as alive. After this time it is lost, because a worker that
+    /// stops in order removes itself.
     pub until: i64,
-    /// How many runs it holds.
+    /// Number of runs it holds.
     pub holds: u64,
 }
 
-/// What a worker asks for: as many due runs as it has hands.
+/// A worker's request for due runs, up to its free capacity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueRunsRequest {
-    /// Who asks.
+    /// Name of the requesting worker.
     pub worker: String,
-    /// When.
+    /// Time of the request, in milliseconds since the Unix epoch.
     pub now: i64,
-    /// Until when it wants them.
+    /// Expiry of the leases to acquire, in milliseconds since the Unix epoch.
     pub until: i64,
-    /// At most so many.
+    /// Maximum number of runs to acquire.
     pub limit: usize,
-    /// At most so many of one tenant, with what any worker holds of it already.
+    /// Maximum number of runs of one tenant, counting those that any worker already holds.
     pub per_tenant: usize,
-    /// Only of these tenants; of all where there are none.
+    /// Acquires only runs of these tenants; an empty list means all tenants.
     pub tenants: Vec<TenantId>,
 }
 
 impl DueRunsRequest {
-    /// At most `limit` runs, whosever they are.
+    /// Creates a request for at most `limit` runs of any tenant.
     #[must_use]
     pub fn new(worker: impl Into<String>, now: i64, until: i64, limit: usize) -> Self {
         let (per_tenant, tenants) = (usize::MAX, Vec::new());
         Self { worker: worker.into(), now, until, limit, per_tenant, tenants }
     }
 
-    /// Whether runs of a tenant are asked for.
+    /// Whether the request covers runs of this tenant.
     pub(crate) fn includes_tenant(&self, tenant: &TenantId) -> bool {
         self.tenants.is_empty() || self.tenants.contains(tenant)
     }
 }
 
-/// A worker must have a name, and must not be over before it begins.
+/// Checks that a worker has a name and that its heartbeat ends after `now`.
 pub(crate) fn check_worker(worker: &WorkerInfo, now: i64, until: i64) -> Result<(), StoreError> {
     check_name("name of the worker", &worker.name)?;
     check_text("host of the worker", &worker.host)?;

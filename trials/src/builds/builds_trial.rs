@@ -1,4 +1,5 @@
-//! The trial itself: lives, builds, restarts, compares, and says how many were equal.
+//! Runs the trial: simulates a memory, composes builds, reopens the file, compares, and reports how
+//! many builds are equal.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -20,24 +21,24 @@ use thiserror::Error;
 
 use super::memory_simulation::MemorySimulation;
 
-/// Between two builds so many things happen.
+/// The number of memory changes between two builds.
 const CHANGES_PER_BUILD: usize = 2;
 
-/// What the command line says.
+/// The command-line arguments of the trial.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct BuildsTrialArgs {
-    /// How many builds.
+    /// The number of builds.
     #[arg(long, default_value_t = 10_000)]
     count: usize,
-    /// What chance begins with.
+    /// The seed of the random number generator.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// Why the trial could not be held.
+/// Why the trial could not run.
 #[derive(Debug, Error)]
 pub(crate) enum BuildsTrialError {
-    /// The memory failed.
+    /// A memory operation failed.
     #[error(transparent)]
     Memory(#[from] MemoryError),
     /// A packet could not be composed.
@@ -46,16 +47,16 @@ pub(crate) enum BuildsTrialError {
     /// A packet could not be rendered.
     #[error(transparent)]
     Render(#[from] RenderError),
-    /// A build could not be composed again.
+    /// A build could not be rebuilt.
     #[error(transparent)]
     Rebuild(#[from] PacketRebuildError),
-    /// A scope is none.
+    /// A scope name is invalid.
     #[error(transparent)]
     Scope(#[from] MemoryScopeError),
-    /// A packet could not be written.
+    /// A packet could not be serialized.
     #[error("a packet could not be written: {0}")]
     Json(#[from] serde_json::Error),
-    /// `SQLite` failed.
+    /// `SQLite` could not vacuum the file.
     #[error("the file could not be written anew: {0}")]
     Sqlite(#[from] rusqlite::Error),
     /// The file or the report could not be written.
@@ -63,7 +64,7 @@ pub(crate) enum BuildsTrialError {
     Io(#[from] io::Error),
 }
 
-/// Holds the trial; whether every build was composed again to the same bytes.
+/// Runs the trial; returns whether every build was rebuilt to the same bytes.
 pub(crate) fn run(
     settings: &BuildsTrialArgs,
     out: &mut dyn Write,
@@ -98,7 +99,7 @@ async fn run_trial(
     Ok(good)
 }
 
-/// What came of a build, to the byte.
+/// A build and the hash of its packet.
 struct ComposedBuild {
     build: String,
     subject: countersign_memory::MemorySubject,
@@ -133,7 +134,7 @@ async fn compose_builds(
     Ok(all)
 }
 
-/// How many are composed again to the same bytes.
+/// Counts the builds that are rebuilt to the same bytes.
 async fn count_equal(path: &Path, built: &[ComposedBuild]) -> Result<usize, BuildsTrialError> {
     let memory = SqliteMemory::open(path)?;
     let mut equal = 0;
@@ -144,7 +145,7 @@ async fn count_equal(path: &Path, built: &[ComposedBuild]) -> Result<usize, Buil
     Ok(equal)
 }
 
-/// A hash of the packet as it is written and of its text.
+/// Returns a hash of the packet's JSON and of its rendered text.
 fn hash_packet(packet: &MemoryPacket) -> Result<String, BuildsTrialError> {
     let written = serde_json::to_vec(packet)?;
     let text = render_packet(packet, packet.meta.purpose)?;

@@ -1,5 +1,5 @@
-//! A memory that lives on by chance: something is said, learned, taken back or revised, and between that
-//! packets are asked for.
+//! Simulates the life of a memory with random changes: items are recorded, learned, retracted or
+//! revised, and packets are requested in between.
 
 use countersign_contracts::memory::insight::{InsightKind, InsightTrigger, InsightValidationState};
 use countersign_contracts::memory::long_term::{CompressionLevel, FactStatus, ScopeLevel};
@@ -59,7 +59,7 @@ const TAGS: [&str; 3] = ["urgent", "home", "money"];
 const SESSIONS: usize = 12;
 const DAY: usize = 86_400_000;
 
-/// What happens, one thing after the other.
+/// The state of the simulation.
 pub(crate) struct MemorySimulation {
     rng: SeededRng,
     now: Timestamp,
@@ -73,7 +73,7 @@ impl MemorySimulation {
         Self { rng: SeededRng::new(seed), now, events: 0, version: 0 }
     }
 
-    /// Something happens.
+    /// Applies one random change to the memory.
     pub(crate) async fn apply_random_change(
         &mut self,
         memory: &SqliteMemory,
@@ -115,7 +115,7 @@ impl MemorySimulation {
         Ok(())
     }
 
-    /// A packet is asked for.
+    /// Generates a random packet request.
     pub(crate) fn random_request(&mut self) -> Result<PacketRequest, MemoryScopeError> {
         let chance = &mut self.rng;
         let cues = chance.roll_percent(40).then(|| PacketCues {
@@ -145,7 +145,8 @@ impl MemorySimulation {
         })
     }
 
-    /// Keeps a claim that the rules may refuse: a guess of another run, a source that is not there.
+    /// Records a claim that the rules may refuse, such as an insight of another run or a missing
+    /// source.
     async fn submit_claim(
         &mut self,
         memory: &SqliteMemory,
@@ -274,7 +275,7 @@ impl MemorySimulation {
         WorkingMemory { state, open_loops: Vec::new(), recorded_at: self.now }
     }
 
-    /// Events that are there.
+    /// Picks up to three existing events.
     fn pick_sources(&mut self) -> Vec<String> {
         let most = self.events.min(3);
         let many = self.rng.next_below(most + 1);

@@ -1,10 +1,10 @@
-//! The trial of builds: packets that were composed while their memory lived on, composed again from what
-//! was kept of them, and compared byte for byte.
+//! The builds trial: composes packets while their memory changes, rebuilds them from the stored
+//! builds, and compares them byte for byte.
 //!
 //! ```text
-//! Life: rows by chance, changing ─► found ─► compose ─► keep_build      (as a user does)
-//! opened anew ─► build ─► again ─► the same bytes?                      after a restart
-//! VACUUM, opened anew ─► build ─► again ─► the same bytes?              after VACUUM
+//! MemorySimulation: random changes ─► candidates ─► compose ─► store build   as a user does
+//! reopen ─► load build ─► recompose ─► the same bytes?                       after a restart
+//! VACUUM, reopen ─► load build ─► recompose ─► the same bytes?               after VACUUM
 //! ```
 mod memory_simulation;
 mod builds_trial;

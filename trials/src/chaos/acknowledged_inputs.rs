@@ -1,4 +1,5 @@
-//! People: they begin runs and answer questions, each under a key, until they are told that it is taken.
+//! Simulates users: they start runs and answer questions, each under an idempotency key, and retry
+//! until the input is acknowledged.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,17 +8,17 @@ use std::process::Stdio;
 use super::chaos_workspace::{ChaosWorkspace, INTAKE_ANSWERS, RUN_KINDS};
 use super::store_tables::StoreTables;
 
-/// What was acknowledged: for each run its keys.
+/// The acknowledged inputs, as pairs of run and key.
 #[derive(Debug, Default)]
 pub(super) struct AcknowledgedInputs {
     pub(super) keys: Vec<(String, String)>,
     pub(super) started_runs: BTreeMap<String, &'static str>,
-    /// How often somebody had to say it again.
+    /// The number of inputs that had to be retried.
     pub(super) refused: usize,
 }
 
 impl AcknowledgedInputs {
-    /// Begins a run; tries again until that is acknowledged.
+    /// Starts a run and retries until it is acknowledged.
     pub(super) fn start_run(&mut self, site: &ChaosWorkspace, number: usize) -> io::Result<()> {
         let (kind, arguments) = RUN_KINDS[number % RUN_KINDS.len()];
         let key = format!("{number:05}");
@@ -33,14 +34,15 @@ impl AcknowledgedInputs {
         Err(io::Error::other(format!("run {key} could not be begun")))
     }
 
-    /// Answers some of what is asked, once each, and lets runs go on that were parked.
+    /// Answers some of the open questions, once each, and resumes parked runs.
     pub(super) fn answer_questions(
         &mut self,
         site: &ChaosWorkspace,
         ledger: &StoreTables,
     ) -> io::Result<()> {
         for run in ledger.load_parked()? {
-            // Where the third worker may still live, that is refused, and said again.
+            // As long as the third worker may still be alive, the resume is refused and retried
+            // later.
             run_command(site, &["resume", &run, "--json"])?;
         }
         for (run, wait, answered) in ledger.load_questions()?.into_iter().take(ANSWERS_PER_ROUND) {
@@ -49,7 +51,7 @@ impl AcknowledgedInputs {
             if run_command(site, &["answer", &place, said, "--key", &place, "--json"])? {
                 self.keys.push((run, place));
             } else {
-                // Asked again when the list is read again; by then it may be over.
+                // Retried when the list is read again; by then the question may be closed.
                 self.refused += 1;
             }
         }
@@ -57,10 +59,10 @@ impl AcknowledgedInputs {
     }
 }
 
-/// How many questions are answered before somebody does something else.
+/// The number of questions to answer in one round.
 const ANSWERS_PER_ROUND: usize = 4;
 
-/// How often a beginning is tried.
+/// How many times to try to start a run.
 const MAX_START_ATTEMPTS: usize = 50;
 
 fn run_command(site: &ChaosWorkspace, arguments: &[&str]) -> io::Result<bool> {

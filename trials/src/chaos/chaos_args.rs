@@ -1,45 +1,45 @@
-//! How long, how many, how rough.
+//! The command-line arguments of the chaos trial.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
-/// What the chaos is made of.
+/// The command-line arguments of the chaos trial.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ChaosTrialArgs {
-    /// Where runs are kept: `sqlite`; `postgres` for a server of its own, which is restarted now and then; or the
-    /// address of one that is there for this.
+    /// The store: `sqlite`, `postgres` for a private server that is restarted now and then, or the
+    /// URL of an existing server.
     #[arg(long, default_value = "sqlite")]
     pub(crate) store: String,
-    /// How many workers at once.
+    /// The number of concurrent workers.
     #[arg(long, default_value_t = 4)]
     pub(crate) workers: usize,
-    /// How many runs, children not counted.
+    /// The number of runs, not counting child runs.
     #[arg(long, default_value_t = 2_000)]
     pub(crate) runs: usize,
-    /// How many workers are killed or stopped.
+    /// The number of workers to kill or suspend.
     #[arg(long, default_value_t = 200)]
     pub(crate) kills: usize,
-    /// Where chance begins.
+    /// The seed of the random number generator.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// How long leases last, in milliseconds.
+    /// The lease duration in milliseconds.
     #[arg(long, default_value_t = 2_000)]
     pub(crate) lease: u64,
-    /// About how long it takes from one kill to the next, in milliseconds.
+    /// The average time between two faults in milliseconds.
     #[arg(long, default_value_t = 1_000)]
     pub(crate) pause: u64,
-    /// How long everything may take to come to its end after the last kill, in seconds.
+    /// How long the runs may take to finish after the last fault, in seconds.
     #[arg(long, default_value_t = 600)]
     pub(crate) patience: u64,
-    /// The program; the one beside this one where none is named.
+    /// The program to test; by default the one next to this program.
     #[arg(long)]
     pub(crate) program: Option<PathBuf>,
 }
 
 impl ChaosTrialArgs {
-    /// How long leases last.
+    /// Returns the lease duration.
     pub(super) fn lease_duration(&self) -> Duration {
         Duration::from_millis(self.lease)
     }

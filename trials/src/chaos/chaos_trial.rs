@@ -1,4 +1,5 @@
-//! The trial: begin, disturb, let everything end, look.
+//! Runs the trial: starts runs, injects faults, waits until all runs have ended, and checks the
+//! tables.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use super::fault_injector::{FaultInjector, FaultTargets, random_pause};
 use super::store_tables::StoreTables;
 use super::worker_pool::WorkerPool;
 
-/// Runs it; whether nothing is wrong.
+/// Runs the trial; returns whether no fault was found.
 pub(crate) fn run(settings: &ChaosTrialArgs, out: &mut dyn Write) -> io::Result<bool> {
     let program = match &settings.program {
         Some(program) => program.clone(),
@@ -31,14 +32,14 @@ pub(crate) fn run(settings: &ChaosTrialArgs, out: &mut dyn Write) -> io::Result<
     let ledger = StoreTables::from_workspace(&site);
     let mut chance = SeededRng::new(settings.seed);
     let mut told = AcknowledgedInputs::default();
-    // The first one makes the tables, and what the protocols read.
+    // The first run creates the tables and the files that the protocols read.
     told.start_run(&site, 0)?;
     let mut crew = WorkerPool::new(&site, settings)?;
     let mut trouble = FaultInjector::default();
     let world = FaultTargets { tables: &ledger, server: site.server(), cluster: cluster.as_ref() };
     let mut next_blow = Instant::now() + random_pause(settings, &mut chance);
     while trouble.count_injected() < settings.kills || told.started_runs.len() < settings.runs {
-        // As many runs have begun of all as blows have fallen, and a few more.
+        // The share of started runs follows the share of injected faults, plus a few.
         let share = settings.runs * (trouble.count_injected() + 1) / settings.kills.max(1);
         if told.started_runs.len() < settings.runs
             && told.started_runs.len() < share + settings.workers
@@ -72,7 +73,7 @@ pub(crate) fn run(settings: &ChaosTrialArgs, out: &mut dyn Write) -> io::Result<
     Ok(ended && trouble.failed_exits == 0 && checked.faults.is_empty())
 }
 
-/// Lets every run come to its end in peace; whether all did in time.
+/// Waits for every run to end without further faults; returns whether all ended in time.
 fn wait_until_finished(
     settings: &ChaosTrialArgs,
     site: &ChaosWorkspace,
@@ -138,7 +139,8 @@ fn print_report(
     Ok(())
 }
 
-/// A server of its own. It need not survive the machine, only itself: nothing waits for the disk.
+/// Starts a private server. It must survive a crash of the server but not of the machine, so
+/// nothing waits for the disk.
 fn start_cluster() -> io::Result<PostgresCluster> {
     let binaries = PostgresCluster::find_binaries()
         .ok_or_else(|| io::Error::other("no server is installed"))?;
@@ -146,7 +148,7 @@ fn start_cluster() -> io::Result<PostgresCluster> {
     PostgresCluster::start(binaries, &name, "synchronous_commit = on\n").map_err(io::Error::other)
 }
 
-/// The program that was built beside this one.
+/// Finds the program that was built next to this one.
 fn find_program() -> io::Result<PathBuf> {
     let program = std::env::current_exe()?.with_file_name("countersign");
     if program.is_file() {

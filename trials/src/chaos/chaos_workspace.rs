@@ -1,4 +1,5 @@
-//! The folder of work: scripts of the shipped protocols, and a small protocol of its own whose programs leave marks.
+//! The workspace of the trial: scripts of the shipped protocols, and a small protocol whose
+//! programs record each execution.
 
 use std::fs;
 use std::io;
@@ -8,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// Three rounds of a reply, a file and a program that writes down its id.
+/// A protocol with three rounds of a reply, a file and a program that records its id.
 const FILES: [(&str, &str); 6] = [
     (
         ".opencode/protocol/index.yaml",
@@ -45,14 +46,14 @@ transitions:
     ),
 ];
 
-/// Scripts that ship, and what they are called here.
+/// The shipped scripts and their names in the workspace.
 const SCRIPTS: [(&str, &str); 3] = [
     ("answer/replies.yaml", "answer.yaml"),
     ("intake/replies.yaml", "intake.yaml"),
     ("delivery/replies.yaml", "delivery.yaml"),
 ];
 
-/// The kinds of runs, and how each is begun.
+/// The kinds of runs and the arguments that start each of them.
 pub(super) const RUN_KINDS: [(&str, &[&str]); 4] = [
     ("marks", &["run", "--queue"]),
     (
@@ -82,14 +83,14 @@ pub(super) const RUN_KINDS: [(&str, &[&str]); 4] = [
     ),
 ];
 
-/// What people say to an intake, one after the other.
+/// The answers to an intake, in order.
 pub(super) const INTAKE_ANSWERS: [&str; 3] = ["200 chairs, please.", "40 euros a chair.", "Yes."];
 
-/// The folder, and the program that is run in it.
+/// The workspace folder and the program that runs in it.
 pub(super) struct ChaosWorkspace {
     folder: TempDir,
     program: PathBuf,
-    /// The address of a server; nothing where runs are kept in the folder.
+    /// The URL of a server; `None` if the runs are stored in the folder.
     server: Option<String>,
 }
 
@@ -123,7 +124,8 @@ impl ChaosWorkspace {
         self.server.as_deref()
     }
 
-    /// The program with arguments, in the folder, deaf to this machine's settings.
+    /// Builds a command that runs the program in the folder, isolated from the settings of this
+    /// machine.
     pub(super) fn build_command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(self.path()).stdin(Stdio::null());

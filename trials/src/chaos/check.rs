@@ -1,4 +1,4 @@
-//! What must be true when the dust has settled. Tells every fault it finds.
+//! Checks the invariants after all runs have ended, and reports every violation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,7 +12,7 @@ use super::acknowledged_inputs::AcknowledgedInputs;
 use super::chaos_workspace::ChaosWorkspace;
 use super::store_tables::{ChaosLogEntry, ChaosRunRow, StoreTables};
 
-/// What was looked at, and what is wrong.
+/// What was checked, and the faults found.
 #[derive(Debug, Default)]
 pub(super) struct ChaosReport {
     pub(super) runs: usize,
@@ -20,13 +20,13 @@ pub(super) struct ChaosReport {
     pub(super) events: i64,
     pub(super) results: usize,
     pub(super) snapshots: usize,
-    /// Orders to a program, and how often they were carried out.
+    /// The number of program actions; `executions` counts how many times they were executed.
     pub(super) actions: usize,
     pub(super) executions: usize,
     pub(super) faults: Vec<String>,
 }
 
-/// Inputs that bring what came of an order, which a run may take once.
+/// The kinds of inputs that report the result of an action; a run accepts one per action.
 const RESULT_INPUTS: [&str; 8] = [
     "model_replied",
     "model_failed",
@@ -38,7 +38,7 @@ const RESULT_INPUTS: [&str; 8] = [
     "told",
 ];
 
-/// Reads everything.
+/// Reads and checks all tables.
 pub(super) fn check_tables(
     site: &ChaosWorkspace,
     ledger: &StoreTables,
@@ -93,7 +93,7 @@ pub(super) fn check_tables(
     if waits != 0 {
         checked.faults.push(format!("{waits} waits are open"));
     }
-    // Whoever was killed could not say goodbye.
+    // A killed worker could not unregister.
     if workers != killed as i64 {
         checked.faults.push(format!("{workers} workers are on the list, and {killed} were killed"));
     }
@@ -105,7 +105,8 @@ impl ChaosReport {
         self.faults.push(format!("{run}: {what}"));
     }
 
-    /// No gap, no fork, and every hash follows from the one before.
+    /// Checks that the log has no gap and no fork, and that every hash follows from the previous
+    /// one.
     fn check_chain(&mut self, row: &ChaosRunRow, log: &[ChaosLogEntry]) {
         let (mut hash, mut last) = ("0".repeat(64), 0);
         for (index, entry) in log.iter().enumerate() {
@@ -124,7 +125,8 @@ impl ChaosReport {
         }
     }
 
-    /// The row says what the fold says, and the run is over.
+    /// Checks that the row of the run agrees with the fold of its events, and that the run has
+    /// ended.
     fn check_run_row(&mut self, row: &ChaosRunRow, state: &RunState) {
         let (status, phase) = (state.status().as_str(), state.phase.as_str());
         if (status, phase) != (row.status.as_str(), row.phase.as_str()) {
@@ -147,7 +149,7 @@ impl ChaosReport {
         }
     }
 
-    /// Nothing came twice of one order. Gathers orders to programs.
+    /// Checks that no action has two results, and collects the actions that run programs.
     fn check_single_results(
         &mut self,
         row: &ChaosRunRow,
@@ -176,7 +178,7 @@ impl ChaosReport {
         }
     }
 
-    /// What was acknowledged is there, under one version.
+    /// Checks that every acknowledged input is stored under exactly one version.
     fn check_acknowledged(
         &mut self,
         ledger: &StoreTables,
@@ -196,7 +198,7 @@ impl ChaosReport {
         Ok(())
     }
 
-    /// Every order to a program was carried out, and nothing that was not ordered.
+    /// Checks that every program action was executed, and that nothing else was.
     fn check_executions(&mut self, site: &ChaosWorkspace, ordered: &BTreeSet<String>) {
         let marks = fs::read_to_string(site.path().join("ids.txt")).unwrap_or_default();
         self.executions = marks.lines().count();

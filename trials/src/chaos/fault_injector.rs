@@ -1,4 +1,4 @@
-//! What goes wrong, and how often.
+//! Injects faults into workers and the server, and counts them.
 
 use std::io;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::chaos_args::ChaosTrialArgs;
 use super::store_tables::StoreTables;
 use super::worker_pool::WorkerPool;
 
-/// What was done so far.
+/// The number of injected faults by kind.
 #[derive(Debug, Default)]
 pub(super) struct FaultInjector {
     pub(super) kills: usize,
@@ -17,20 +17,20 @@ pub(super) struct FaultInjector {
     pub(super) replacements: usize,
     pub(super) connection_cuts: usize,
     pub(super) restarts: usize,
-    /// Workers that were told to leave and did not end well.
+    /// The number of workers that were asked to stop and exited with an error.
     pub(super) failed_exits: usize,
 }
 
-/// From here on lots mean a restart.
+/// Draws from this value on mean a server restart.
 const RESTART_LOT: usize = 40;
 
 impl FaultInjector {
-    /// Kills and stops together.
+    /// Returns the number of kills and suspensions.
     pub(super) fn count_injected(&self) -> usize {
         self.kills + self.suspensions
     }
 
-    /// Does something to somebody.
+    /// Injects one random fault.
     pub(super) fn inject_fault(
         &mut self,
         crew: &mut WorkerPool<'_>,
@@ -40,12 +40,13 @@ impl FaultInjector {
     ) -> io::Result<()> {
         crew.resume_workers(false)?;
         let index = chance.next_below(crew.len());
-        // However short it is, a server that is ours is restarted once.
+        // Even in a short trial, a private server is restarted once.
         let overdue = self.restarts == 0 && 2 * self.count_injected() >= settings.kills;
         let lot =
             if overdue && world.cluster.is_some() { RESTART_LOT } else { chance.next_below(100) };
         match lot {
-            // Long enough that its leases run out, and others have its runs when it wakes.
+            // Long enough for its leases to expire, so that other workers have its runs when it
+            // resumes.
             0..25 => {
                 let past =
                     settings.lease_duration().mul_f64(1.2 + chance.next_below(100) as f64 / 100.0);
@@ -82,15 +83,15 @@ impl FaultInjector {
     }
 }
 
-/// What can be disturbed beside the workers.
+/// The targets of faults other than the workers.
 pub(super) struct FaultTargets<'w> {
     pub(super) tables: &'w StoreTables,
     pub(super) server: Option<&'w str>,
-    /// A server that is ours to stop.
+    /// A private server that the trial may stop.
     pub(super) cluster: Option<&'w PostgresCluster>,
 }
 
-/// How long until the next blow.
+/// Returns a random pause until the next fault.
 pub(super) fn random_pause(settings: &ChaosTrialArgs, chance: &mut SeededRng) -> Duration {
     Duration::from_millis(
         settings.pause / 4 + chance.next_below(settings.pause as usize * 3 / 2) as u64,

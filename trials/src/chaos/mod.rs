@@ -1,7 +1,9 @@
-//! Chaos: real workers on one store are killed, stopped and woken at random while runs of the shipped protocols go
-//! through their hands; then a checker that knows nothing but the tables reads what is left.
+//! The chaos trial: kills, suspends and resumes real workers on one store at random while they
+//! drive runs of the shipped protocols. Afterwards a checker that only reads the tables verifies
+//! the result.
 //!
-//! Nothing of the product is used here but its program, and the fold of `countersign-core`.
+//! The trial uses nothing of the product except its program and the event fold of
+//! `countersign-core`.
 
 mod chaos_args;
 mod chaos_workspace;

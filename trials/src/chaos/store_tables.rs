@@ -1,4 +1,5 @@
-//! What is in the tables, read by statements of its own: a file by the library of `SQLite`, a server by `psql`.
+//! Reads the tables with independent SQL statements: a file through the `SQLite` library, a server
+//! through `psql`.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,7 +24,7 @@ pub(super) struct ChaosLogEntry {
     pub(super) body: String,
 }
 
-/// Where a run stands, as its row says.
+/// The state of a run, as its row records it.
 #[derive(Debug)]
 pub(super) struct ChaosRunRow {
     pub(super) id: String,
@@ -34,15 +35,15 @@ pub(super) struct ChaosRunRow {
     pub(super) phase: String,
     pub(super) due: bool,
     pub(super) lease_worker: Option<String>,
-    /// How much is ordered and not done.
+    /// The number of actions that are not done.
     pub(super) pending_actions: i64,
 }
 
-/// The tables.
+/// Access to the tables of a store.
 pub(super) enum StoreTables {
-    /// In a file.
+    /// The tables of a `SQLite` file.
     File(PathBuf),
-    /// In a server, as a user who sees all rows.
+    /// The tables of a server, read as a user who sees all rows.
     Server(String),
 }
 
@@ -54,7 +55,7 @@ impl StoreTables {
         }
     }
 
-    /// Questions that are open: run, wait, and how many answers this run has had.
+    /// Loads the open questions: run, wait, and the number of answers that the run has received.
     pub(super) fn load_questions(&self) -> io::Result<Vec<(String, String, usize)>> {
         let asked = "(SELECT count(*) FROM keys k WHERE k.run = w.run) - 1";
         let rows =
@@ -65,19 +66,20 @@ impl StoreTables {
         Ok(rows.iter().map(read).collect())
     }
 
-    /// Runs that are parked, or will be when the lease of the third worker is over.
+    /// Loads the runs that are parked, or will be parked when the lease of the third worker
+    /// expires.
     pub(super) fn load_parked(&self) -> io::Result<Vec<String>> {
         let from = "FROM runs WHERE lease_version = version AND lease_deaths >= 2";
         Ok(self.query(&["id"], from)?.iter().map(|row| to_text(&row[0])).collect())
     }
 
-    /// How many runs have not come to their end.
+    /// Returns the number of runs that have not ended.
     pub(super) fn count_unfinished(&self) -> io::Result<i64> {
         let from = "FROM runs WHERE status NOT IN ('completed', 'failed') OR wake_at IS NOT NULL";
         self.query_one(&["count(*)"], from).map(|row| to_number(&row[0]))
     }
 
-    /// Every run.
+    /// Loads the rows of all runs.
     pub(super) fn load_runs(&self) -> io::Result<Vec<ChaosRunRow>> {
         let orders = match self {
             Self::File(_) => "length(actions)",
@@ -111,7 +113,7 @@ impl StoreTables {
         Ok(rows.iter().map(read).collect())
     }
 
-    /// Everything that was ever written, by run and version; two of one version would both be here.
+    /// Loads the complete log by run and version; duplicates of a version would both appear.
     pub(super) fn load_logs(&self) -> io::Result<BTreeMap<String, Vec<ChaosLogEntry>>> {
         let (run, from) = match self {
             Self::File(_) => (
@@ -133,7 +135,7 @@ impl StoreTables {
         Ok(logs)
     }
 
-    /// Every snapshot: run, version, text.
+    /// Loads all snapshots: run, version, text.
     pub(super) fn load_snapshots(&self) -> io::Result<Vec<(String, i64, String)>> {
         let run = match self {
             Self::File(_) => "(SELECT id FROM runs WHERE number = snapshots.run)",
@@ -146,7 +148,7 @@ impl StoreTables {
             .collect())
     }
 
-    /// Every key: run, key, version.
+    /// Loads all idempotency keys: run, key, version.
     pub(super) fn load_keys(&self) -> io::Result<Vec<(String, String, i64)>> {
         let rows = self.query(&["run", "key", "version"], "FROM keys")?;
         Ok(rows
@@ -155,13 +157,13 @@ impl StoreTables {
             .collect())
     }
 
-    /// How many waits are open, and how many workers are on the list.
+    /// Returns the number of open waits and the number of registered workers.
     pub(super) fn count_leftovers(&self) -> io::Result<(i64, i64)> {
         let columns = ["(SELECT count(*) FROM waits)", "(SELECT count(*) FROM workers)"];
         self.query_one(&columns, "").map(|row| (to_number(&row[0]), to_number(&row[1])))
     }
 
-    /// Has every other connection to the server cut.
+    /// Terminates every other connection to the server.
     pub(super) fn cut_connections(&self) -> io::Result<()> {
         let others = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
         self.query(&["pg_terminate_backend(pid)"], others).map(|_| ())
@@ -179,7 +181,7 @@ impl StoreTables {
                 let mut tries = 0;
                 loop {
                     match query_server(server, columns, from) {
-                        // It may be on its way back.
+                        // The server may be restarting.
                         Err(_) if tries < MAX_QUERY_ATTEMPTS => tries += 1,
                         answer => return answer,
                     }
@@ -190,7 +192,7 @@ impl StoreTables {
     }
 }
 
-/// How often a server is asked that does not answer.
+/// How many times to query a server that does not answer.
 const MAX_QUERY_ATTEMPTS: usize = 50;
 
 fn query_file(file: &PathBuf, columns: &[&str], from: &str) -> rusqlite::Result<Vec<Vec<Value>>> {

@@ -1,4 +1,4 @@
-//! Worker processes, and what is done to them.
+//! Starts worker processes and sends them signals.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,13 +12,13 @@ use serde_json::Value;
 use super::chaos_args::ChaosTrialArgs;
 use super::chaos_workspace::ChaosWorkspace;
 
-/// A worker process, and when it goes on where it was stopped.
+/// A worker process, and when it resumes if it is suspended.
 struct WorkerProcess {
     child: Child,
     suspended_until: Option<Instant>,
 }
 
-/// All of them.
+/// All worker processes of the trial.
 pub(super) struct WorkerPool<'s> {
     workspace: &'s ChaosWorkspace,
     settings: &'s ChaosTrialArgs,
@@ -52,7 +52,7 @@ impl<'s> WorkerPool<'s> {
         Ok(WorkerProcess { child, suspended_until: None })
     }
 
-    /// Kills one without a word, and begins another.
+    /// Kills a worker with `SIGKILL` and starts another.
     pub(super) fn kill_worker(&mut self, index: usize) -> io::Result<()> {
         self.send_signal(index, Signal::KILL)?;
         self.workers[index].child.wait()?;
@@ -60,7 +60,7 @@ impl<'s> WorkerPool<'s> {
         Ok(())
     }
 
-    /// Stops one in its tracks for a while; whether it was awake.
+    /// Suspends a worker for a while; returns `false` if it was already suspended.
     pub(super) fn suspend_worker(&mut self, index: usize, time: Duration) -> io::Result<bool> {
         if self.workers[index].suspended_until.is_some() {
             return Ok(false);
@@ -70,7 +70,7 @@ impl<'s> WorkerPool<'s> {
         Ok(true)
     }
 
-    /// Lets those go on that have slept long enough; all of them where everything is to end.
+    /// Resumes the workers whose suspension is over, or all of them.
     pub(super) fn resume_workers(&mut self, all: bool) -> io::Result<()> {
         for index in 0..self.workers.len() {
             let over = |until: Instant| all || Instant::now() >= until;
@@ -82,7 +82,7 @@ impl<'s> WorkerPool<'s> {
         Ok(())
     }
 
-    /// Lets one leave in good order, and begins another. Gives the code it ended with.
+    /// Stops a worker gracefully and starts another. Returns the exit code.
     pub(super) fn replace_worker(&mut self, index: usize) -> io::Result<Option<i32>> {
         if self.workers[index].suspended_until.take().is_some() {
             self.send_signal(index, Signal::CONT)?;
@@ -93,7 +93,7 @@ impl<'s> WorkerPool<'s> {
         Ok(status.code())
     }
 
-    /// Lets all of them leave in good order.
+    /// Stops all workers gracefully and returns their exit codes.
     pub(super) fn stop_all(&mut self) -> io::Result<Vec<Option<i32>>> {
         self.resume_workers(true)?;
         for index in 0..self.workers.len() {
@@ -106,13 +106,14 @@ impl<'s> WorkerPool<'s> {
         Ok(codes)
     }
 
-    /// What the workers told, counted by kind.
+    /// Counts the log lines of all workers by kind.
     pub(super) fn count_log_events(&self) -> io::Result<BTreeMap<String, usize>> {
         let mut told: BTreeMap<String, usize> = BTreeMap::new();
         for number in 1..=self.spawned {
             let path = self.workspace.path().join(format!("worker-{number:04}.jsonl"));
             for line in fs::read_to_string(path)?.lines() {
-                // One that was killed may have left half a line; what is no JSON is a complaint.
+                // A killed worker may have left an incomplete line; a line that is not JSON counts
+                // as `?`.
                 let news = serde_json::from_str::<Value>(line)
                     .map_or("?".to_owned(), |line| line["news"].as_str().unwrap_or("?").to_owned());
                 *told.entry(news).or_default() += 1;
@@ -131,7 +132,7 @@ impl<'s> WorkerPool<'s> {
 impl Drop for WorkerPool<'_> {
     fn drop(&mut self) {
         for hand in &mut self.workers {
-            // Where the trial broke off, nobody else ends them.
+            // If the trial was aborted, the workers are still running.
             let _ = hand.child.kill();
             let _ = hand.child.wait();
         }

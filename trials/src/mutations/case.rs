@@ -1,4 +1,4 @@
-//! One case: a text, what it means, and what it must not be taken for.
+//! One case: a text, its meaning, and the decoy that must not be accepted.
 
 use countersign_core::reply::FinishReason;
 use serde_json::Value;
@@ -9,32 +9,33 @@ use super::generate::{self, CONTRACTS};
 use super::wrapping;
 use testkit::SeededRng;
 
-/// How often a case is tried with other corruptions where the reply has nothing for the first ones.
+/// How many times a case is tried with other corruptions if the reply offers nothing for the chosen
+/// ones.
 const MAX_ATTEMPTS: usize = 8;
 
 /// One case of the trial.
 #[derive(Debug, Clone)]
 pub(crate) struct MutationCase {
-    /// Its number under the seed.
+    /// The case number under the seed.
     pub(crate) number: u64,
-    /// The contract it is held against.
+    /// The contract that the reply must satisfy.
     pub(crate) contract: &'static str,
-    /// The reply as a model would have sent it.
+    /// The reply as a model would send it.
     pub(crate) text: String,
-    /// What the provider says about its end.
+    /// The finish reason that the provider reports.
     pub(crate) finish: FinishReason,
-    /// What it means.
+    /// The value that the text means.
     pub(crate) truth: Value,
-    /// Whether accepting the truth is right; if not, only refusing is.
+    /// Whether accepting `truth` is correct; if not, only refusing is.
     pub(crate) recoverable: bool,
-    /// What it must not be taken for.
+    /// The value that must not be accepted.
     pub(crate) decoy: Option<Value>,
-    /// What was done to it, by the names of the tables.
+    /// The corruptions applied to the case, by their names in the tables.
     pub(crate) labels: Vec<&'static str>,
 }
 
 impl MutationCase {
-    /// The case with this number under this seed. One in four has a decoy.
+    /// Generates the case with this number under this seed. One case in four has a decoy.
     pub(crate) fn generate(seed: u64, number: u64) -> Self {
         let mut rng = SeededRng::for_case(seed, number);
         let contract = *rng.pick(&CONTRACTS);
@@ -56,7 +57,8 @@ impl MutationCase {
     ) -> Self {
         let mut corruptions = choose_corruptions(rng);
         let mut corrupted = corrupt::corrupt_reply(rng, contract, reply, other, &corruptions);
-        // Not every reply has a number to make lossy or a quote to leave bare: then something else is done to it.
+        // Not every reply has a number to make lossy or a quote to remove: in this case, other
+        // corruptions are tried.
         for _ in 0..MAX_ATTEMPTS {
             if corruptions.iter().all(|one| {
                 one.stage() == CorruptionStage::Wrapping || corrupted.applied.contains(one)
@@ -77,7 +79,7 @@ impl MutationCase {
         if labels.is_empty() {
             labels.push("nothing");
         }
-        // Providers do not always say that they cut a reply off.
+        // Providers do not always report that they truncated a reply.
         let finish =
             if cut && rng.roll_percent(50) { FinishReason::Length } else { FinishReason::Stop };
         let (truth, recoverable) = (corrupted.truth, corrupted.recoverable);
@@ -85,7 +87,7 @@ impl MutationCase {
     }
 }
 
-/// A second reply of the contract, different from the first.
+/// Generates a second reply for the contract that differs from the first.
 fn generate_other(rng: &mut SeededRng, contract: &str, reply: &Value) -> Value {
     loop {
         let other = generate::generate_reply(rng, contract);
@@ -95,7 +97,7 @@ fn generate_other(rng: &mut SeededRng, contract: &str, reply: &Value) -> Value {
     }
 }
 
-/// None (one in thirty), one, two or three different corruptions.
+/// Chooses no corruption (one case in thirty) or one, two or three different ones.
 fn choose_corruptions(rng: &mut SeededRng) -> Vec<Corruption> {
     let count = match rng.next_below(30) {
         0 => 0,
@@ -106,7 +108,7 @@ fn choose_corruptions(rng: &mut SeededRng) -> Vec<Corruption> {
     let mut chosen = Vec::new();
     while chosen.len() < count {
         let corruption = *rng.pick(Corruption::ALL);
-        // Of two stray characters, one could hide from the judge what the other did to a string.
+        // With two stray characters, one could hide from the judge what the other did to a string.
         let clashes = |one: &Corruption| {
             *one == corruption
                 || (one.stage() == CorruptionStage::Characters

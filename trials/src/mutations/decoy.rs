@@ -1,7 +1,7 @@
-//! Decoys: a second reply of the same contract beside, around or inside the real one.
+//! Decoys: a second reply of the same contract next to, around or inside the real one.
 //!
-//! The real reply is whole, broken or invalid; the decoy is valid or nearly so. Whatever happens, the decoy must not
-//! be taken: where the real one cannot be had, refusing is right.
+//! The real reply is whole, broken or invalid; the decoy is valid or nearly so. The decoy must
+//! never be accepted: if the real reply cannot be recovered, refusing is correct.
 
 use countersign_core::reply::FinishReason;
 use serde_json::Value;
@@ -31,7 +31,7 @@ macro_rules! named {
 }
 
 named! {
-    /// Where the decoy stands.
+    /// The position of the decoy.
     Place:
     ProseBefore = "in prose, before",
     ProseAfter = "in prose, after",
@@ -52,7 +52,7 @@ named! {
 }
 
 named! {
-    /// What the real reply is.
+    /// The condition of the real reply.
     Real:
     Whole = "real one whole",
     Broken = "real one broken",
@@ -96,7 +96,7 @@ const NEARLY: [Corruption; 5] = [
     Corruption::MissingComma,
 ];
 
-/// Makes a case of a real reply and a decoy.
+/// Builds a case from a real reply and a decoy.
 pub(super) fn make_case(
     rng: &mut SeededRng,
     number: u64,
@@ -126,7 +126,7 @@ pub(super) fn make_case(
             let escaped = Value::from(quoted.as_str()).to_string();
             let escaped = &escaped[1..escaped.len() - 1];
             corrupted.object = corrupted.object.replace(escaped, &quoted);
-            // The quotation may end the string and bring members of its own.
+            // The quoted text may end the string and add members of its own.
             if let Ok(said) = serde_json::from_str(&corrupted.object) {
                 corrupted.truth = said;
             }
@@ -152,7 +152,7 @@ pub(super) fn make_case(
     }
 }
 
-/// The real reply, in the state that was asked for.
+/// Returns the real reply in the requested condition.
 fn make_real_reply(
     rng: &mut SeededRng,
     contract: &str,
@@ -174,7 +174,8 @@ fn make_real_reply(
             let corruption = *rng.pick(&INVALIDATING);
             let corrupted = corrupt::corrupt_reply(rng, contract, reply, decoy, &[corruption]);
             if corrupted.recoverable {
-                // There was nothing to make invalid in that way; a field can always be dropped.
+                // If this way of making the reply invalid does not apply, dropping a field always
+                // does.
                 return corrupt::corrupt_reply(
                     rng,
                     contract,
@@ -205,13 +206,13 @@ fn make_real_reply(
     }
 }
 
-/// The decoy's own text: valid, or nearly.
+/// Returns the text of the decoy: valid or nearly so.
 fn render_decoy(rng: &mut SeededRng, decoy: &Value, contract: &str) -> String {
     let corruptions: &[Corruption] = if rng.roll_percent(70) { &[] } else { &[*rng.pick(&NEARLY)] };
     corrupt::corrupt_reply(rng, contract, decoy, decoy, corruptions).object
 }
 
-/// Puts the two together.
+/// Combines the real reply and the decoy into one text.
 fn combine_texts(
     rng: &mut SeededRng,
     place: Place,

@@ -1,14 +1,16 @@
-//! Valid replies: for every contract of the trial, values that its schema and its rules let in.
+//! Generates valid replies: values that satisfy the schema and the rules of each contract in the
+//! trial.
 //!
-//! Made by hand from what the contracts say, not derived from the schemas: a generator that reads the schema would
-//! share the schema engine's mistakes. `tests.rs` holds every value against its contract.
+//! The generators are written by hand and not derived from the schemas, because a generator that
+//! reads the schema would share the errors of the schema engine. `tests.rs` checks every value
+//! against its contract.
 
 use serde_json::{Map, Value, json};
 
 use super::phrases::{self, ReplyLanguage};
 use testkit::SeededRng;
 
-/// The contracts of the trial.
+/// The contracts that the trial covers.
 pub(crate) const CONTRACTS: [&str; 6] = [
     "guardian_report",
     "analyst_plan",
@@ -18,7 +20,7 @@ pub(crate) const CONTRACTS: [&str; 6] = [
     "architect_spec",
 ];
 
-/// A valid reply under a contract of [`CONTRACTS`].
+/// Generates a valid reply for a contract of [`CONTRACTS`].
 pub(crate) fn generate_reply(rng: &mut SeededRng, contract: &str) -> Value {
     let language = *rng.pick(&ReplyLanguage::ALL);
     // Most replies are short; one in twelve is long.
@@ -38,7 +40,7 @@ pub(crate) fn generate_reply(rng: &mut SeededRng, contract: &str) -> Value {
     }
 }
 
-/// A string of the reply that may hold any text, as a pointer; `Empty` where there is none.
+/// Returns a pointer to a string of the reply that may hold any text; `None` if there is none.
 pub(crate) fn find_free_text(contract: &str, reply: &Value) -> Option<&'static str> {
     let places: &[&'static str] = match contract {
         "guardian_report" => &["/reasons/0"],
@@ -53,7 +55,7 @@ pub(crate) fn find_free_text(contract: &str, reply: &Value) -> Option<&'static s
     places.iter().copied().find(|place| reply.pointer(place).is_some())
 }
 
-/// The strings of the reply that come from a closed list, as pointers.
+/// Returns pointers to the strings of the reply that come from a fixed list.
 pub(crate) fn enum_pointers(contract: &str) -> &'static [&'static str] {
     match contract {
         "guardian_report" => &["/verdict", "/risk_level"],
@@ -76,7 +78,7 @@ impl ReplyGenerator<'_> {
         phrases::random_text(self.rng, self.language, self.bytes / share)
     }
 
-    /// Some strings that differ from each other.
+    /// Generates several different strings.
     fn random_texts(&mut self, least: usize, most: usize) -> Vec<String> {
         let count = self.rng.next_between(least, most);
         (1..=count).map(|number| format!("{number}. {}", self.random_text(3 * count + 1))).collect()

@@ -1,4 +1,4 @@
-//! The contracts of the trial at every repair level, and the judgement over an acceptance.
+//! Loads the contracts of the trial at every repair level, and judges what was accepted.
 
 use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe};
@@ -14,36 +14,36 @@ use thiserror::Error;
 use super::case::MutationCase;
 use super::generate::CONTRACTS;
 
-/// How a system fared in one case.
+/// The outcome of one case for a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CaseOutcome {
     /// The truth was accepted.
     Right,
     /// The decoy was accepted.
     Decoy,
-    /// Something else was accepted, or anything where nothing should have been.
+    /// Another value was accepted, or any value where none is correct.
     Wrong,
     /// Nothing was accepted.
     Refused,
 }
 
-/// Every contract of the trial, at every level, with tolerant intake.
+/// Every contract of the trial, at every repair level, with tolerant intake.
 #[derive(Debug)]
 pub(crate) struct CaseJudge {
     contracts: BTreeMap<(&'static str, &'static str), Contract>,
 }
 
-/// A shipped contract that the trial needs and cannot have.
+/// A shipped contract that the trial needs is missing or does not load.
 #[derive(Debug, Error)]
 #[error("the shipped contract `{0}` is missing or does not load")]
 pub(crate) struct MissingContract(&'static str);
 
-/// Countersign panicked, which no text may make it do.
+/// Countersign panicked, which no text may cause.
 #[derive(Debug)]
 pub(crate) struct AdmissionPanic;
 
 impl CaseJudge {
-    /// Loads the contracts.
+    /// Loads the contracts at every repair level.
     pub(crate) fn load() -> Result<Self, MissingContract> {
         let mut contracts = BTreeMap::new();
         for id in CONTRACTS {
@@ -67,7 +67,7 @@ impl CaseJudge {
         &self.contracts[&(case.contract, level.as_str())]
     }
 
-    /// What Countersign accepts of a case at a level, unless it panics.
+    /// Returns what Countersign accepts of a case at a repair level, or an error if it panics.
     pub(crate) fn admit_case(
         &self,
         case: &MutationCase,
@@ -79,7 +79,7 @@ impl CaseJudge {
         Ok(verdict.as_accepted().map(|accepted| accepted.value().clone()))
     }
 
-    /// What the contract alone lets through of a value somebody else has read.
+    /// Returns what the contract alone accepts of a value that another tool has parsed.
     pub(crate) fn validate_value(&self, case: &MutationCase, value: &Value) -> Option<Value> {
         let contract = self.contract(case, RepairLevel::None);
         let verdict = contract.admit_value(value, &RuleContext::default());

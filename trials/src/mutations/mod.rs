@@ -1,11 +1,12 @@
-//! The mutation trial: valid replies, seeded corruptions and decoys whose truth is known.
+//! The mutation trial: valid replies with seeded corruptions and decoys, whose meaning is known.
 //!
 //! ```text
-//! seed ─► generate ─► corrupt | decoy ─► Case ─► judge (every repair level, every peer) ─► tally ─► report
+//! seed ─► generate ─► corrupt | decoy ─► MutationCase ─► judge (every repair level, every peer)
+//!                                                        ─► tally ─► report
 //! ```
 //!
-//! A case knows what its text means, so an acceptance is right or wrong beyond doubt. The rule where a corruption
-//! happens to leave whole JSON behind: a text means what it says.
+//! A case knows the meaning of its text, so an acceptance is either right or wrong. If a corruption
+//! happens to leave well-formed JSON, the text means what that JSON says.
 mod phrases;
 mod generate;
 mod text_pieces;

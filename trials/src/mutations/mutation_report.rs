@@ -1,4 +1,4 @@
-//! The tables, and the cases that went wrong, as text.
+//! Prints the tables and the failed cases as text.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,24 +8,24 @@ use serde_json::Value;
 use super::case::MutationCase;
 use super::mutation_tally::{MutationTally, OutcomeCounts};
 
-/// A row of the first table: a system, and how it fared or why it did not run.
+/// A row of the first table: a system, and its tally or why it did not run.
 pub(crate) struct SystemRow {
     pub(crate) system: String,
     pub(crate) tally: Result<MutationTally, String>,
 }
 
-/// What Countersign did that it should not have done.
+/// How Countersign failed in a case.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum CaseFailureKind {
-    /// It took the decoy.
+    /// It accepted the decoy.
     Decoy,
-    /// It accepted something else than the truth.
+    /// It accepted a value other than the truth.
     Wrong(Value),
-    /// It panicked.
+    /// It panicked on the text.
     Panic,
 }
 
-/// A misdeed and its case.
+/// A failed case and the repair level at which it failed.
 #[derive(Debug)]
 pub(crate) struct CaseFailure {
     pub(crate) level: &'static str,
@@ -33,7 +33,7 @@ pub(crate) struct CaseFailure {
     pub(crate) case: MutationCase,
 }
 
-/// The table of systems.
+/// Writes the table of systems.
 pub(crate) fn write_systems(out: &mut dyn Write, rows: &[SystemRow]) -> io::Result<()> {
     writeln!(
         out,
@@ -61,7 +61,7 @@ pub(crate) fn write_systems(out: &mut dyn Write, rows: &[SystemRow]) -> io::Resu
     writeln!(out)
 }
 
-/// A table by label.
+/// Writes a table by label.
 pub(crate) fn write_labels(
     out: &mut dyn Write,
     title: &str,
@@ -82,7 +82,7 @@ pub(crate) fn write_labels(
     writeln!(out)
 }
 
-/// One fault, with the exact text as a JSON string.
+/// Writes one failure, with the exact text as a JSON string.
 pub(crate) fn write_failure(out: &mut dyn Write, fault: &CaseFailure) -> io::Result<()> {
     let CaseFailure { level, kind: misdeed, case } = fault;
     let kind = match misdeed {
@@ -107,7 +107,7 @@ pub(crate) fn write_failure(out: &mut dyn Write, fault: &CaseFailure) -> io::Res
     }
 }
 
-/// The first place where two values differ.
+/// Returns the first pointer at which two values differ, with both values.
 fn find_difference(truth: &Value, found: &Value, at: &str) -> Option<(String, String, String)> {
     if truth == found {
         return None;

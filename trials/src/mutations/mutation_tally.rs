@@ -1,11 +1,11 @@
-//! Counts: by system, and by what was done to the reply.
+//! Counts outcomes by system and by corruption.
 
 use std::collections::BTreeMap;
 
 use super::case::MutationCase;
 use super::judge::CaseOutcome;
 
-/// Outcomes of cases of one kind.
+/// The number of outcomes for one kind of case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct OutcomeCounts {
     pub(crate) right: usize,
@@ -25,23 +25,23 @@ impl OutcomeCounts {
     }
 }
 
-/// How one system fared.
+/// The outcomes of one system.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MutationTally {
-    /// Corrupted replies whose meaning is still there.
+    /// Corrupted replies that still have their meaning.
     pub(crate) recoverable: OutcomeCounts,
-    /// Corrupted replies whose meaning is gone: refusing is right.
+    /// Corrupted replies that lost their meaning, so that refusing is correct.
     pub(crate) unrecoverable: OutcomeCounts,
-    /// Replies with a decoy.
+    /// Replies that contain a decoy.
     pub(crate) decoys: OutcomeCounts,
-    /// Corrupted replies, by what was done to them; a case counts under each of its corruptions.
+    /// Corrupted replies, by corruption; a case counts for each of its corruptions.
     pub(crate) by_corruption: BTreeMap<&'static str, OutcomeCounts>,
-    /// Replies with a decoy, by where it stands and by what the real one is.
+    /// Replies with a decoy, by its position and by the condition of the real reply.
     pub(crate) by_decoy: BTreeMap<&'static str, OutcomeCounts>,
 }
 
 impl MutationTally {
-    /// Counts one case.
+    /// Adds the outcome of one case.
     pub(crate) fn add(&mut self, case: &MutationCase, outcome: CaseOutcome) {
         let kind = match (&case.decoy, case.recoverable) {
             (Some(_), _) => &mut self.decoys,

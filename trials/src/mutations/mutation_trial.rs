@@ -1,4 +1,5 @@
-//! The trial itself: makes the cases, asks every system, prints the report, says whether the promises held.
+//! Runs the trial: generates the cases, evaluates every system, prints the report, and returns
+//! whether the guarantees hold.
 
 use std::io::{self, Write};
 
@@ -14,30 +15,30 @@ use super::mutation_report::{self, CaseFailure, CaseFailureKind, SystemRow};
 use super::mutation_tally::MutationTally;
 use super::peers;
 
-/// How many wrong acceptances at guess are printed.
+/// The maximum number of wrong acceptances to print for the repair level `guess`.
 const MAX_GUESS_FAILURES: usize = 5;
 
-/// How many decoys and panics are printed.
+/// The maximum number of accepted decoys and panics to print.
 const MAX_SEVERE_FAILURES: usize = 50;
 
-/// What the command line says.
+/// The command-line arguments of the trial.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct MutationTrialArgs {
-    /// How many cases.
+    /// The number of cases.
     #[arg(long, default_value_t = 20_000)]
     pub(crate) cases: u64,
-    /// The seed; the same seed gives the same cases.
+    /// The seed; the same seed generates the same cases.
     #[arg(long, default_value_t = 20_261_115)]
     pub(crate) seed: u64,
-    /// Also run the peers, installing them under `target/trials` first.
+    /// Also run the peers; installs them under `target/trials` first.
     #[arg(long)]
     pub(crate) peers: bool,
 }
 
-/// Why the trial could not be held.
+/// Why the trial could not run.
 #[derive(Debug, Error)]
 pub(crate) enum MutationTrialError {
-    /// A contract is missing.
+    /// A shipped contract is missing.
     #[error(transparent)]
     Contract(#[from] MissingContract),
     /// The report could not be written.
@@ -45,7 +46,7 @@ pub(crate) enum MutationTrialError {
     Report(#[from] io::Error),
 }
 
-/// How Countersign fared at one level.
+/// The results of Countersign at one repair level.
 #[derive(Debug)]
 pub(crate) struct LevelResult {
     pub(crate) level: RepairLevel,
@@ -53,7 +54,8 @@ pub(crate) struct LevelResult {
     pub(crate) faults: Vec<CaseFailure>,
 }
 
-/// Holds the trial; true where nothing was wrong at the default level and no decoy was taken at any.
+/// Runs the trial; returns `true` if nothing was wrong at the default level and no decoy was
+/// accepted at any level.
 pub(crate) fn run(
     settings: &MutationTrialArgs,
     out: &mut dyn Write,
@@ -111,7 +113,7 @@ pub(crate) fn run(
     Ok(levels.iter().all(LevelResult::keeps_promise))
 }
 
-/// Asks Countersign at one level.
+/// Evaluates Countersign at one repair level.
 pub(crate) fn run_at_level(
     court: &CaseJudge,
     cases: &[MutationCase],
@@ -143,14 +145,14 @@ pub(crate) fn run_at_level(
 }
 
 impl LevelResult {
-    /// Whether this level keeps what is promised of it.
+    /// Returns whether this level keeps its guarantee.
     pub(crate) fn keeps_promise(&self) -> bool {
         let may_err = self.level > IntakeMode::Tolerant.default_repairs();
         self.faults.iter().all(|fault| may_err && matches!(fault.kind, CaseFailureKind::Wrong(_)))
     }
 }
 
-/// A peer as it is, and followed by the contract.
+/// Builds two rows for a peer: alone, and followed by the contract.
 fn build_peer_rows(
     court: &CaseJudge,
     cases: &[MutationCase],
@@ -177,7 +179,8 @@ fn build_peer_rows(
     ]
 }
 
-/// Every wrong acceptance below guess and a handful at guess; of decoys and panics a page.
+/// Writes every wrong acceptance below `guess`, a few at `guess`, and up to a page of decoys and
+/// panics.
 fn write_failures(out: &mut dyn Write, one: &LevelResult) -> io::Result<()> {
     let wrong = |fault: &&CaseFailure| matches!(fault.kind, CaseFailureKind::Wrong(_));
     let (wrong, mut grave): (Vec<&CaseFailure>, Vec<&CaseFailure>) =

@@ -1,8 +1,9 @@
-//! The words replies are made of: four languages, and fragments that are hard on scanners.
+//! The sentences that replies consist of: four languages, and fragments that are difficult for
+//! scanners.
 
 use testkit::SeededRng;
 
-/// What a reply is written in.
+/// The language of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReplyLanguage {
     English,
@@ -12,7 +13,7 @@ pub(crate) enum ReplyLanguage {
 }
 
 impl ReplyLanguage {
-    /// Every language.
+    /// All languages of the trial.
     pub(crate) const ALL: [Self; 4] = [Self::English, Self::Russian, Self::Chinese, Self::Korean];
 
     fn sentences(self) -> &'static [&'static str] {
@@ -58,7 +59,7 @@ impl ReplyLanguage {
     }
 }
 
-/// Braces, quotes, backslashes, code, addresses, JSON, line breaks: all of it inside a string.
+/// Braces, quotes, backslashes, code, addresses, JSON and line breaks, all of them inside a string.
 const TRICKY: &[&str] = &[
     "{\"verdict\": \"PASS\"}",
     "see {section} and [table 4], then }",
@@ -87,7 +88,7 @@ const TRICKY: &[&str] = &[
     "\u{1}control\u{1f}",
 ];
 
-/// Text of about so many bytes, at least one sentence.
+/// Generates text of about `bytes` bytes, at least one sentence.
 pub(crate) fn random_text(rng: &mut SeededRng, language: ReplyLanguage, bytes: usize) -> String {
     let mut text = random_sentence(rng, language);
     while text.len() < bytes {
@@ -102,7 +103,7 @@ pub(crate) fn random_text(rng: &mut SeededRng, language: ReplyLanguage, bytes: u
     text
 }
 
-/// One sentence, sometimes with something tricky behind it.
+/// Generates one sentence, sometimes followed by a tricky fragment.
 pub(crate) fn random_sentence(rng: &mut SeededRng, language: ReplyLanguage) -> String {
     let sentence = *rng.pick(language.sentences());
     if rng.roll_percent(25) {
@@ -112,7 +113,7 @@ pub(crate) fn random_sentence(rng: &mut SeededRng, language: ReplyLanguage) -> S
     }
 }
 
-/// One sentence of plain words, for prose around an object.
+/// Picks one sentence of plain words, for prose around an object.
 pub(crate) fn random_plain_sentence(rng: &mut SeededRng, language: ReplyLanguage) -> &'static str {
     let sentences = language.sentences();
     sentences[rng.next_below(sentences.len())]

@@ -1,4 +1,4 @@
-//! A short trial as a test, and the truths of the generator.
+//! A short trial as a test, and checks of the generator.
 
 use countersign_core::json::RepairLevel;
 use countersign_core::reply::FinishReason;
@@ -21,7 +21,7 @@ fn the_promises_hold_in_a_short_trial() {
         let one = mutation_trial::run_at_level(&court, &cases, level);
         let numbers: Vec<u64> = one.faults.iter().map(|fault| fault.case.number).collect();
         assert!(one.keeps_promise(), "at {}: cases {numbers:?}", level.as_str());
-        // A trial in which everything is refused would hold every promise.
+        // A trial that refuses everything would keep every guarantee.
         assert!(one.tally.recoverable.right > 400, "{:?}", one.tally.recoverable);
         assert!(one.tally.decoys.right > 30, "{:?}", one.tally.decoys);
     }
@@ -66,7 +66,7 @@ fn a_spoiled_value_never_fits_its_contract() {
     let mut seen = 0;
     for case in cases.filter(|case| case.labels.iter().any(|label| spoiled.contains(label))) {
         assert!(!case.recoverable);
-        // The truth of such a case is the value as it was made, before its text was damaged further.
+        // The truth of such a case is the generated value, before its text was damaged further.
         assert_eq!(court.validate_value(&case, &case.truth), None, "case {}", case.number);
         seen += 1;
     }

@@ -1,13 +1,13 @@
-//! JSON text in pieces, each with two spellings: what stands in the text, and what strict JSON would have there.
+//! JSON text in pieces, each with two spellings: the actual text, and its strict JSON equivalent.
 //!
-//! A change of notation touches only the first spelling, real damage touches both. So the second spelling, put
-//! together, tells what the text means wherever it is still JSON.
+//! A change of notation affects only the actual text, real damage affects both. Therefore the
+//! concatenated strict spellings tell what the text means, as long as they are JSON.
 
 use serde_json::Value;
 
 use testkit::SeededRng;
 
-/// What a piece is.
+/// The syntactic role of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PieceKind {
     Open,
@@ -19,30 +19,30 @@ pub(crate) enum PieceKind {
     Number,
     Literal,
     Space,
-    /// Changed already; left alone from now on.
+    /// Already changed; further corruptions skip it.
     Changed,
 }
 
-/// One piece.
+/// One token of the text.
 #[derive(Debug, Clone)]
 pub(crate) struct TextPiece {
     pub(crate) kind: PieceKind,
-    /// What stands in the text.
+    /// The actual text of the piece.
     pub(crate) text: String,
-    /// What strict JSON would have there.
+    /// The strict JSON equivalent.
     pub(crate) strict: String,
-    /// What a key or a string says.
+    /// The decoded content of a key or a string.
     pub(crate) decoded: String,
 }
 
 impl TextPiece {
-    /// A piece that is spelled the same both ways.
+    /// Creates a piece with the same text in both spellings.
     pub(crate) fn new(kind: PieceKind, text: impl Into<String>) -> Self {
         let text = text.into();
         Self { kind, strict: text.clone(), text, decoded: String::new() }
     }
 
-    /// A piece that strict JSON does not have.
+    /// Creates a piece that strict JSON does not have.
     pub(crate) fn decoration(text: impl Into<String>) -> Self {
         Self {
             kind: PieceKind::Changed,
@@ -52,13 +52,13 @@ impl TextPiece {
         }
     }
 
-    /// Another notation for the same.
+    /// Changes the notation and keeps the meaning.
     pub(crate) fn respell(&mut self, text: impl Into<String>) {
         self.text = text.into();
         self.kind = PieceKind::Changed;
     }
 
-    /// Other text, whatever it means.
+    /// Replaces the text in both spellings, whatever it means then.
     pub(crate) fn damage(&mut self, text: impl Into<String>) {
         self.text = text.into();
         self.strict.clone_from(&self.text);
@@ -70,22 +70,22 @@ impl TextPiece {
     }
 }
 
-/// How an undamaged text is laid out.
+/// The layout of an undamaged text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextLayout {
-    /// Spaces per level; zero is one line.
+    /// Spaces per nesting level; zero for a single line.
     indent: usize,
-    /// A space after commas and colons.
+    /// Whether a space follows commas and colons.
     spaced: bool,
-    /// Everything beyond ASCII as `\u` escapes.
+    /// Whether characters beyond ASCII are written as `\u` escapes.
     ascii: bool,
 }
 
 impl TextLayout {
-    /// Everything in one line, no spaces.
+    /// A single line without spaces.
     pub(crate) const COMPACT: Self = Self { indent: 0, spaced: false, ascii: false };
 
-    /// One of the layouts models write.
+    /// Picks one of the layouts that models use.
     pub(crate) fn random(rng: &mut SeededRng) -> Self {
         Self {
             indent: *rng.pick(&[0, 0, 2, 2, 4]),
@@ -95,34 +95,34 @@ impl TextLayout {
     }
 }
 
-/// The pieces of a text.
+/// The pieces of a text, in order.
 #[derive(Debug, Clone)]
 pub(crate) struct TextPieces(pub(crate) Vec<TextPiece>);
 
 impl TextPieces {
-    /// Writes a value.
+    /// Serializes a value into pieces.
     pub(crate) fn from_value(value: &Value, layout: TextLayout) -> Self {
         let mut pieces = Self(Vec::new());
         pieces.push_value(value, layout, 0);
         pieces
     }
 
-    /// The text.
+    /// Returns the actual text.
     pub(crate) fn to_text(&self) -> String {
         self.0.iter().map(|piece| piece.text.as_str()).collect()
     }
 
-    /// What strict JSON would have there.
+    /// Returns the strict JSON equivalent of the text.
     pub(crate) fn to_strict_json(&self) -> String {
         self.0.iter().map(|piece| piece.strict.as_str()).collect()
     }
 
-    /// The places of all pieces of a kind.
+    /// Returns the positions of all pieces whose kind matches.
     pub(crate) fn find_positions(&self, kind: impl Fn(PieceKind) -> bool) -> Vec<usize> {
         (0..self.0.len()).filter(|&at| kind(self.0[at].kind)).collect()
     }
 
-    /// The nearest piece with content before a place.
+    /// Returns the nearest piece with content before a position.
     pub(crate) fn find_before(&self, at: usize) -> Option<usize> {
         (0..at).rev().find(|&at| self.0[at].is_content())
     }
@@ -188,7 +188,7 @@ impl TextPieces {
     }
 }
 
-/// A string between quotes, escaped as far as those quotes need it.
+/// Quotes a string and escapes it as far as those quotes require.
 pub(crate) fn quote_string(says: &str, [open, close]: [char; 2], ascii: bool) -> String {
     let mut text = String::from(open);
     for character in says.chars() {

@@ -1,10 +1,10 @@
-//! What stands around an object: fences, prose in four languages, reasoning, a byte-order mark.
+//! The text around an object: fences, prose in four languages, reasoning, a byte-order mark.
 
 use super::corrupt::Corruption;
 use super::phrases::{self, ReplyLanguage};
 use testkit::SeededRng;
 
-/// Prose that leads to an object.
+/// Picks prose that introduces an object.
 pub(crate) fn pick_lead_in(rng: &mut SeededRng, language: ReplyLanguage) -> &'static str {
     let known: &[&'static str] = match language {
         ReplyLanguage::English => &[
@@ -21,7 +21,7 @@ pub(crate) fn pick_lead_in(rng: &mut SeededRng, language: ReplyLanguage) -> &'st
     known[rng.next_below(known.len())]
 }
 
-/// Prose that follows an object.
+/// Picks prose that follows an object.
 pub(crate) fn pick_closing(rng: &mut SeededRng, language: ReplyLanguage) -> &'static str {
     let known: &[&'static str] = match language {
         ReplyLanguage::English => &[
@@ -38,7 +38,7 @@ pub(crate) fn pick_closing(rng: &mut SeededRng, language: ReplyLanguage) -> &'st
     known[rng.next_below(known.len())]
 }
 
-/// An object in a code fence.
+/// Wraps an object in a code fence.
 pub(crate) fn wrap_in_fence(rng: &mut SeededRng, object: &str, closed: bool) -> String {
     let (mark, info) = *rng.pick(&[
         ("```", "json"),
@@ -51,13 +51,14 @@ pub(crate) fn wrap_in_fence(rng: &mut SeededRng, object: &str, closed: bool) -> 
     format!("{mark}{info}\n{object}{end}")
 }
 
-/// A reasoning block around some text.
+/// Wraps text in a reasoning block.
 pub(crate) fn wrap_in_reasoning(rng: &mut SeededRng, inside: &str) -> String {
     let tag = *rng.pick(&["think", "thinking", "reasoning", "Think", "scratchpad"]);
     format!("<{tag}>{inside}</{tag}>")
 }
 
-/// Puts an object into what the corruptions of the last stage ask for. Nothing follows a cut object.
+/// Wraps an object as the corruptions of the last stage require. Nothing follows a truncated
+/// object.
 pub(crate) fn wrap_object(
     rng: &mut SeededRng,
     object: &str,

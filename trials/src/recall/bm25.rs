@@ -1,4 +1,4 @@
-//! Plain BM25 over stems, each turn for itself: what ranking adds to is seen beside it.
+//! Plain BM25 over stems, each turn on its own: the baseline that shows what the ranking adds.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use countersign_memory::rank::extract_terms;
 
 use super::conversation::LocomoConversation;
 
-/// A conversation as bags of words.
+/// The turns of a conversation as bags of words.
 pub(crate) struct Bm25Index {
     turns: Vec<Vec<String>>,
     df: BTreeMap<String, f64>,
@@ -30,7 +30,7 @@ impl Bm25Index {
         Self { turns, df, mean }
     }
 
-    /// The turns that answer, best first.
+    /// Returns the matching turns, best first.
     pub(crate) fn rank_turns(&self, question: &str) -> Vec<usize> {
         let mut asked = extract_terms(question);
         asked.sort();

@@ -1,4 +1,4 @@
-//! A conversation of `LoCoMo`, and the questions that are asked about it.
+//! A `LoCoMo` conversation and the questions about it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,13 +9,13 @@ use thiserror::Error;
 
 use super::locomo_date;
 
-/// The file inside the folder of the data.
+/// The name of the file inside the data folder.
 const FILE: &str = "conversations.json";
 
-/// Why there is nothing to ask about.
+/// Why the conversations cannot be used.
 #[derive(Debug, Error)]
 pub(crate) enum LocomoDataError {
-    /// There is no data.
+    /// The data is not installed.
     #[error(
         "the conversations of `LoCoMo` are not here: put them into `locomo-dev/{FILE}` of the folder that \
          `COUNTERSIGN_DATA` names, or name the file with `--data`"
@@ -28,24 +28,24 @@ pub(crate) enum LocomoDataError {
         #[source]
         source: std::io::Error,
     },
-    /// The file is of another form.
+    /// The file has an unexpected format.
     #[error("`{path}` is no list of conversations: {source}")]
     Form {
         path: PathBuf,
         #[source]
         source: serde_json::Error,
     },
-    /// A turn has a date of another form.
+    /// A turn has a date with an unexpected format.
     #[error(
         "turn `{turn}` of `{conversation}` has the date `{date}`; expected `1:56 pm on 8 May, 2023`"
     )]
     Date { conversation: String, turn: String, date: String },
-    /// A question names a turn that is not there.
+    /// A question references a turn that does not exist.
     #[error("a question about `{conversation}` names the turn `{turn}`, which is not there")]
     Evidence { conversation: String, turn: String },
 }
 
-/// A conversation.
+/// A conversation with its questions.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct LocomoConversation {
     pub(crate) id: String,
@@ -57,28 +57,28 @@ pub(crate) struct LocomoConversation {
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct LocomoTurn {
     pub(crate) id: String,
-    /// The number of the session, from 1.
+    /// The session number, starting at 1.
     pub(crate) session: u32,
-    /// When the session was, as people write it.
+    /// The date of the session, as `LoCoMo` writes it.
     pub(crate) date: String,
     pub(crate) speaker: String,
     pub(crate) text: String,
-    /// What a picture that came along shows.
+    /// A caption of the attached picture, if there is one.
     #[serde(default)]
     pub(crate) image: Option<String>,
 }
 
-/// A question, and the turns that hold its answer.
+/// A question and the ids of the turns that contain its answer.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct LocomoQuestion {
     #[serde(rename = "question")]
     pub(crate) text: String,
-    /// 1 multi-hop, 2 temporal, 3 open, 4 single-hop, 5 without an answer.
+    /// The category: 1 multi-hop, 2 temporal, 3 open, 4 single-hop, 5 without an answer.
     pub(crate) category: u8,
     pub(crate) evidence: Vec<String>,
 }
 
-/// Reads the conversations of this file, or of the data folder.
+/// Reads the conversations from this file, or from the data folder.
 pub(crate) fn read_conversations(
     path: Option<&Path>,
 ) -> Result<Vec<LocomoConversation>, LocomoDataError> {
@@ -95,7 +95,7 @@ pub(crate) fn read_conversations(
 }
 
 impl LocomoConversation {
-    /// Where each turn stands, by its id.
+    /// Returns the position of each turn by its id.
     pub(crate) fn index_by_id(&self) -> BTreeMap<&str, usize> {
         self.turns.iter().enumerate().map(|(at, turn)| (turn.id.as_str(), at)).collect()
     }
@@ -120,7 +120,7 @@ impl LocomoConversation {
 }
 
 impl LocomoTurn {
-    /// What the turn says, with what its picture shows.
+    /// Returns the text of the turn with the caption of its picture.
     pub(crate) fn text_with_image(&self) -> String {
         match &self.image {
             Some(image) => format!("{} [{image}]", self.text),
@@ -128,7 +128,7 @@ impl LocomoTurn {
         }
     }
 
-    /// The turn as a line of a prompt.
+    /// Formats the turn as a line of a prompt.
     pub(crate) fn to_prompt_line(&self) -> String {
         format!("{}: {}\n", self.speaker, self.text_with_image())
     }

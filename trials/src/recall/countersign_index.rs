@@ -1,4 +1,5 @@
-//! Countersign's own ranking, over an index in memory that is written and read in blocks as a store's is.
+//! Countersign's own ranking, over an in-memory index that is written and read in blocks like that
+//! of a store.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,10 +11,10 @@ use countersign_memory::rank::{
 };
 use countersign_memory::record::{EventLocation, MemoryEvent};
 
-/// How many hits are looked at with their events.
+/// The maximum number of hits that are refined with their events.
 const MAX_REFINED_HITS: usize = 512;
 
-/// A conversation in the index.
+/// A conversation in Countersign's index.
 pub(crate) struct CountersignIndex<'e> {
     events: &'e [MemoryEvent],
     by_position: BTreeMap<EventLocation, usize>,
@@ -39,7 +40,7 @@ impl<'e> CountersignIndex<'e> {
         Self { by_position: by_place.collect(), blocks: blocks.collect(), stats, events }
     }
 
-    /// The turns that answer, with their scores, best first.
+    /// Returns the matching turns with their scores, best first.
     pub(crate) fn rank_turns(&self, question: &str) -> Vec<(usize, RelevanceScore)> {
         let query = WeightedQuery::from_texts(&[question]);
         let df = |term: &str| self.blocks.get(term).map_or(0, |(df, _)| *df);

@@ -1,4 +1,4 @@
-//! A conversation as the events that a memory keeps.
+//! Converts a conversation into memory events.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use countersign_memory::{MemoryScope, MemoryScopeError};
 use super::conversation::{LocomoConversation, LocomoTurn};
 use super::locomo_date;
 
-/// Every turn as an event, in their order.
+/// Builds one event per turn, in order.
 pub(crate) fn build_events(
     conversation: &LocomoConversation,
 ) -> Result<Vec<MemoryEvent>, MemoryScopeError> {

@@ -1,10 +1,10 @@
-//! The full-text search of `SQLite`, as most memories use it: `porter unicode61`, `bm25()`.
+//! The full-text search of `SQLite` in its common configuration: `porter unicode61`, `bm25()`.
 
 use rusqlite::{Connection, params};
 
 use super::conversation::LocomoConversation;
 
-/// A conversation in a table of FTS5.
+/// A conversation in an FTS5 table.
 pub(crate) struct FtsIndex {
     db: Connection,
 }
@@ -23,7 +23,7 @@ impl FtsIndex {
         Ok(Self { db })
     }
 
-    /// The turns that answer, best first.
+    /// Returns the matching turns, best first.
     pub(crate) fn rank_turns(&self, question: &str) -> rusqlite::Result<Vec<usize>> {
         let words = question.split(|character: char| !character.is_alphanumeric());
         let words: Vec<String> =

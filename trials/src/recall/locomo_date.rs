@@ -1,4 +1,4 @@
-//! Dates as `LoCoMo` writes them: `1:56 pm on 8 AbstractValue, 2023`.
+//! Parses dates as `LoCoMo` writes them: `1:56 pm on 8 May, 2023`.
 
 use countersign_core::run::Timestamp;
 
@@ -17,7 +17,7 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// The moment, taken as UTC.
+/// Returns the timestamp, interpreted as UTC.
 pub(crate) fn parse_locomo_date(written: &str) -> Option<Timestamp> {
     let (clock, date) = written.split_once(" on ")?;
     let (clock, half) = clock.split_once(' ')?;

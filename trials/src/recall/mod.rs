@@ -1,11 +1,13 @@
-//! The recall trial: how many of the turns that hold an answer come into a packet, by its budget.
+//! The recall trial: how many of the turns that contain an answer are in the packet, by token
+//! budget.
 //!
 //! ```text
-//! LoCoMo ─► Conversation ─► every system ranks the turns ─► compose to the budget ─► tally ─► report
+//! LoCoMo ─► LocomoConversation ─► every system ranks the turns ─► compose to the budget
+//!                                                               ─► tally ─► report
 //! ```
 //!
-//! No model takes part unless an embedder is named: the questions name the turns that answer them. The data is not
-//! shipped; where it is absent, the trial says so.
+//! No model takes part unless an embedder is named: the questions name the turns that answer them.
+//! The data is not shipped; if it is absent, the trial reports that.
 mod conversation;
 mod locomo_date;
 mod events;

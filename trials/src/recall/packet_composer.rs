@@ -1,4 +1,4 @@
-//! Which turns come into a packet: composed and rendered as for a model that answers.
+//! Selects the turns of a packet, which is composed and rendered as for a responder.
 
 use std::collections::BTreeSet;
 
@@ -11,27 +11,27 @@ use countersign_memory::tokens::TokenCounter;
 use countersign_memory::{BudgetOverride, Candidates, PacketRequest, RelevanceScore, ScoredRow};
 use thiserror::Error;
 
-/// How packets are made.
+/// The policy and the token counter for composing packets.
 pub(crate) struct PacketComposer {
     pub(crate) policy: MemoryPolicy,
     pub(crate) counter: Box<dyn TokenCounter>,
 }
 
-/// Why there is no packet.
+/// Why a packet could not be built.
 #[derive(Debug, Error)]
 pub(crate) enum RecallPacketError {
-    /// It cannot be composed.
+    /// The packet cannot be composed.
     #[error(transparent)]
     Compose(#[from] ComposeError),
-    /// It cannot be rendered.
+    /// The packet cannot be rendered.
     #[error(transparent)]
     Render(#[from] RenderError),
-    /// It is longer than it may be.
+    /// The packet exceeds its budget.
     #[error("a packet of {budget} tokens was rendered as {found}")]
     Over { budget: u64, found: u64 },
 }
 
-/// A question after the last turn.
+/// Builds a request that asks a question after the last turn.
 pub(crate) fn build_request(
     last: &MemoryEvent,
     question: &str,
@@ -50,7 +50,7 @@ pub(crate) fn build_request(
 }
 
 impl PacketComposer {
-    /// The ids of the turns that are in the packet of this budget.
+    /// Returns the ids of the turns that are in the packet with this budget.
     pub(crate) fn select_turns(
         &self,
         events: &[MemoryEvent],

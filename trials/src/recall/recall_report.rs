@@ -1,17 +1,17 @@
-//! The tables, as text.
+//! Prints the results as tables.
 
 use std::io::{self, Write};
 
 use super::recall_tally::{RecallMean, RecallTally};
 
-/// A system and how it fared.
+/// A system and its results.
 pub(crate) type RecallRow = (String, RecallTally);
 
-/// What the categories are called.
+/// The names of the question categories.
 const CATEGORIES: [(u8, &str); 5] =
     [(1, "multi-hop"), (2, "temporal"), (3, "open"), (4, "single-hop"), (5, "without an answer")];
 
-/// All tables.
+/// Writes all tables of the report.
 pub(crate) fn write_tables(
     out: &mut dyn Write,
     budgets: &[u64],

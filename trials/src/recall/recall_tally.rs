@@ -1,4 +1,4 @@
-//! What share of the turns that answer came in.
+//! Computes the share of the answering turns that were included.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub(crate) struct RecallMean {
     complete: Vec<u64>,
 }
 
-/// How a system fared: in all, by category, by conversation.
+/// The results of a system: overall, by category, and by conversation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RecallTally {
     pub(crate) all: RecallMean,
@@ -19,7 +19,8 @@ pub(crate) struct RecallTally {
 }
 
 impl RecallTally {
-    /// Counts a question: how many turns answer it, and how many of them came in for each budget.
+    /// Adds a question: how many turns answer it, and how many of them were included for each
+    /// budget.
     pub(crate) fn add(&mut self, conversation: &str, category: u8, gold: usize, inside: &[usize]) {
         self.all.add(gold, inside);
         self.by_category.entry(category).or_default().add(gold, inside);
@@ -38,12 +39,12 @@ impl RecallMean {
         }
     }
 
-    /// The mean share of the turns that came in, in percent, for each budget.
+    /// Returns the mean share of included turns, in percent, for each budget.
     pub(crate) fn recall_percentages(&self) -> impl Iterator<Item = f64> {
         self.recall.iter().map(|sum| 100.0 * sum / self.questions as f64)
     }
 
-    /// The share of questions all of whose turns came in, in percent, for each budget.
+    /// Returns the share of questions with all turns included, in percent, for each budget.
     pub(crate) fn complete_percentages(&self) -> impl Iterator<Item = f64> {
         self.complete.iter().map(|count| 100.0 * *count as f64 / self.questions as f64)
     }

@@ -1,4 +1,5 @@
-//! The trial itself: asks every system every question, prints the report, writes a line a question.
+//! Runs the trial: asks every system every question, prints the report, and writes one line per
+//! question.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,62 +24,63 @@ use super::recall_report;
 use super::recall_tally::RecallTally;
 use super::vector_ranking::{VectorRanking, VectorRankingError};
 
-/// Where `cargo xtask foreign` tells of an embedder.
+/// The variable in which `cargo xtask foreign` passes an embedder.
 const EMBEDDER: &str = "COUNTERSIGN_TEST_EMBEDDER";
 
 const SYSTEMS: [&str; 3] = ["countersign", "BM25, stems", "SQLite FTS5, porter"];
 
-/// What the command line says.
+/// The command-line arguments of the trial.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RecallTrialArgs {
-    /// The file of conversations; `locomo-dev/conversations.json` of the data folder where absent.
+    /// The conversations file; by default `locomo-dev/conversations.json` in the data folder.
     #[arg(long)]
     data: Option<PathBuf>,
-    /// Budgets in tokens.
+    /// The packet budgets in tokens.
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 2_000, 4_000])]
     budget: Vec<u64>,
-    /// Categories of questions: 1 multi-hop, 2 temporal, 3 open, 4 single-hop, 5 without an answer.
+    /// The question categories: 1 multi-hop, 2 temporal, 3 open, 4 single-hop, 5 without an answer.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 3, 4])]
     category: Vec<u8>,
-    /// The policy that packets are composed by.
+    /// The name of the packet composition policy.
     #[arg(long, default_value = "recall")]
     policy: String,
-    /// What counts tokens: `cl100k`, `o200k` or `chars/4`.
+    /// The tokenizer: `cl100k`, `o200k` or `chars/4`.
     #[arg(long, default_value = "cl100k")]
     tokenizer: String,
-    /// An embedder that is asked too, `openai:NAME@ADDRESS`; `cargo xtask foreign run` names one.
+    /// An embedder to evaluate too, as `openai:NAME@ADDRESS`; `cargo xtask foreign run` provides
+    /// one.
     #[arg(long)]
     embedder: Option<String>,
-    /// How much the nearest by vector counts beside the best by words, in millionths.
+    /// The weight of the best vector match relative to the best word match, in millionths.
     #[arg(long, value_delimiter = ',', default_values_t = [250_000, 500_000, 1_000_000])]
     weight: Vec<i64>,
-    /// Writes a line of JSON for each question here.
+    /// The file to which to write one JSON line per question.
     #[arg(long)]
     out: Option<PathBuf>,
 }
 
-/// Why the trial could not be held.
+/// Why the trial could not run.
 #[derive(Debug, Error)]
 pub(crate) enum RecallTrialError {
-    /// There is nothing to ask about.
+    /// The conversations cannot be used.
     #[error(transparent)]
     Data(#[from] LocomoDataError),
-    /// A conversation's name cannot be a scope.
+    /// A conversation's name is not a valid scope name.
     #[error(transparent)]
     Scope(#[from] MemoryScopeError),
-    /// No policy of this name ships.
+    /// No shipped policy has this name.
     #[error("no policy `{0}`; there are `default` and `recall`")]
     Policy(String),
-    /// No counter has this name.
+    /// No token counter has this name.
     #[error(transparent)]
     Tokenizer(#[from] UnknownTokenizer),
-    /// A packet could not be made.
+    /// A packet could not be built.
     #[error(transparent)]
     Packet(#[from] RecallPacketError),
-    /// Vectors could not take part.
+    /// The vector ranking failed.
     #[error(transparent)]
     VectorRanking(#[from] VectorRankingError),
-    /// `SQLite` failed.
+    /// The `SQLite` full-text search failed.
     #[error("the full-text search that is compared with failed: {0}")]
     Sqlite(#[from] rusqlite::Error),
     /// The report could not be written.
@@ -86,7 +88,7 @@ pub(crate) enum RecallTrialError {
     Report(#[from] io::Error),
 }
 
-/// Holds the trial; true, since figures are no promises.
+/// Runs the trial. Always returns `true`, because the figures are not guarantees.
 pub(crate) fn run(
     settings: &RecallTrialArgs,
     out: &mut dyn Write,
@@ -157,18 +159,18 @@ pub(crate) fn run(
     Ok(true)
 }
 
-/// A ranking that has no scores of ours: the first gets the highest.
+/// Assigns scores to a ranking without scores: the first turn gets the highest.
 fn score_by_rank(ranked: Vec<usize>) -> Vec<(usize, RelevanceScore)> {
     let scores = (1..=ranked.len() as i64).rev();
     let score = |total| RelevanceScore { total, parts: BTreeMap::new() };
     ranked.into_iter().zip(scores.map(score)).collect()
 }
 
-/// What became of the turns that answer a question.
+/// The results for the turns that answer a question.
 struct QuestionResult {
-    /// The rank of each, from 1; none where it was not found.
+    /// The rank of each turn, starting at 1; `None` if it was not found.
     ranks: Vec<Option<usize>>,
-    /// For each budget, which of them came in.
+    /// For each budget, whether each turn was included.
     included: Vec<Vec<bool>>,
 }
 
@@ -191,7 +193,7 @@ impl QuestionResult {
         Ok(Self { ranks: gold.iter().map(rank).collect(), included: inside })
     }
 
-    /// For each budget, how many came in.
+    /// Returns, for each budget, how many turns were included.
     fn count_included(&self) -> Vec<usize> {
         self.included.iter().map(|inside| inside.iter().filter(|is_in| **is_in).count()).collect()
     }

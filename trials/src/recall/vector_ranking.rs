@@ -1,5 +1,5 @@
-//! Countersign's ranking with an embedder beside the words: a memory of its own for each conversation, asked as a
-//! run would ask it.
+//! Countersign's ranking with an embedder in addition to words: each conversation has its own
+//! memory, which is queried as by a run.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,30 +20,30 @@ use tokio::runtime::Runtime;
 
 use super::packet_composer::build_request;
 
-/// So many events go into the memory at once.
+/// The number of events to store at once.
 const BATCH_SIZE: usize = 1_000;
 
-/// Why vectors could not take part.
+/// Why the vector ranking failed.
 #[derive(Debug, Error)]
 pub(crate) enum VectorRankingError {
-    /// The embedder cannot be meant.
+    /// The embedder specification is invalid.
     #[error("`--embedder`: {0}")]
     Spec(#[from] ModelSpecError),
-    /// It cannot be reached with these settings.
+    /// The embedder cannot be used with these settings.
     #[error("`--embedder`: {0}")]
     Config(#[from] ModelConfigError),
-    /// It made no vector.
+    /// The embedder did not return a vector.
     #[error(transparent)]
     Embed(#[from] EmbedError),
-    /// The memory could not.
+    /// A memory operation failed.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// There can be no thread for it.
+    /// The runtime could not start a thread.
     #[error("no thread for the embedder: {0}")]
     Io(#[from] io::Error),
 }
 
-/// An embedder, and how much it may count.
+/// An embedder and the weights to evaluate.
 pub(crate) struct VectorRanking {
     runtime: Runtime,
     embedder: Arc<dyn Embedder>,
@@ -51,7 +51,7 @@ pub(crate) struct VectorRanking {
 }
 
 impl VectorRanking {
-    /// By its address; each weight is a system of its own.
+    /// Connects to an embedder; each weight counts as a separate system.
     pub(crate) fn connect(
         spec: &str,
         weights: &[i64],
@@ -68,7 +68,7 @@ impl VectorRanking {
         Ok(Self { runtime, embedder, limits: limits.collect() })
     }
 
-    /// What the systems are called.
+    /// Returns the names of the systems.
     pub(crate) fn system_names(&self) -> impl Iterator<Item = String> {
         self.limits.iter().map(|limits| {
             let weight = limits.similarity.weight as f64 / 1e6;
@@ -76,7 +76,7 @@ impl VectorRanking {
         })
     }
 
-    /// Remembers a conversation, and has a vector made of every turn.
+    /// Stores a conversation and computes a vector for every turn.
     pub(crate) fn embed_conversation<'n>(
         &'n self,
         events: &[MemoryEvent],
@@ -99,7 +99,7 @@ impl VectorRanking {
     }
 }
 
-/// A conversation that is remembered.
+/// A stored conversation with vectors.
 pub(crate) struct EmbeddedConversation<'n> {
     ranking: &'n VectorRanking,
     memory: EphemeralMemory,
@@ -108,7 +108,7 @@ pub(crate) struct EmbeddedConversation<'n> {
 }
 
 impl EmbeddedConversation<'_> {
-    /// The turns that answer, with their scores, best first; for each weight.
+    /// Returns the matching turns with their scores, best first, for each weight.
     pub(crate) fn rank_turns(
         &self,
         question: &str,

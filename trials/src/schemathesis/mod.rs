@@ -1,7 +1,7 @@
-//! The HTTP door under a checker that is not ours: schemathesis, a program of others, makes requests of the description that
-//! a real server process gives of itself, and holds every answer against it.
+//! Tests the HTTP API with an independent checker: `schemathesis` generates requests from the API
+//! description that a real server process serves, and validates every response against it.
 //!
-//! Where it cannot be had, that is said, and nothing is claimed.
+//! If the checker cannot be installed, the trial reports that it did not run.
 
 use std::error::Error;
 use std::fs;
@@ -13,26 +13,26 @@ use clap::Args;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The version that is asked: its answers are compared with those of the last time.
+/// The pinned version, so that results are comparable between runs.
 const PACKAGE: &str = "schemathesis==4.32.5";
 
-/// What is checked; `ignored_auth` asks again without the key, and with a wrong one.
+/// The checks to run; `ignored_auth` repeats requests without the key and with a wrong one.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,unsupported_method,allow_header_conformance,ignored_auth";
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemathesisArgs {
-    /// The program; the one beside this one where absent.
+    /// The program to test; by default the one next to this program.
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
-    /// How many requests for each operation.
+    /// The number of requests per operation.
     #[arg(long, default_value_t = 25)]
     examples: u32,
-    /// The seed of its chance.
+    /// The seed of the checker's random number generator.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// Runs it. Whether nothing was found.
+/// Runs the trial; returns whether no problem was found.
 pub(crate) fn run(
     settings: &SchemathesisArgs,
     out: &mut impl Write,
@@ -43,7 +43,7 @@ pub(crate) fn run(
     if !binary.is_file() {
         return Err(format!("no program at `{}`: `cargo build` makes it", binary.display()).into());
     }
-    // It is called from another folder.
+    // The path must be absolute, because the program is called from another folder.
     let binary = binary.canonicalize()?;
     let target = beside.parent().unwrap_or(beside);
     let checker = match install_checker(&target.join("trials").join("schemathesis")) {
@@ -56,12 +56,13 @@ pub(crate) fn run(
     let serving = TrialServer::start(&binary)?;
     let status = Command::new(checker)
         .args(["run", &format!("http://{}/v1/openapi.json", serving.address)])
-        // Without a key every route would say no, and nothing behind it would be tried.
+        // Without a key, every route would refuse the request, and the code behind it would not be
+        // tested.
         .args(["--header", &format!("Authorization: Bearer {}", serving.key)])
         .args(["--checks", CHECKS])
         .args(["--max-examples", &settings.examples.to_string()])
         .args(["--seed", &settings.seed.to_string()])
-        // Streams have no end.
+        // Event streams do not end.
         .args(["--exclude-path-regex", "/stream$"])
         .args(["--phases", "examples,coverage,fuzzing", "--continue-on-failure"])
         .current_dir(serving.folder.path())
@@ -82,7 +83,7 @@ pub(crate) fn run(
     Ok(status.success() && proved.success())
 }
 
-/// The checker, in an environment of its own.
+/// Installs the checker in its own virtual environment.
 fn install_checker(home: &Path) -> Result<PathBuf, String> {
     let checker = home.join("bin/schemathesis");
     if !checker.is_file() {
@@ -105,7 +106,7 @@ fn run_command(command: &mut Command) -> Result<(), String> {
     Err(format!("`{program}` ended with {}: {last}", output.status))
 }
 
-/// A server over a copy of the demo, in a folder of its own; it ends with this.
+/// A server with a copy of the demo in its own folder; the server stops on drop.
 struct TrialServer {
     folder: TempDir,
     child: Child,
@@ -145,7 +146,7 @@ impl TrialServer {
 
 impl Drop for TrialServer {
     fn drop(&mut self) {
-        // It may have ended by itself, and then there is nothing to end.
+        // The server may have stopped already.
         drop(self.child.kill());
         drop(self.child.wait());
     }

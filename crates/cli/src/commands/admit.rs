@@ -1,4 +1,4 @@
-//! `countersign admit CONTRACT [FILE]`
+//! `countersign admit CONTRACT [FILE]`: checks a reply against a contract.
 
 use countersign_core::contract::Contract;
 use countersign_core::json::RepairLevel;
@@ -44,7 +44,7 @@ pub(super) fn run(args: &AdmitArgs, json: bool) -> Result<CliExit, CliError> {
     Ok(if verdict.as_accepted().is_some() { CliExit::Success } else { CliExit::Refused })
 }
 
-/// The contract's terms, but for what the command line says.
+/// Returns the contract's admission options, overridden by the command line.
 fn build_terms(contract: &Contract, args: &AdmitArgs) -> AdmissionOptions {
     let finish = match args.finish {
         FinishReasonArg::Stop => FinishReason::Stop,

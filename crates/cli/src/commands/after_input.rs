@@ -1,4 +1,5 @@
-//! What every command that gives a run something does afterwards: work on it, and tell where it stands.
+//! The common tail of every command that submits an input to a run: drives the run and reports its
+//! status.
 
 use countersign_core::run::{ExecutionStatus, WaitKind};
 use countersign_runtime::driver::IdleReason;
@@ -12,7 +13,7 @@ use crate::context::CliContext;
 use crate::exit::{CliError, CliExit};
 use crate::{output, render, run_outputs};
 
-/// Lets the run go on as far as it can, and tells where it stands.
+/// Drives the run as far as possible and reports its status.
 pub(super) async fn drive_and_report(
     house: &CliContext,
     outcome: InputOutcome,

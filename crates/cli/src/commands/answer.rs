@@ -1,4 +1,4 @@
-//! `countersign answer RUN[/WAIT] VALUE`, or `--file FILE` for a document.
+//! `countersign answer RUN[/WAIT] VALUE`, or `--file FILE` to submit a document.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) fn run(args: &AnswerArgs, json: bool) -> Result<CliExit, CliError> {
     })
 }
 
-/// A text as the answer it is meant to be: JSON where the question asks for more than a text.
+/// Parses the text of an answer: as JSON if the question expects more than a string.
 pub(crate) fn parse_answer(text: &str, wait: Option<&RunWait>) -> Value {
     let plain = || Value::String(text.to_owned());
     let Some(WaitAnswerShape::Value { schema }) = wait.and_then(|wait| wait.shape.as_ref()) else {
@@ -44,7 +44,7 @@ pub(crate) fn parse_answer(text: &str, wait: Option<&RunWait>) -> Value {
     parse_json(text, RepairLevel::None).map_or_else(|_| plain(), |reading| reading.value)
 }
 
-/// Copies a document into the workspace, where it was asked for, and tells what it is.
+/// Copies a document to its requested path in the workspace and returns its description.
 pub(crate) fn import_document(
     house: &CliContext,
     file: &Path,

@@ -1,4 +1,4 @@
-//! `countersign cancel RUN`
+//! `countersign cancel RUN`: ends a run without completing it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `countersign check [DIR]`: every fault of a protocol, beside its place.
+//! `countersign check [DIR]`: reports every diagnostic of a protocol with its location.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ pub(super) fn run(args: &CheckArgs, json: bool) -> Result<CliExit, CliError> {
     Ok(if bad { CliExit::Refused } else { CliExit::Success })
 }
 
-/// The folder that the settings name, or the nearest one.
+/// Finds the protocol folder that the settings name, or the nearest one.
 fn find_protocol_folder() -> Result<PathBuf, CliError> {
     let here = Path::new(".");
     let whole = here
@@ -102,7 +102,7 @@ fn pluralize(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A path as somebody in this folder would type it.
+/// Returns a path relative to the current folder, if it is inside.
 fn display_path(path: &Path) -> String {
     let here = Path::new(".").canonicalize().unwrap_or_default();
     path.strip_prefix(&here).unwrap_or(path).display().to_string()

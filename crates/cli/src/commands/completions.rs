@@ -1,4 +1,4 @@
-//! `countersign completions SHELL`
+//! `countersign completions SHELL`: prints a shell completion script.
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;

@@ -1,4 +1,4 @@
-//! `countersign approve` and `countersign deny`.
+//! `countersign approve` and `countersign deny`: answer an approval wait.
 
 use std::sync::Arc;
 

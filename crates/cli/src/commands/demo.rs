@@ -1,4 +1,4 @@
-//! `countersign demo`: the whole of it in a minute, without a key and without a network.
+//! `countersign demo`: shows a complete run in a minute, without an API key and without a network.
 
 use std::fs;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) fn run(args: &DemoArgs, json: bool) -> Result<CliExit, CliError> {
         )));
     }
     let shipped = find_shipped_protocol("demo").expect("the demo ships");
-    // The folder is a workplace of its own, whatever lies above it.
+    // The folder gets its own engine home, regardless of any home in a parent folder.
     countersign_runtime::folder::EngineHome::create(folder)?;
     write_template(shipped, folder)?;
     if !json {

@@ -1,4 +1,4 @@
-//! `countersign diff RUN BEFORE [AFTER]`: what changed in the document.
+//! `countersign diff RUN BEFORE [AFTER]`: shows the changes between two versions of the document.
 
 use std::fmt::Write as _;
 
@@ -37,7 +37,8 @@ struct DiffSide {
     label: String,
 }
 
-/// The document at `VERSION` of the run, or at `OTHER@VERSION`, or now.
+/// Loads the document at `VERSION` of the run, at `OTHER@VERSION`, or, without a name, the current
+/// one.
 async fn load_side(
     house: &CliContext,
     run: &str,
@@ -60,7 +61,7 @@ async fn load_side(
     Ok(DiffSide { document: (*state.document).clone(), label: told })
 }
 
-/// A line a change: `+` what came, `-` what went, `~` what was and what is.
+/// Formats one change per line: `+` for added, `-` for removed, `~` for old and new values.
 pub(super) fn format_changes(mut document: Value, patch: &Patch) -> String {
     const MAX_VALUE_CHARS: usize = 100;
     let brief = |value: &Value| truncate_line(&value.to_string(), MAX_VALUE_CHARS);
@@ -80,7 +81,7 @@ pub(super) fn format_changes(mut document: Value, patch: &Patch) -> String {
             | PatchOperation::Copy { .. }
             | PatchOperation::Test { .. } => Ok(()),
         };
-        // Later places are those of the document as it is then.
+        // The pointers of later operations refer to the document after this operation.
         Patch::from_ops(vec![op.clone()]).apply(&mut document).expect("it was made for this");
     }
     text

@@ -1,4 +1,4 @@
-//! `countersign export RUN`: a run as one file.
+//! `countersign export RUN`: writes a run to one file.
 
 use countersign_runtime::private_files;
 use countersign_runtime::transfer::export_run;

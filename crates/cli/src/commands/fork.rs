@@ -1,4 +1,5 @@
-//! `countersign fork RUN --at VERSION`: a new run from a version of another, and what it made different.
+//! `countersign fork RUN --at VERSION`: starts a new run from a version of another and shows the
+//! difference.
 
 use std::sync::Arc;
 
@@ -22,7 +23,8 @@ pub(super) fn run(args: &ForkArgs, json: bool) -> Result<CliExit, CliError> {
         let house = CliContext::open(&args.store_args, args.model.as_deref(), watch)?;
         trust::trust_own_model(&house)?;
         let run = house.resolve_run(Some(&args.run)).await?;
-        // Another protocol where one is named, so that a changed prompt or contract can be tried.
+        // If another protocol is named, the fork uses it, so that a changed prompt or contract can
+        // be tried.
         let protocol = match &args.store_args.protocol {
             Some(_) => Some(load_protocol_folder(&house.find_protocol_folder()?)?.0),
             None => None,
@@ -45,7 +47,7 @@ pub(super) fn run(args: &ForkArgs, json: bool) -> Result<CliExit, CliError> {
     })
 }
 
-/// What the fork made otherwise, beside the run it came from as that is now.
+/// Prints the differences between the fork and the current state of its origin.
 async fn print_comparison(house: &CliContext, run: &str, fork: &str) -> Result<(), CliError> {
     let (theirs, ours) =
         (house.engine.get_run(run).await?.state, house.engine.get_run(fork).await?.state);

@@ -1,4 +1,4 @@
-//! `countersign graph [RUN]`: a workflow as a drawing, with the phase a run stands in.
+//! `countersign graph [RUN]`: draws a workflow and marks the current phase of a run.
 
 use countersign_core::run::RunEvent;
 use countersign_runtime::engine::EngineError;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &GraphArgs, json: bool) -> Result<CliExit, CliError> {
     Ok(CliExit::Success)
 }
 
-/// The run's own workflow, as it was when the run began.
+/// Builds the graph of the run's own workflow, as it was when the run started.
 fn build_run_graph(args: &GraphArgs, named: &str) -> Result<WorkflowGraph, CliError> {
     block_on(async {
         let house = CliContext::open_existing(&args.store_args)?;

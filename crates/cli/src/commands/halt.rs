@@ -1,4 +1,4 @@
-//! `countersign halt RUN`
+//! `countersign halt RUN`: pauses a run until it is resumed.
 
 use std::sync::Arc;
 

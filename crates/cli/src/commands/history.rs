@@ -1,4 +1,5 @@
-//! `countersign history [RUN]`: what came in, by whom, and what became true of it.
+//! `countersign history [RUN]`: lists the inputs of a run, who submitted them, and the resulting
+//! events.
 
 use countersign_core::run::{RunEvent, RunState, fold_entry};
 use countersign_runtime::engine::EngineError;

@@ -1,4 +1,4 @@
-//! `countersign import FILE`: a run out of a file, after it has proved itself.
+//! `countersign import FILE`: verifies an exported run and adds it to the store.
 
 use std::fs;
 use std::io::Read as _;
@@ -29,7 +29,7 @@ pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
     } else {
         fs::read_to_string(&args.file).map_err(unreadable)?
     };
-    // Proved before a folder or a database is made for it.
+    // Verify the file before creating a folder or a database for it.
     let packed =
         VerifiedRunFile::parse_and_verify(&text, &countersign_contracts::load_shipped_contracts())?;
     block_on(async {
@@ -41,7 +41,7 @@ pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
             trust_protocol(&house, &packed.protocol)?;
         }
         let mut wants = if listed { permissions.describe() } else { Vec::new() };
-        // Whoever started the run chose its model; whoever imports it did not.
+        // The user who started the run chose its model; the user who imports it did not.
         let server = packed.verification.state.model.as_deref().and_then(extract_model_server);
         wants.extend(server.map(|server| format!("model server {server}, as it was started")));
         if let (true, Some(model)) = (args.trust, &packed.verification.state.model) {

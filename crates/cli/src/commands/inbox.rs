@@ -1,4 +1,4 @@
-//! `countersign inbox [RUN]`: what waits for a person, the nearest deadline first.
+//! `countersign inbox [RUN]`: lists the waits for people, nearest deadline first.
 
 use countersign_core::run::{RunWait, Timestamp, WaitKind};
 use countersign_server::show::{describe_parking, wait_text};
@@ -13,7 +13,7 @@ use crate::output;
 use crate::render::{BAD, DIM, HEADING};
 use crate::time_format::{format_ago, format_until};
 
-/// Every kind of wait.
+/// Every kind of wait that the inbox lists.
 const WAIT_KINDS: [WaitKind; 6] = [
     WaitKind::Question,
     WaitKind::Document,
@@ -79,7 +79,8 @@ async fn load_waits(
     rows.into_iter().map(parse_wait_row).collect()
 }
 
-/// Runs that go on only when somebody says so, because workers ended on them.
+/// Lists the parked runs. They continue only when a person resumes them, because workers died while
+/// driving them.
 async fn list_parked_runs(house: &CliContext, args: &InboxArgs) -> Result<Vec<String>, CliError> {
     if args.kind.is_some() {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! `countersign init [TEMPLATE]`: puts a shipped protocol into a folder, to be changed.
+//! `countersign init [TEMPLATE]`: copies a shipped protocol into a folder, where it can be changed.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,7 @@ pub(super) fn run(args: &InitArgs, json: bool) -> Result<CliExit, CliError> {
     Ok(CliExit::Success)
 }
 
-/// The protocol that ships under a name.
+/// Finds a shipped protocol by name; the error suggests a similar name.
 pub(super) fn find_template(name: &str) -> Result<&'static ShippedProtocol, CliError> {
     find_shipped_protocol(name).ok_or_else(|| {
         let known: Vec<&str> = SHIPPED_PROTOCOLS.iter().map(|one| one.name).collect();
@@ -55,7 +55,7 @@ pub(super) fn find_template(name: &str) -> Result<&'static ShippedProtocol, CliE
     })
 }
 
-/// Writes the files of a protocol into a folder of work. Nothing that is there is overwritten.
+/// Writes the files of a protocol into a workspace. Never overwrites existing files.
 pub(super) fn write_template(
     shipped: &ShippedProtocol,
     folder: &Path,

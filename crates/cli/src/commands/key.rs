@@ -1,4 +1,4 @@
-//! `countersign key create|list|revoke`: the keys of the server.
+//! `countersign key create|list|revoke`: manages the API keys of the server.
 
 use std::path::Path;
 
@@ -103,7 +103,7 @@ fn format_row(key: &ApiKey, now: Timestamp) -> [String; 6] {
     [id, tenant, key.role.to_string(), user, format_timestamp(key.created_at), state]
 }
 
-/// A key for programs; never its hash.
+/// Returns a key as JSON, without its hash.
 fn key_to_json(key: &ApiKey, now: Timestamp) -> Value {
     json!({
         "id": key.id,

@@ -1,11 +1,11 @@
-//! Who works on a run, where it is not us.
+//! Identifies the other process that drives a run.
 
 use countersign_runtime::driver::IdleReason;
 
 use crate::context::CliContext;
 use crate::exit::CliError;
 
-/// Who works on a run, or on the child it waits for, in a few words; `Empty` where nobody does.
+/// Describes who drives a run, or the child it waits for; `None` if no process holds a lease.
 pub(super) async fn describe_lease_holder(
     house: &CliContext,
     run: &str,

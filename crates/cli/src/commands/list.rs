@@ -1,4 +1,4 @@
-//! `countersign list`: the runs, the newest first.
+//! `countersign list`: lists the runs, newest first.
 
 use countersign_core::run::{ExecutionStatus, Timestamp};
 use countersign_server::wire::RunRow;

@@ -1,4 +1,5 @@
-//! `countersign mcp`: MCP over standard input and output, and the driver of runs, in one process.
+//! `countersign mcp`: serves MCP over standard input and output and drives runs in the same
+//! process.
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::{output, render};
 
 pub(super) fn run(args: &McpArgs) -> Result<CliExit, CliError> {
     if let Some(folder) = &args.folder {
-        // Before anything is opened, and before there are threads that would see it change.
+        // Must happen before anything is opened and before other threads could observe the change.
         std::env::set_current_dir(folder).map_err(|source| CliError::Unreadable {
             what: format!("`{}`, to work there", folder.display()),
             source,
@@ -51,9 +52,9 @@ pub(super) fn run(args: &McpArgs) -> Result<CliExit, CliError> {
                 error.exit_code()
             }
         };
-        // What is told of it goes out now: nothing is dropped after an exit.
+        // Flush telemetry now, because an exit drops nothing.
         drop(house);
-        // A thread may still be reading standard input, and nothing interrupts it.
+        // A thread may still be blocked on standard input, and it cannot be interrupted.
         std::process::exit(exit as i32)
     })
 }

@@ -1,4 +1,4 @@
-//! One file a command.
+//! The commands, one file each.
 
 mod wait_address;
 mod admit;
@@ -44,7 +44,7 @@ mod workers;
 use crate::args::{CliArgs, CliCommand};
 use crate::exit::{CliError, CliExit};
 
-/// Runs the command that was asked for.
+/// Runs the selected command.
 pub(crate) fn run(args: &CliArgs) -> Result<CliExit, CliError> {
     let json = args.json;
     match &args.command {

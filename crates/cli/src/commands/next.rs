@@ -1,4 +1,4 @@
-//! `countersign next RUN`: everything somebody needs who takes the model's place.
+//! `countersign next RUN`: prints everything that a person needs to reply in the model's place.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Asking whoever sits at the terminal what a run waits for.
+//! Asks the user at the terminal for the answers that a run waits for.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::context::CliContext;
 use crate::exit::CliError;
 use crate::{output, terminal};
 
-/// Asks for everything that waits for a person here. False where nobody answered.
+/// Asks for every wait that a person can answer here. Returns `false` if there was no answer.
 pub(super) async fn prompt_for_waits(
     house: &CliContext,
     state: &RunState,
@@ -25,7 +25,7 @@ pub(super) async fn prompt_for_waits(
         match house.engine.submit_input(&state.run, what, None).await {
             Ok(_) => {
                 moved = true;
-                // One answer may have ended the phase, and the other questions with it.
+                // One answer may have ended the phase and closed the other questions.
                 break;
             }
             Err(countersign_runtime::engine::EngineError::Rejected(rejection)) => {

@@ -1,4 +1,5 @@
-//! `countersign replay [RUN]`: the states a run went through; with `--verify`, the proof of them.
+//! `countersign replay [RUN]`: lists the states of a run; with `--verify`, proves them from the
+//! log.
 
 use countersign_core::json;
 use countersign_core::run::{RunEvent, RunState, fold_entry};
@@ -44,7 +45,7 @@ pub(super) fn run(args: &ReplayArgs, json: bool) -> Result<CliExit, CliError> {
     })
 }
 
-/// Every run of the store that has its words, the oldest first.
+/// Lists every run that is not pruned, oldest first.
 async fn list_all_runs(house: &CliContext) -> Result<Vec<String>, CliError> {
     let mut filter = RunFilter::newest(house.engine.tenant().clone(), 1_000);
     let (mut runs, mut pruned) = (Vec::new(), 0_u64);

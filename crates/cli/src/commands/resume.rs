@@ -1,4 +1,5 @@
-//! `countersign resume RUN [--grant BUDGET=AMOUNT]`
+//! `countersign resume RUN [--grant BUDGET=AMOUNT]`: continues a halted run and optionally raises a
+//! budget.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +26,8 @@ pub(super) fn run(args: &ResumeArgs, json: bool) -> Result<CliExit, CliError> {
     })
 }
 
-/// `tokens=10000`, `money=0.5`, `wall_time=10m`: amounts as protocol files have them.
+/// Parses `tokens=10000`, `money=0.5` or `wall_time=10m`; amounts have the syntax of protocol
+/// files.
 fn parse_grant(grant: &str) -> Result<(String, u64), CliError> {
     let wrong = |why: &str| {
         CliError::Usage(format!("`{grant}`: {why}; expected something like `tokens=10000`"))

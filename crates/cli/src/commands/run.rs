@@ -1,4 +1,5 @@
-//! `countersign run [WORKFLOW]`: starts a run and works on it until it rests, asking in the terminal.
+//! `countersign run [WORKFLOW]`: starts a run and drives it until it is idle, asking in the
+//! terminal.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,7 +50,7 @@ pub(super) fn run(args: &RunArgs, json: bool) -> Result<CliExit, CliError> {
     })
 }
 
-/// Leaves a run that was started to the workers, where there is something to do for it.
+/// Reports that a new run is left to the workers, if it has work to do.
 async fn report_queued_run(house: &CliContext, run: &str, json: bool) -> Result<CliExit, CliError> {
     let (store, now) = (house.engine.store(), house.engine.clock().now());
     let state = house.engine.get_run(run).await?.state;
@@ -81,18 +82,18 @@ async fn report_queued_run(house: &CliContext, run: &str, json: bool) -> Result<
     Ok(CliExit::Success)
 }
 
-/// What is done when a run rests.
+/// What to do when a run becomes idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InteractionMode {
-    /// It is left as it is.
+    /// Leaves the run as it is.
     Detached,
-    /// Whoever sits at the terminal is asked.
+    /// Asks the user at the terminal.
     Interactive,
-    /// The same, and it is waited for what comes from elsewhere.
+    /// Asks the user at the terminal, and also waits for external changes.
     Following,
 }
 
-/// Creates a run under a name that nobody has.
+/// Creates a run under a new name.
 pub(super) async fn create_run(
     house: &CliContext,
     protocol: &Arc<Protocol>,
@@ -102,10 +103,10 @@ pub(super) async fn create_run(
     Ok(house.engine.start_run(protocol, start, key).await?)
 }
 
-/// The exit code after Ctrl-C, as shells have it.
+/// The exit code after Ctrl-C, following the shell convention.
 const EXIT_INTERRUPTED: i32 = 130;
 
-/// Works on a run until it rests for good, or for somebody who is not here.
+/// Drives a run until it ends, or until it waits for someone who is not at this terminal.
 pub(super) async fn drive_run(
     house: &CliContext,
     run: &str,
@@ -117,10 +118,10 @@ pub(super) async fn drive_run(
     let rest = tokio::select! {
         rest = drive_until_idle(house, &driver, run, manner) => rest?,
         () = signals.recv() => {
-            // A run that is left in order is not one on which a worker ended. Where the store is away, the lease
-            // runs out by itself.
+            // Releasing the lease shows that no worker died on this run. If the store is
+            // unavailable, the lease expires on its own.
             drop(driver.release_leases().await);
-            // A question at the terminal would keep the process until it is answered.
+            // A pending question at the terminal would keep the process alive until it is answered.
             std::process::exit(EXIT_INTERRUPTED)
         }
     };
@@ -156,7 +157,7 @@ async fn drive_until_idle(
                 output::print_message(&format!("  {holder}; following, leave with Ctrl-C"));
                 followed = Some(holder);
             }
-            // A worker that dies moves nothing: its lease runs out, and we are the next.
+            // A dead worker causes no change: its lease expires, and this process takes over.
             tokio::select! {
                 changed = driver.wait_for_change(run, &seen) => changed?,
                 () = tokio::time::sleep(RECHECK_INTERVAL) => {}
@@ -189,14 +190,15 @@ async fn drive_until_idle(
                     tokio::time::sleep(Duration::from_millis(pause)).await;
                     Ok(true)
                 }
-                // What a child waits for is asked here as well: whoever started the parent sits here.
+                // The waits of a child are asked here too, because its parent was started at this
+                // terminal.
                 (IdleReason::WaitingForInput | IdleReason::WaitingForChild(_), None) => {
                     prompt_run_or_children(house, driver, &state).await
                 }
                 _ => Ok(false),
             }
         };
-        // A document may come, or somebody may answer elsewhere, while a question stands here.
+        // While a question is open here, a document may arrive or someone may answer it elsewhere.
         tokio::select! {
             biased;
             moved = asked => match moved? {
@@ -212,10 +214,10 @@ async fn drive_until_idle(
     }
 }
 
-/// How often it is looked whether a run that somebody else works on is free.
+/// How often to check whether a run that another process drives is free.
 const RECHECK_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Works on a run until a look out before and after agree: whatever comes later can be seen to have come.
+/// Drives a run until the snapshots before and after agree, so that every later change is noticed.
 async fn drive_and_snapshot(
     driver: &Driver,
     run: &str,
@@ -231,7 +233,7 @@ async fn drive_and_snapshot(
     }
 }
 
-/// Asks what a run and its children wait for; whether somebody answered.
+/// Asks for the waits of a run and its children; returns whether the user answered one.
 async fn prompt_run_or_children(
     house: &CliContext,
     driver: &Driver,
@@ -245,7 +247,7 @@ async fn prompt_run_or_children(
     Ok(true)
 }
 
-/// What a run and its children wait for, in words.
+/// Formats the waits of a run and its children.
 async fn format_open_waits(house: &CliContext, state: &RunState) -> Result<String, CliError> {
     let mut told: Vec<String> =
         state.waits.values().map(|wait| render::format_wait(&state.run, wait)).collect();
@@ -258,7 +260,7 @@ async fn format_open_waits(house: &CliContext, state: &RunState) -> Result<Strin
     Ok(told.join("\n"))
 }
 
-/// Asks what the children of a run wait for; the first of them that got an answer.
+/// Asks for the waits of a run's children; returns the first child that got an answer.
 async fn prompt_children(house: &CliContext, state: &RunState) -> Result<Option<String>, CliError> {
     for order in state.pending.values() {
         if let PendingAction::Child { run, .. } = order {

@@ -1,4 +1,4 @@
-//! `countersign serve`: HTTP, live events and the driver of runs, in one process.
+//! `countersign serve`: serves HTTP and live events and drives runs in the same process.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -70,7 +70,7 @@ pub(super) fn run(args: &ServeArgs, json: bool) -> Result<CliExit, CliError> {
             );
             stop.trigger();
             signals.recv().await;
-            // Whatever was kept is kept; what was not is done again by the next process.
+            // Everything committed is durable; the next process repeats the rest.
             std::process::exit(CliExit::SystemError as i32);
         });
         server.with_rate(args.rate).with_limits(house.settings.limits.clone()).run(stopping).await;
@@ -84,21 +84,22 @@ pub(super) fn run(args: &ServeArgs, json: bool) -> Result<CliExit, CliError> {
     })
 }
 
-/// Goes into the folder of a trial; where there is none, it is made, with the protocol and its script.
+/// Changes to the folder of a trial. Creates it with the protocol and its script if it does not
+/// exist.
 fn enter_trial_folder(name: &str) -> Result<(), CliError> {
     let shipped = init::find_template(name)?;
     let folder = PathBuf::from(format!("countersign-{}", shipped.name));
     let unwritable = |source| CliError::Unwritable { what: folder.display().to_string(), source };
     if !folder.is_dir() {
         std::fs::create_dir_all(&folder).map_err(unwritable)?;
-        // The folder is a workplace of its own, whatever lies above it.
+        // The folder gets its own engine home, regardless of any home in a parent folder.
         EngineHome::create(&folder)?;
         init::write_template(shipped, &folder)?;
     }
     std::env::set_current_dir(&folder).map_err(unwritable)
 }
 
-/// What the server is furnished with: what every command has.
+/// Builds the server's dependencies from those of every command.
 pub(super) fn build_server_deps(house: &CliContext) -> Result<ServerDeps, CliError> {
     let settings = countersign_models::ModelSettings::from_env(&env_var)
         .map_err(|error| CliError::Usage(error.to_string()))?;
@@ -157,7 +158,7 @@ fn print_banner(
             "Countersign listens at {HEADING}http://{address}{HEADING:#}"
         ));
     }
-    // Only where a person reads it: what goes into a file or to a collector is no place for a token.
+    // Print the token only on a terminal: it does not belong into a log file or a collector.
     if let (Some(token), Some(address)) = (token, addresses.first())
         && output::is_stderr_terminal()
     {
@@ -196,11 +197,12 @@ fn print_banner(
     output::print_message("Ctrl-C ends it.");
 }
 
-/// Opens the page with whatever the system opens pages with. That it cannot is no fault.
+/// Opens the page in the default browser; a failure is ignored.
 fn open_browser(house: &CliContext, addresses: &[SocketAddr], token: Option<&LocalToken>) {
     let Some(address) = addresses.first() else { return };
     let plain = format!("http://{address}/");
-    // Other users see the arguments of programs, so the token goes by way of a file that only its owner reads.
+    // Other users can see program arguments, so the token is passed in a file that only its owner
+    // can read.
     let page = match token {
         Some(token) => write_redirect_page(house, &plain, token).unwrap_or_else(|| plain.clone()),
         None => plain.clone(),
@@ -213,7 +215,7 @@ fn open_browser(house: &CliContext, addresses: &[SocketAddr], token: Option<&Loc
     }
 }
 
-/// A private file that leads a browser to the page, with the token.
+/// Writes a private file that redirects a browser to the page with the token; returns its address.
 fn write_redirect_page(house: &CliContext, plain: &str, token: &LocalToken) -> Option<String> {
     let path = house.home.folder().join("open.html");
     let text = format!(
@@ -224,7 +226,7 @@ fn write_redirect_page(house: &CliContext, plain: &str, token: &LocalToken) -> O
     Some(format!("file://{}", path.display()))
 }
 
-/// Tells what went wrong, and nothing else: who wants to follow a run asks for its events.
+/// Prints only errors. Clients follow a run through its events.
 pub(super) struct WarningPrinter;
 
 impl RunObserver for WarningPrinter {

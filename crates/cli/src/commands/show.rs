@@ -1,4 +1,4 @@
-//! `countersign show [RUN]`: the document of a run, or a place of it, now or at a version.
+//! `countersign show [RUN]`: prints the document of a run or a part of it, now or at a version.
 
 use countersign_core::patch::JsonPointer;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub(super) fn run(args: &ShowArgs, _json: bool) -> Result<CliExit, CliError> {
     })
 }
 
-/// What stands at a place, or what the nearest thing around it has.
+/// Returns the value at a pointer; the error lists what the nearest existing parent contains.
 fn find_value<'v>(whole: &'v Value, pointer: &str) -> Result<&'v Value, CliError> {
     if let Some(value) = whole.pointer(pointer) {
         return Ok(value);

@@ -1,4 +1,5 @@
-//! How `countersign run` begins: which protocol is meant, what the run is given, what is taken over.
+//! Starts the run of `countersign run`: selects the protocol, reads the input, and adopts existing
+//! state files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,15 +21,15 @@ use crate::context::{CliContext, load_protocol_folder};
 use crate::exit::CliError;
 use crate::{files, output, terminal};
 
-/// The protocol that is meant, and where it is.
+/// The selected protocol and its folder.
 struct SelectedProtocol {
     protocol: Arc<Protocol>,
     workflow: String,
-    /// `Empty` for one that ships: it has no folder here.
+    /// The protocol folder; `None` for a shipped protocol, which has no folder here.
     folder: Option<PathBuf>,
 }
 
-/// Starts a run. State files of a process that has no run yet are taken over.
+/// Starts a run. Adopts existing state files that do not belong to a run yet.
 pub(super) async fn start_run(
     house: &CliContext,
     args: &RunArgs,
@@ -76,7 +77,7 @@ pub(super) async fn start_run(
             terminal::prompt_line(&format!("? {question}")).await.filter(|line| !line.is_empty());
         start.input = line.as_deref().map(|line| parse_input(line, described));
         match create_run(house, &protocol, start.clone(), args.key.clone()).await {
-            // Whoever was asked may say it otherwise; whoever said nothing is told.
+            // A user who was asked may correct the answer; otherwise the rejection is returned.
             Err(CliError::Rejected(rejection)) if line.is_some() => {
                 output::print_message(&format!("  not taken: {rejection}"));
             }
@@ -85,7 +86,7 @@ pub(super) async fn start_run(
     }
 }
 
-/// The protocol of the folder; where that has no such workflow, the shipped one of that name.
+/// Selects the folder's protocol; if it has no such workflow, the shipped protocol of that name.
 fn select_protocol(house: &CliContext, args: &RunArgs) -> Result<SelectedProtocol, CliError> {
     let named = args.workflow.as_deref();
     let shipped = named.and_then(find_shipped).filter(|_| args.store_args.protocol.is_none());
@@ -139,7 +140,7 @@ fn select_shipped(
     Ok(SelectedProtocol { protocol, workflow, folder: None })
 }
 
-/// What somebody can do who runs a protocol that ships, and has named no model.
+/// Describes the options of a user who runs a shipped protocol without naming a model.
 fn describe_missing_model(name: &str, takes_input: bool) -> String {
     let input = if takes_input { " --input TEXT" } else { "" };
     format!(
@@ -153,7 +154,7 @@ fn describe_missing_model(name: &str, takes_input: bool) -> String {
     )
 }
 
-/// What `--input` says: a text, JSON, or `@FILE` that holds either.
+/// Reads the value of `--input`: text, JSON, or `@FILE` with either.
 fn read_input(text: &str, workflow: &WorkflowDefinition) -> Result<Value, CliError> {
     match text.strip_prefix('@') {
         Some(file) => Ok(parse_input(&files::read_text(Path::new(file))?, workflow)),
@@ -161,7 +162,7 @@ fn read_input(text: &str, workflow: &WorkflowDefinition) -> Result<Value, CliErr
     }
 }
 
-/// A text as the input it is meant to be: JSON where the workflow takes more than a text.
+/// Parses an input text: as JSON if the workflow accepts more than a string.
 fn parse_input(text: &str, workflow: &WorkflowDefinition) -> Value {
     let plain = || Value::String(text.to_owned());
     if workflow.input.as_ref().is_some_and(|input| input.answer.schema.source()["type"] == "string")
@@ -171,7 +172,7 @@ fn parse_input(text: &str, workflow: &WorkflowDefinition) -> Value {
     parse_json(text, RepairLevel::None).map_or_else(|_| plain(), |reading| reading.value)
 }
 
-/// The phase and the document of state files that no run has taken up yet.
+/// Finds the phase and the document of state files that no run has adopted yet.
 async fn find_adoptable_state(
     house: &CliContext,
     folder: &Path,
@@ -190,13 +191,13 @@ async fn find_adoptable_state(
     let Some(workflow) = protocol.workflows.get(&start.workflow) else { return Ok(None) };
     let spec = protocol.document_for(workflow);
     let said = |name: &str| read_engine_field(spec, &document, name);
-    // A process that is over is not begun again in its last phase.
+    // A process that has ended is not started again in its last phase.
     let over = matches!(said("status").as_deref(), Some("completed" | "failed"));
     let fits = said("workflow").as_ref() == Some(&start.workflow) && !over;
     Ok(said("phase").filter(|_| fits).map(|phase| (phase, document)))
 }
 
-/// What the engine keeps in a document under one of its own names.
+/// Reads an engine-owned field of a document by its name.
 fn read_engine_field(spec: &DocumentDefinition, document: &Value, name: &str) -> Option<String> {
     let place = spec.engine.iter().find(|place| place.name == name)?;
     document.pointer(&place.at)?.as_str().map(str::to_owned)

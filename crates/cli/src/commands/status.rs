@@ -1,4 +1,4 @@
-//! `countersign status [RUN]`: where a run stands, and why.
+//! `countersign status [RUN]`: shows the status of a run and the reason for it.
 
 use countersign_core::protocol::ProtocolBundle;
 use countersign_core::run::{BlockReason, RunEndKind, RunState, Timestamp};
@@ -29,7 +29,7 @@ pub(super) fn run(args: &StatusArgs, json: bool) -> Result<CliExit, CliError> {
             .find_protocol_folder()
             .ok()
             .and_then(|folder| folder::read_protocol_folder(&folder).ok());
-        // Another protocol, beside a run of one that ships, is nothing to compare it with.
+        // For a run of a shipped protocol, another protocol in this folder is not comparable.
         let other = |bundle: &ProtocolBundle| {
             load_bundle(bundle.clone()).is_ok_and(|(found, _)| found.name != outcome.protocol.name)
         };
@@ -128,7 +128,7 @@ fn render_status(standing: &RunStatusReport, now: Timestamp) -> String {
     page
 }
 
-/// Why it stands where it stands, where somebody or something made it.
+/// Describes why the run ended or stopped, if there is a recorded reason.
 fn describe_reason(state: &RunState) -> Option<String> {
     if let Some((end, reason)) = &state.end {
         let how = match end {
@@ -250,7 +250,8 @@ fn write_budgets(page: &mut String, budgets: &[BudgetStatus]) {
     page.push_str(&format!("\n{}", render_table(["Budgets", "", ""], &rows)));
 }
 
-/// Ten boxes; one is full as soon as anything is spent, and all only when all is.
+/// Renders a bar of ten boxes. One is full as soon as anything is spent, and all only if everything
+/// is.
 fn render_bar(spent: u64, most: u64) -> String {
     const BAR_WIDTH: u64 = 10;
     let full = match (spent, most) {
@@ -264,7 +265,7 @@ fn render_bar(spent: u64, most: u64) -> String {
     format!("{style}{}{style:#}{DIM}{}{DIM:#}", "■".repeat(full), "□".repeat(empty))
 }
 
-/// An amount in the unit of its budget.
+/// Formats an amount in the unit of its budget.
 fn format_amount(name: &str, amount: u64) -> String {
     match name.split('@').next().unwrap_or(name) {
         "money" => format_money(amount),

@@ -1,4 +1,4 @@
-//! `countersign submit RUN [FILE]`: hands in a reply in a model's place, or a patch.
+//! `countersign submit RUN [FILE]`: submits a reply in the model's place, or a patch.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::files;
 
 pub(super) fn run(args: &SubmitArgs, json: bool) -> Result<CliExit, CliError> {
     let (_, bytes) = files::read_reply(args.file.as_deref())?;
-    // Bytes that are no text are a reply like any other: they are refused, and that is recorded.
+    // Invalid UTF-8 is treated like any other reply: the run refuses it and records that.
     let text = String::from_utf8_lossy(&bytes).into_owned();
     block_on(async {
         let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;

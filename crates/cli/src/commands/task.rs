@@ -1,5 +1,5 @@
-//! `countersign task list RUN`, `countersign task reset RUN TASK --because TEXT`: the children of a run, by the
-//! keys of their items.
+//! `countersign task list RUN` and `countersign task reset RUN TASK --because TEXT`: manage the
+//! child runs of a run by the keys of their items.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::table::render_table;
 use crate::{output, render};
 use countersign_server::show::truncate_line;
 
-/// The question that a person answers with the reason why something is tried again.
+/// The id of the question that a person answers with the reason for a retry.
 const RESET_QUESTION: &str = "reset";
 
 pub(super) fn run(args: &TaskArgs, json: bool) -> Result<CliExit, CliError> {
@@ -40,7 +40,7 @@ fn list_tasks(args: &TaskListArgs, json: bool) -> Result<CliExit, CliError> {
         for (key, child) in load_children(&house, &run).await? {
             let state = match house.engine.get_run(&child).await {
                 Ok(outcome) => outcome.state,
-                // Ordered, and not begun.
+                // The child was requested but has not started.
                 Err(EngineError::RunNotFound { .. }) => continue,
                 Err(other) => return Err(other.into()),
             };
@@ -89,7 +89,7 @@ fn reset_task(args: &TaskResetArgs, json: bool) -> Result<CliExit, CliError> {
     })
 }
 
-/// The newest run, or the one that it was started for: a task alone has none.
+/// Returns the newest run or its root ancestor, because a task has no tasks of its own.
 async fn find_root_run(house: &CliContext) -> Result<String, CliError> {
     let mut run = house.resolve_run(None).await?;
     while let Some(parent) = &house.engine.get_run(&run).await?.state.parent {
@@ -98,7 +98,7 @@ async fn find_root_run(house: &CliContext) -> Result<String, CliError> {
     Ok(run)
 }
 
-/// The child of a key.
+/// Finds the child run with a key.
 async fn find_child(house: &CliContext, run: &str, task: &str) -> Result<String, CliError> {
     let mut children = load_children(house, run).await?;
     children.remove(task).ok_or_else(|| {
@@ -108,7 +108,7 @@ async fn find_child(house: &CliContext, run: &str, task: &str) -> Result<String,
     })
 }
 
-/// The children of a run that have keys, the newest of each key.
+/// Returns the child runs that have keys; for each key the newest.
 async fn load_children(
     house: &CliContext,
     run: &str,
@@ -125,7 +125,7 @@ async fn load_children(
     Ok(children)
 }
 
-/// What the document of a run says of its status, else the run's own.
+/// Returns the status in the run's document, or the run's own status if the document has none.
 fn task_status(state: &RunState) -> String {
     let own = || state.status().as_str().to_owned();
     state.document["status"].as_str().map_or_else(own, str::to_owned)

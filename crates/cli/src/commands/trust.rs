@@ -1,4 +1,4 @@
-//! `countersign trust`: shows what a protocol may use beyond files, and keeps a person's word on it.
+//! `countersign trust`: shows what a protocol may use beyond files and stores the user's decision.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::render::{GOOD, HEADING};
 use crate::settings::CliSettings;
 use crate::{output, terminal};
 
-/// Something that can be trusted, and whether it is.
+/// A permission request and whether it is already granted.
 struct TrustRequest {
     record: TrustRecord,
-    /// Why nobody has to be asked, where that is so.
+    /// Why no confirmation is needed; `None` if the user has to decide.
     settled: Option<&'static str>,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn run(args: &TrustArgs, json: bool) -> Result<CliExit, CliError> {
     })
 }
 
-/// The protocol and the allow-list of a folder of work, as far as they want anything.
+/// Collects the requests of a workspace's protocol and of its allow list, if they request anything.
 fn collect_folder_requests(
     args: &TrustArgs,
     file: &TrustFile,
@@ -78,7 +78,7 @@ fn collect_folder_requests(
             folder,
             by,
         )?),
-        // An allow-list may stand alone.
+        // A folder may have an allow list without a protocol.
         Err(_) if !requests.is_empty() => {}
         Err(error) => return Err(error),
     }
@@ -103,14 +103,14 @@ async fn collect_run_requests(
     protocol.map(Ok).into_iter().chain(model).collect()
 }
 
-/// Keeps the server of the model that this command names for a run: whoever goes on with the run
-/// later has not named it again.
+/// Trusts the server of the model that this command names for a run, because later commands that
+/// continue the run do not name it again.
 pub(super) fn trust_own_model(house: &CliContext) -> Result<(), CliError> {
     let Some(model) = &house.settings.model.value else { return Ok(()) };
     if house.settings.allow_named_model().is_empty() { Ok(()) } else { trust_model(house, model) }
 }
 
-/// Trusts the server of a model, where it is named with an address.
+/// Trusts the server of a model, if the model is named with an address.
 pub(super) fn trust_model(house: &CliContext, model: &str) -> Result<(), CliError> {
     let by = house.settings.user();
     house.build_action_guard().trust_model(model, &by, SystemClock.now()).map_err(CliError::Trust)
@@ -158,7 +158,7 @@ fn build_request(
     Ok(TrustRequest { record, settled })
 }
 
-/// Shows the requests, asks about those that are not settled, and keeps the answer.
+/// Shows the requests, asks about those that are not granted, and stores the answer.
 async fn confirm_requests(
     file: &TrustFile,
     requests: Vec<TrustRequest>,
@@ -196,7 +196,7 @@ async fn confirm_requests(
     Ok(if trusted { CliExit::Success } else { CliExit::Refused })
 }
 
-/// Asks whoever sits at the terminal; an error where nobody does.
+/// Asks for confirmation at the terminal; returns an error if there is no terminal.
 async fn confirm(question: &str) -> Result<bool, CliError> {
     match terminal::prompt_line(&format!("? {question}")).await {
         Some(line) => Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes")),
@@ -288,8 +288,8 @@ fn revoke_records(file: &TrustFile, what: &str, json: bool) -> Result<CliExit, C
     Ok(CliExit::Success)
 }
 
-/// Asks about the protocol of a run that is about to be worked on, where somebody sits at the terminal.
-/// Whoever says no, or nothing, has a run that halts when it wants what is not trusted.
+/// Asks, if there is a terminal, whether to trust the protocol of a run that is about to be driven.
+/// Without consent, the run halts when it needs something that is not trusted.
 pub(super) async fn confirm_run_protocol(house: &CliContext, run: &str) -> Result<(), CliError> {
     use std::io::IsTerminal as _;
     let protocol = house.engine.get_run(run).await?.protocol;
@@ -309,7 +309,7 @@ pub(super) async fn confirm_run_protocol(house: &CliContext, run: &str) -> Resul
     Ok(())
 }
 
-/// Trusts the protocol of a run for a folder of work.
+/// Trusts the protocol of a run in this workspace.
 pub(super) fn trust_protocol(house: &CliContext, protocol: &Arc<Protocol>) -> Result<(), CliError> {
     let permissions = ProtocolPermissions::from_protocol(protocol);
     let (folder, by) = (house.home.workspace().to_owned(), house.settings.user());
@@ -326,7 +326,7 @@ fn require_trust_file() -> Result<TrustFile, CliError> {
     })
 }
 
-/// The folder of work that a folder belongs to; itself where nothing was kept yet.
+/// Returns the workspace of a folder; the folder itself if it has no engine home.
 fn find_work_folder(here: &Path) -> Result<PathBuf, CliError> {
     match EngineHome::find(here)? {
         Some(home) => Ok(home.workspace().to_owned()),

@@ -1,4 +1,4 @@
-//! Which wait is meant by `RUN` or `RUN/WAIT`.
+//! Resolves `RUN` or `RUN/WAIT` to a wait.
 
 use countersign_core::run::WaitKind;
 
@@ -6,7 +6,8 @@ use crate::context::CliContext;
 use crate::exit::CliError;
 use crate::render;
 
-/// The run and the wait. Where only a run is named, the one open wait of these kinds is meant.
+/// Returns the run id and the wait id. If only a run is named, selects its only open wait of these
+/// kinds.
 pub(super) async fn resolve_wait(
     house: &CliContext,
     named: &str,

@@ -1,4 +1,4 @@
-//! `countersign worker`: works on runs that are due until it is told to stop.
+//! `countersign worker`: drives due runs until it is stopped.
 
 use std::sync::Arc;
 
@@ -23,7 +23,8 @@ use crate::render::status_style;
 use crate::signals::TerminationSignals;
 use crate::time_format::{format_duration, format_timestamp};
 
-/// How long a result is offered to a store that is away, in milliseconds: what a model said is dear.
+/// How long to retry storing a result while the store is unavailable, in milliseconds. Model
+/// replies are expensive, so they are not dropped early.
 const STORE_RETRY_MS: i64 = 10 * 60 * 1000;
 
 pub(super) fn run(args: &args::WorkerArgs, json: bool) -> Result<CliExit, CliError> {
@@ -46,7 +47,7 @@ pub(super) fn run(args: &args::WorkerArgs, json: bool) -> Result<CliExit, CliErr
             host,
             capacity: usize::from(args.capacity),
             max_per_tenant: args.per_tenant.map_or(usize::MAX, |most| most as usize),
-            // Files, programs and scripts are this folder's, and so this tenant's.
+            // Files, programs and scripts belong to this folder and therefore to this tenant.
             tenants: vec![house.engine.tenant().clone()],
             lease_ttl: args.lease,
             grace_period: args.grace,
@@ -78,7 +79,7 @@ pub(super) fn run(args: &args::WorkerArgs, json: bool) -> Result<CliExit, CliErr
     })
 }
 
-/// The one driver of the one tenant that a folder of work belongs to.
+/// Provides the only driver for the only tenant of a workspace.
 struct SingleDriver(Arc<Driver>);
 
 impl DriverProvider for SingleDriver {
@@ -91,7 +92,7 @@ impl DriverProvider for SingleDriver {
     }
 }
 
-/// The name of this machine.
+/// Returns the host name of this machine.
 pub(super) fn host_name() -> String {
     #[cfg(unix)]
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -102,7 +103,7 @@ pub(super) fn host_name() -> String {
     if short.is_empty() { "worker".to_owned() } else { short.chars().take(32).collect() }
 }
 
-/// News as lines: for people on standard error, for programs on standard output.
+/// Prints worker events as lines: text on standard error, JSON on standard output.
 struct WorkerLog {
     terms: WorkerConfig,
     json: bool,
@@ -167,7 +168,7 @@ fn pluralize(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Where a run rests, in a few words.
+/// Describes why a run is idle, in a few words.
 fn describe_idle_reason(rest: &IdleReason) -> String {
     match rest {
         IdleReason::Ended(status) => {

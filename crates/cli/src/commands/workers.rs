@@ -1,4 +1,4 @@
-//! `countersign workers`: who works, and what they hold.
+//! `countersign workers`: lists the workers and the leases they hold.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::render::HEADING;
 use crate::table::render_table;
 use crate::time_format;
 
-/// What is said where nobody works.
+/// The message if there is no worker.
 const NO_WORKERS_MESSAGE: &str = "nobody is at work; `countersign worker` starts a worker";
 
-/// How many leases are looked at.
+/// The maximum number of leases to load.
 const MAX_LEASES: usize = 100_000;
 
 pub(super) fn run(args: &WorkersArgs, json: bool) -> Result<CliExit, CliError> {
@@ -48,7 +48,7 @@ pub(super) fn run(args: &WorkersArgs, json: bool) -> Result<CliExit, CliError> {
 
 fn print_workers(workers: &[WorkerRow], held: &BTreeMap<String, Vec<Lease>>, now: Timestamp) {
     let announced = |name: &String| workers.iter().any(|row| row.info.name == *name);
-    // A command that drives a run holds it too, and does not announce itself.
+    // A command that drives a run holds a lease too, but does not register as a worker.
     let commands = held.iter().filter(|(name, _)| !announced(name));
     let mut rows: Vec<[String; 6]> = workers.iter().map(|row| format_worker(row, now)).collect();
     rows.extend(commands.map(|(name, leases)| {

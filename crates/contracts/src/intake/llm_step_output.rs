@@ -1,7 +1,7 @@
-//! `llm_step_output`: what the model answers at every step of an interview.
+//! `llm_step_output`: the model's reply at every step of an interview.
 //!
-//! Holds the shape alone; that the operations fit their format, or that a question comes only with
-//! `ask_user`, are rules of the contract.
+//! These types cover the shape only. Rules of the contract check that the operations match their
+//! format and that a question comes only with `ask_user`.
 
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Number, Value};
@@ -9,27 +9,27 @@ use serde_json::{Number, Value};
 use crate::JsonObject;
 use crate::nullable::deserialize_present;
 
-/// One answer of the intake model.
+/// One reply of the intake model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LlmStepOutput {
-    /// A fresh id.
+    /// A fresh id that the model assigns to this reply.
     pub output_id: String,
-    /// The step this answers.
+    /// The interview step that this replies to.
     pub step: IntakeStep,
-    /// The proposed change of the state.
+    /// The proposed change to the state.
     pub patch: StepPatch,
-    /// Issues to add, change or close.
+    /// The issues to add, change or close.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issue_updates: Option<Vec<IssueUpsert>>,
-    /// What should happen next.
+    /// The next action that the model proposes.
     pub next_action: NextAction,
-    /// Why; at least three characters.
+    /// The reason for the proposal; at least three characters.
     pub rationale: String,
-    /// What the orchestrator should know.
+    /// Warnings for the orchestrator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub safety: Option<StepSafety>,
-    /// Short notes.
+    /// Short notes of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observations: Option<Vec<String>>,
 }
@@ -38,39 +38,39 @@ pub struct LlmStepOutput {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum IntakeStep {
-    /// Reads the user's words.
+    /// Interprets the user's message.
     Interpret,
-    /// Judges readiness.
+    /// Assesses whether the skeleton can be drafted.
     GateCheck,
 }
 
-/// A proposed change of the state.
+/// A proposed change to the state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepPatch {
-    /// How `ops` is written.
+    /// The format of `ops`.
     pub format: PatchFormat,
-    /// The change itself.
+    /// The operations or the merge object.
     pub ops: PatchOps,
 }
 
-/// How a patch is written.
+/// The format of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PatchFormat {
-    /// RFC 6902.
+    /// JSON Patch (RFC 6902).
     JsonPatch,
-    /// RFC 7396.
+    /// JSON Merge Patch (RFC 7396).
     MergePatch,
 }
 
-/// The change itself, told apart by its JSON type.
+/// The content of a patch; the JSON type distinguishes the variants.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Value")]
 pub enum PatchOps {
-    /// An array: operations in order.
+    /// An array of operations, applied in order.
     Operations(Vec<JsonPatchOp>),
-    /// An object: a merge patch.
+    /// An object, which is a merge patch.
     Merge(JsonObject),
 }
 
@@ -98,14 +98,15 @@ impl Serialize for PatchOps {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JsonPatchOp {
-    /// What is done.
+    /// The operation to perform.
     pub op: JsonPatchOpKind,
-    /// Where; not empty.
+    /// The target pointer; not empty.
     pub path: String,
-    /// The source; needed for `move` and `copy`.
+    /// The source pointer; required for `move` and `copy`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Needed for `add`, `replace` and `test`; a null that is there is `Some(Value::Null)`.
+    /// The operand; required for `add`, `replace` and `test`. An explicit null is
+    /// `Some(Value::Null)`.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -114,7 +115,7 @@ pub struct JsonPatchOp {
     pub value: Option<Value>,
 }
 
-/// The six verbs of RFC 6902.
+/// The six operations of RFC 6902.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are those of the RFC")]
@@ -131,49 +132,50 @@ pub enum JsonPatchOpKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IssueUpsert {
-    /// What is done.
+    /// The operation to perform.
     pub op: IssueOp,
-    /// The issue or the part of it that changes; it must fit an issue only after it is merged.
+    /// The whole issue or only the fields that change; it must be a valid issue only after the
+    /// merge.
     pub issue: JsonObject,
 }
 
-/// What is done to an issue.
+/// An operation on an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IssueOp {
-    /// Add or change.
+    /// Adds or changes the issue.
     Upsert,
-    /// Close as settled.
+    /// Closes the issue as resolved.
     Resolve,
-    /// Close as beside the point.
+    /// Closes the issue as irrelevant.
     Dismiss,
 }
 
-/// What should happen next.
+/// The next action that the model proposes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NextAction {
-    /// Which of the four.
+    /// The kind of action; decides which of the parts below is present.
     pub kind: NextActionKind,
-    /// The question; needed with `ask_user`.
+    /// The question to the user; required with `ask_user`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ask_user: Option<AskUserAction>,
-    /// The trouble; needed with `halt_error`.
+    /// The error to report; required with `halt_error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<HaltError>,
 }
 
-/// The four things that can happen next.
+/// The kinds of next actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NextActionKind {
-    /// Ask one question.
+    /// Asks the user one question.
     AskUser,
-    /// Let the gate decide.
+    /// Lets the gate check decide.
     ProceedToGate,
-    /// Hand over to the skeleton.
+    /// Hands over to skeleton drafting.
     ProceedToSkeleton,
-    /// Stop.
+    /// Stops the interview with an error.
     HaltError,
 }
 
@@ -181,25 +183,25 @@ pub enum NextActionKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskUserAction {
-    /// By which a repeat is recognised.
+    /// An id by which a repeated question is recognized.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question_id: Option<String>,
-    /// At least five characters.
+    /// The question; at least five characters.
     pub question_text: String,
-    /// Whether the user writes or picks.
+    /// Whether the user enters text or selects a choice.
     pub answer_format: AnswerFormat,
-    /// At least two; needed with `choices`.
+    /// The possible answers, at least two; required with `choices`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choices: Option<Vec<AskUserChoice>>,
-    /// Which issue the answer settles.
+    /// Why the model asks: which issue the answer resolves, in one or two sentences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_this_question: Option<String>,
-    /// The issues the answer settles.
+    /// The ids of the issues that the answer resolves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links_to_issue_ids: Option<Vec<String>>,
 }
 
-/// Whether the user writes or picks.
+/// Whether the user enters text or selects a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -208,19 +210,19 @@ pub enum AnswerFormat {
     Choices,
 }
 
-/// One answer the user may pick.
+/// One answer that the user can select.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskUserChoice {
-    /// Unique among the choices.
+    /// The choice id; unique among the choices.
     pub id: String,
-    /// What the user reads.
+    /// The text that the user sees.
     pub label: String,
-    /// What is recorded.
+    /// The value to record when the user selects this choice.
     pub value: ChoiceValue,
 }
 
-/// What is recorded when a choice is picked, told apart by its JSON type.
+/// The value to record for a selected choice; the JSON type distinguishes the variants.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Value")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -255,20 +257,20 @@ impl Serialize for ChoiceValue {
     }
 }
 
-/// Why the interview cannot go on.
+/// Why the interview cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HaltError {
-    /// What kind of trouble.
+    /// The category of the error.
     pub category: HaltCategory,
-    /// At least five characters.
+    /// The error message; at least five characters.
     pub message: String,
-    /// What a person could do.
+    /// What a person can do to recover.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggested_recovery: Option<String>,
 }
 
-/// What kind of trouble stopped an interview.
+/// The category of an error that stops an interview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -279,17 +281,17 @@ pub enum HaltCategory {
     Other,
 }
 
-/// What the orchestrator should know before it goes on.
+/// Warnings for the orchestrator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepSafety {
-    /// The domain holds something the user has not confirmed.
+    /// The domain contains something that the user has not confirmed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub has_unconfirmed_assumptions: Option<bool>,
     /// Two statements contradict each other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detected_conflict: Option<bool>,
-    /// The question may have been asked before.
+    /// The question may already have been asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat_question_risk: Option<bool>,
 }

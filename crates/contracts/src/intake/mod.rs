@@ -1,8 +1,7 @@
-//! The types of the intake interview: the document it keeps, and what the model answers at every
-//! step.
+//! The types of the intake interview: its document, and the model's reply at every step.
 //!
-//! Not the interview itself: who may write what, when a question is a repeat and when the gate
-//! opens are the protocol's and the engine's business.
+//! The protocol and the engine conduct the interview: they decide who may write which field, when a
+//! question is a repeat, and when the gate opens.
 
 pub mod pre_skeleton_state;
 pub mod llm_step_output;

@@ -1,6 +1,7 @@
-//! `pre_skeleton_state`: everything an interview knows before a skeleton may be drafted.
+//! `pre_skeleton_state`: everything that an interview knows before a skeleton may be drafted.
 //!
-//! Holds the shape alone; that a ready state has no open critical issue is a rule of the contract.
+//! These types cover the shape only. A rule of the contract checks that a ready state has no open
+//! critical issue.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,75 +12,75 @@ use crate::nullable::{optional_u64, whole_u64};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PreSkeletonState {
-    /// Identity, stage and clock of the session.
+    /// Identity, stage and timestamps of the session.
     pub meta: IntakeMeta,
-    /// All that is known of the matter itself; its keys are free.
+    /// Everything known about the subject; its keys are free.
     pub domain: JsonObject,
-    /// What is missing, unclear or contradictory.
+    /// Missing, unclear or contradictory information.
     pub issues: Vec<Issue>,
-    /// What was said and what was asked.
+    /// The conversation and the questions asked.
     pub dialogue: IntakeDialogue,
-    /// Limits, checks and flags.
+    /// Limits, checks and flags that the engine applies.
     pub control: IntakeControl,
-    /// The last answer of the gate check, once there was one.
+    /// The result of the last gate check; absent until the first check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<IntakeGateResult>,
 }
 
-/// Identity, stage and clock of a session.
+/// Identity, stage and timestamps of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IntakeMeta {
-    /// At least eight characters.
+    /// The session id; at least eight characters.
     pub session_id: String,
-    /// The schema the state was written under.
+    /// The id of the schema that the state follows.
     pub schema_id: String,
     /// The version of that schema.
     pub schema_version: String,
-    /// The stage of the larger process.
+    /// The stage of the overall process.
     pub stage: IntakeStage,
-    /// Language and law of the interview.
+    /// The language and the jurisdiction of the interview.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locale: Option<IntakeLocale>,
-    /// Where the interview stands.
+    /// The current status of the interview.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<IntakeStatus>,
-    /// A date-time.
+    /// When the session started, as an RFC 3339 date-time.
     pub created_at: String,
-    /// A date-time.
+    /// When the state last changed, as an RFC 3339 date-time.
     pub updated_at: String,
-    /// Counts the committed changes.
+    /// The number of committed changes.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_u64")]
     pub state_version: Option<u64>,
 }
 
-/// The stage of the larger process; this document belongs to one of them.
+/// The stage of the overall process; this document belongs to a single stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntakeStage {
-    /// Before the skeleton.
+    /// The stage before the skeleton is drafted.
     PreSkeleton,
 }
 
-/// Language and law of an interview.
+/// The language and the jurisdiction of an interview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IntakeLocale {
-    /// The language the interview is held in.
+    /// The language of the interview.
     pub language: IntakeLanguage,
-    /// The law it falls under.
+    /// The jurisdiction that applies to the interview.
     pub jurisdiction: Jurisdiction,
 }
 
-/// A language an interview can be held in.
+/// A supported interview language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IntakeLanguage {
-    /// Russian.
+    /// The Russian language.
     Ru,
 }
 
-/// A jurisdiction an interview can fall under.
+/// A supported jurisdiction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Jurisdiction {
@@ -87,41 +88,41 @@ pub enum Jurisdiction {
     Ru,
 }
 
-/// Where an interview stands.
+/// The status of an interview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntakeStatus {
-    /// Answers are being gathered.
+    /// The interview is collecting answers.
     Collecting,
-    /// The gate is being asked.
+    /// The gate check is running.
     Gating,
     /// The skeleton may be drafted.
     Ready,
-    /// A person has to step in.
+    /// A person has to intervene.
     Blocked,
 }
 
-/// What was said and what was asked.
+/// The conversation and the questions asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IntakeDialogue {
-    /// The turns that are kept, oldest first.
+    /// The retained turns, oldest first.
     pub history: Vec<DialogueTurn>,
-    /// Every question put to the user.
+    /// Every question that was put to the user.
     pub asked: Vec<AskedQuestion>,
 }
 
-/// One thing somebody said.
+/// One utterance in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DialogueTurn {
-    /// Evidence refers to it.
+    /// The turn id, which issue evidence references.
     pub id: String,
-    /// Who spoke.
+    /// Who spoke in this turn.
     pub role: TurnRole,
-    /// Not empty.
+    /// The spoken text; not empty.
     pub text: String,
-    /// A date-time.
+    /// When the turn happened, as an RFC 3339 date-time.
     pub at: String,
 }
 
@@ -129,11 +130,11 @@ pub struct DialogueTurn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnRole {
-    /// The person interviewed.
+    /// The interviewed person.
     User,
-    /// The model.
+    /// The intake model.
     Assistant,
-    /// The engine.
+    /// The Countersign engine.
     System,
 }
 
@@ -141,43 +142,43 @@ pub enum TurnRole {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskedQuestion {
-    /// Unique among the asked questions.
+    /// The question id; unique among the asked questions.
     pub id: String,
-    /// Not empty.
+    /// The question text; not empty.
     pub text: String,
-    /// A date-time.
+    /// When the question was asked, as an RFC 3339 date-time.
     pub at: String,
-    /// By which a reworded repeat is recognised.
+    /// A fingerprint that recognizes a reworded repeat of the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub semantic_fingerprint: Option<String>,
 }
 
-/// One thing that is missing, unclear or contradictory.
+/// One piece of missing, unclear or contradictory information.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Issue {
-    /// Unique among the issues.
+    /// The issue id; unique among the issues.
     pub id: String,
-    /// By which the same issue is found under another id.
+    /// A key that identifies the same issue under another id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// How much depends on it.
+    /// How much depends on the issue.
     pub severity: IssueSeverity,
-    /// Whether it still stands.
+    /// Whether the issue is still open.
     pub status: IssueStatus,
-    /// At least three characters.
+    /// A short title; at least three characters.
     pub title: String,
-    /// At least three characters.
+    /// The consequence of leaving the issue open; at least three characters.
     pub why_it_matters: String,
-    /// What exactly is missing or contradictory.
+    /// The exact information that is missing or contradictory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_or_conflict: Option<String>,
-    /// What to ask or confirm.
+    /// What to ask or to confirm.
     pub resolution_hint: String,
-    /// Whether only the user can settle it; false when absent.
+    /// Whether only the user can resolve the issue; `false` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requires_user_confirmation: Option<bool>,
-    /// Where it shows.
+    /// Where the issue is visible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Vec<IssueEvidence>>,
 }
@@ -193,7 +194,7 @@ pub enum IssueSeverity {
     Low,
 }
 
-/// Whether an issue still stands.
+/// Whether an issue is still open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -203,73 +204,73 @@ pub enum IssueStatus {
     Dismissed,
 }
 
-/// One place where an issue shows.
+/// A reference to where an issue is visible.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IssueEvidence {
-    /// What the reference points to.
+    /// The kind of object that `reference` identifies.
     pub kind: EvidenceKind,
-    /// A turn's id, a pointer into the domain, or the note itself.
+    /// A turn id, a pointer into the domain, or the text of the note.
     #[serde(rename = "ref")]
     pub reference: String,
 }
 
-/// What a reference points to.
+/// The kind of object that a reference identifies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EvidenceKind {
-    /// A turn of the dialogue, by its id.
+    /// A turn of the dialogue, by id.
     Turn,
-    /// A place in the domain.
+    /// A pointer into the domain.
     FactPath,
-    /// Nothing else; the reference is the note.
+    /// A note; the reference is its text.
     Note,
 }
 
-/// Limits, checks and flags the engine obeys.
+/// Limits, checks and flags that the engine applies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IntakeControl {
-    /// How much the interview may spend.
+    /// The limits on questions, loops and history.
     pub limits: IntakeLimits,
-    /// Which extra checks the gate makes.
+    /// The additional checks that the gate performs.
     pub checks: IntakeChecks,
     /// Runtime flags of any shape.
     pub flags: JsonObject,
 }
 
-/// How much an interview may spend.
+/// The limits on questions, loops and history of an interview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IntakeLimits {
-    /// From 1 to 10.
+    /// The maximum number of questions per run, from 1 to 10.
     #[serde(deserialize_with = "whole_u64")]
     pub max_questions_per_run: u64,
-    /// From 1 to 50.
+    /// The maximum number of interview loops, from 1 to 50.
     #[serde(deserialize_with = "whole_u64")]
     pub max_loops: u64,
-    /// From 3 to 200.
+    /// The maximum number of retained turns, from 3 to 200.
     #[serde(deserialize_with = "whole_u64")]
     pub max_history_turns: u64,
 }
 
-/// Which extra checks the gate makes.
+/// The additional checks that the gate performs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IntakeChecks {
-    /// Whether the user must confirm an assumption before the gate opens.
+    /// Whether the user must confirm assumptions before the gate opens.
     pub require_user_confirmation_for_assumptions: bool,
 }
 
-/// The answer of a gate check.
+/// The result of a gate check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IntakeGateResult {
-    /// Whether enough is known.
+    /// Whether enough is known to draft the skeleton.
     pub ready_for_skeleton: bool,
-    /// Why, in one to three sentences.
+    /// The reason in one to three sentences.
     pub summary: String,
-    /// What stands in the way.
+    /// The reasons why the gate stays closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blockers: Option<Vec<GateBlocker>>,
 }
@@ -278,11 +279,11 @@ pub struct IntakeGateResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateBlocker {
-    /// How much depends on it.
+    /// How much depends on the blocker.
     pub severity: IssueSeverity,
-    /// The reason in a sentence.
+    /// The reason in one sentence.
     pub message: String,
-    /// The issues it comes from.
+    /// The ids of the issues that cause the blocker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linked_issue_ids: Option<Vec<String>>,
 }

@@ -1,51 +1,52 @@
-//! `memory_candidates_v1`: what a model proposes to remember. The shape alone: that quotes stand in the events
-//! they cite is a rule of the contract, and what becomes of a proposal is ruled on elsewhere.
+//! `memory_candidates_v1`: the memory items that a model proposes. These types cover the shape
+//! only: a rule of the contract checks that each quote occurs in the event it cites, and the memory
+//! decides which proposals to store.
 
 use serde::{Deserialize, Serialize};
 
 use super::insight::InsightKind;
 
-/// What a model proposes to remember of events it was shown.
+/// The facts and insights that a model proposes to store, based on the events it was shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryCandidates {
-    /// At most 32.
+    /// The proposed facts; at most 32.
     pub facts: Vec<ProposedFact>,
-    /// At most 16.
+    /// The proposed insights; at most 16.
     pub insights: Vec<ProposedInsight>,
 }
 
-/// A fact in the words of whoever said it.
+/// A proposed fact, in the words of the person who stated it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProposedFact {
-    /// What it is about; from 1 to 120 characters.
+    /// The subject of the fact; from 1 to 120 characters.
     pub key: String,
-    /// The words of the quote that say it; from 1 to 400 characters.
+    /// The part of the quote that states the fact; from 1 to 400 characters.
     pub value: String,
-    /// The event it was said in; from 1 to 256 characters.
+    /// The id of the event that states the fact; from 1 to 256 characters.
     pub event: String,
-    /// The words of that event; from 1 to 2,000 characters.
+    /// The text of that event, word for word; from 1 to 2,000 characters.
     pub quote: String,
-    /// From 0 to 1.
+    /// The model's confidence, from 0 to 1.
     pub confidence: f64,
-    /// Whether it is what somebody likes or wants.
+    /// Whether the fact states a preference.
     pub preference: bool,
 }
 
-/// A guess.
+/// An insight that a model proposes: a conclusion that is not a confirmed fact.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProposedInsight {
-    /// What kind of guess.
+    /// Decides the list in which the packet shows the insight.
     #[serde(rename = "type")]
     pub kind: InsightKind,
-    /// The guess; from 1 to 400 characters.
+    /// The insight in one sentence; from 1 to 400 characters.
     pub statement: String,
-    /// From 1 to 16 events, each of 1 to 256 characters.
+    /// The ids of the events that support the insight; from 1 to 16 ids of 1 to 256 characters.
     pub because: Vec<String>,
-    /// From 0 to 1.
+    /// The model's confidence, from 0 to 1.
     pub confidence: f64,
-    /// At most 8, each of 1 to 400 characters.
+    /// Ways to test the insight; at most 8, each of 1 to 400 characters.
     pub tests_suggested: Vec<String>,
 }

@@ -1,66 +1,66 @@
-//! Guesses, kept apart from what is known.
+//! The insights of a packet, which are kept separate from confirmed facts.
 
 use serde::{Deserialize, Serialize};
 
 use crate::nullable::{Nullable, deserialize_present};
 
-/// The guesses of a packet, each in the list of its type.
+/// The insights of a packet, grouped by kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PacketInsights {
-    /// Where they may be shown.
+    /// To whom the insights may be shown.
     pub usage_policy: InsightUsagePolicy,
-    /// Of type hypothesis.
+    /// Insights of kind `hypothesis`.
     pub hypotheses: Vec<InsightItem>,
-    /// Of type strategy.
+    /// Insights of kind `strategy`.
     pub strategy_sketches: Vec<InsightItem>,
-    /// Of type pattern.
+    /// Insights of kind `pattern`.
     pub patterns: Vec<InsightItem>,
 }
 
-/// Where insights may be shown.
+/// To whom insights may be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InsightUsagePolicy {
-    /// Whether a validated one may go to a responder.
+    /// Whether a responder may see insights that are validated.
     pub allow_in_responder: bool,
 }
 
-/// One guess.
+/// One insight of a packet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InsightItem {
-    /// Unique among the insights.
+    /// The insight id; unique among the insights of the packet.
     pub id: String,
-    /// Decides which list it stands in.
+    /// Decides which list of the packet holds the insight.
     #[serde(rename = "type")]
     pub kind: InsightKind,
-    /// The guess in one sentence.
+    /// The insight in one sentence.
     pub statement: String,
-    /// What gave rise to it; `synthesis` when absent.
+    /// What caused the insight; `synthesis` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger: Option<InsightTrigger>,
-    /// From 0 to 1; 0.3 when absent.
+    /// The confidence, from 0 to 1; 0.3 if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// How far it has been tested.
+    /// How far the insight has been tested.
     pub validation_state: InsightValidationState,
-    /// How it could be tested.
+    /// Ways to test the insight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tests_suggested: Option<Vec<String>>,
-    /// A time or `run_end`, which is also meant when it is absent; null for never.
+    /// A date-time or `run_end`; `run_end` if absent. Null means that the insight never expires.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "deserialize_present"
     )]
     pub expires_at: Option<Nullable<String>>,
-    /// The citations that gave rise to it.
+    /// The ids of the citations that led to the insight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sources: Option<Vec<String>>,
 }
 
-/// What kind of guess.
+/// The kind of an insight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -70,7 +70,7 @@ pub enum InsightKind {
     Pattern,
 }
 
-/// What gave rise to a guess.
+/// What caused an insight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -81,7 +81,7 @@ pub enum InsightTrigger {
     Analogy,
 }
 
-/// How far a guess has been tested.
+/// How far an insight has been tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]

@@ -1,4 +1,4 @@
-//! What stays true beyond the session: facts, procedures, episodes.
+//! Memory that outlives the session: facts, procedures and episodes.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,69 +6,69 @@ use serde_json::Value;
 use crate::JsonObject;
 use crate::nullable::{Nullable, deserialize_present, optional_i64};
 
-/// Facts, procedures and episodes.
+/// The long-term section of a packet: facts, procedures and episodes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LongTermMemory {
     /// Facts, preferences and rules.
     pub facts: Vec<PacketFact>,
-    /// The facts that are preferences, once more.
+    /// The subset of `facts` that are preferences, repeated here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preferences: Option<Vec<PacketFact>>,
-    /// Known ways of doing a kind of task.
+    /// Known procedures for a type of task.
     pub procedures: Vec<PacketProcedure>,
-    /// What happened before.
+    /// Relevant past events.
     pub episodes: Vec<PacketEpisode>,
 }
 
-/// Something known to be true, or to have been.
+/// Something that is or was known to be true.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PacketFact {
-    /// Unique among the facts.
+    /// The fact id; unique among the facts of the packet.
     pub fact_id: String,
-    /// What the fact is about; not empty.
+    /// The subject of the fact; not empty.
     pub fact_key: String,
-    /// The fact itself; null is a value too.
+    /// The value of the fact; null is a valid value.
     pub value: Value,
-    /// Whether it still holds.
+    /// Whether the fact is still valid.
     pub status: FactStatus,
-    /// When it holds.
+    /// The period in which the fact is valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validity: Option<FactValidity>,
-    /// From 0 to 1; 0.5 when absent.
+    /// The confidence, from 0 to 1; 0.5 if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// The citations it rests on.
+    /// The ids of the citations that support the fact.
     pub sources: Vec<String>,
-    /// Whom it belongs to; the user when absent.
+    /// The owner of the fact; the user if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope_level: Option<ScopeLevel>,
-    /// A remark for people.
+    /// A note for human readers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
 }
 
-/// Whether a fact still holds.
+/// Whether a fact is still valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FactStatus {
-    /// It holds.
+    /// The fact is valid.
     Active,
-    /// Something contradicts it.
+    /// Other information contradicts the fact.
     Disputed,
-    /// Another took its place.
+    /// A newer fact replaced this one.
     Deprecated,
 }
 
-/// When a fact holds.
+/// The period in which a fact is valid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FactValidity {
-    /// A date-time.
+    /// The start of the period, as an RFC 3339 date-time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<String>,
-    /// A date-time, or null for without end.
+    /// The end of the period, as an RFC 3339 date-time; null if the period has no end.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -77,7 +77,7 @@ pub struct FactValidity {
     pub valid_to: Option<Nullable<String>>,
 }
 
-/// Whom a fact belongs to.
+/// The owner of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -87,68 +87,68 @@ pub enum ScopeLevel {
     Tenant,
 }
 
-/// A known way of doing a kind of task.
+/// A known procedure for a type of task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PacketProcedure {
-    /// Unique among the procedures.
+    /// The procedure id; unique among the procedures of the packet.
     pub procedure_id: String,
-    /// The kind of task; not empty.
+    /// The type of task; not empty.
     pub task_type: String,
-    /// Steps, preferred tools, output format.
+    /// Steps, preferred tools and output format.
     pub content: JsonObject,
-    /// The highest comes first; 0 when absent.
+    /// The priority; the highest comes first; 0 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_i64")]
     pub priority: Option<i64>,
-    /// The citations it rests on.
+    /// The ids of the citations that support the procedure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sources: Option<Vec<String>>,
-    /// When it applies.
+    /// The conditions under which the procedure applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub applicability: Option<JsonObject>,
 }
 
-/// Something that happened before.
+/// A past event or a group of related past events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PacketEpisode {
-    /// Unique among the episodes.
+    /// The episode id; unique among the episodes of the packet.
     pub episode_id: String,
-    /// When it happened.
+    /// The time in which the episode happened.
     pub time_range: EpisodeTimeRange,
-    /// What happened.
+    /// What happened, in a few sentences.
     pub summary: String,
-    /// The few points that matter most.
+    /// The most important points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highlights: Option<Vec<String>>,
-    /// By which cues find it.
+    /// Tags by which cues find the episode.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
-    /// Whom and what it was about.
+    /// The people, projects and systems involved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entities: Option<Vec<String>>,
-    /// The citations it rests on.
+    /// The ids of the citations that support the episode.
     pub sources: Vec<String>,
-    /// How much was condensed; `raw` when absent.
+    /// How much the summary was compressed; `raw` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compression_level: Option<CompressionLevel>,
-    /// From 0 to 1.
+    /// The recency of the episode, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recency_score: Option<f64>,
 }
 
-/// When an episode happened.
+/// The time in which an episode happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EpisodeTimeRange {
-    /// A date-time.
+    /// The start, as an RFC 3339 date-time.
     pub start: String,
-    /// A date-time; the start when absent.
+    /// The end, as an RFC 3339 date-time; equals the start if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
 }
 
-/// How much of an episode was condensed.
+/// How much an episode was compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]

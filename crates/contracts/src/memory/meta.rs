@@ -1,44 +1,44 @@
-//! Whom and what a packet is for, and what it may cost.
+//! The scope, purpose and token budget of a packet.
 
 use serde::{Deserialize, Serialize};
 
 use crate::JsonObject;
 use crate::nullable::whole_u64;
 
-/// Whom and what a packet is for.
+/// The scope, purpose and token budget of a packet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PacketMeta {
-    /// The version of the format.
+    /// The version of the packet format.
     pub schema_version: PacketVersion,
-    /// Whose memory this is.
+    /// The owner of the memory: tenant, user, agent, session and run.
     pub scope: PacketScope,
-    /// A date-time.
+    /// When the packet was composed, as an RFC 3339 date-time.
     pub generated_at: String,
-    /// Which kind of prompt it goes into.
+    /// The kind of prompt that the packet is part of.
     pub purpose: PacketPurpose,
-    /// Selects the procedures; `generic` when absent.
+    /// Selects the procedures; `generic` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_type: Option<String>,
-    /// What activated the memories.
+    /// The cues that selected the memory items.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cues: Option<PacketCues>,
-    /// How many tokens it may take.
+    /// The token limits of the packet.
     pub budget: PacketBudget,
-    /// The composing policy; `default` when absent.
+    /// The id of the composition policy; `default` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy_id: Option<String>,
 }
 
-/// The one version of the packet format.
+/// The only version of the packet format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PacketVersion {
-    /// `v1`.
+    /// Serialized as `v1`.
     #[serde(rename = "v1")]
     V1,
 }
 
-/// Whose memory a packet comes from; none of the required ids is empty.
+/// The owner of the memory that a packet comes from; required ids are not empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -51,62 +51,62 @@ pub struct PacketScope {
     pub run_id: String,
 }
 
-/// Which kind of prompt a packet goes into.
+/// The kind of prompt that a packet is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PacketPurpose {
-    /// Decides what to do.
+    /// A prompt that decides what to do.
     Planner,
-    /// Does it.
+    /// A prompt that performs an action.
     Tool,
-    /// Speaks to the user.
+    /// A prompt that answers the user.
     Responder,
 }
 
-/// What activated the memories in a packet.
+/// The cues that selected the memory items of a packet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PacketCues {
-    /// Tags asked for.
+    /// The tags to search for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
-    /// Customers, projects, systems.
+    /// Named entities, such as customers, projects and systems.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entities: Option<Vec<String>>,
-    /// Words searched for.
+    /// The words to search for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keywords: Option<Vec<String>>,
-    /// The time the request speaks of.
+    /// The period that the request refers to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_range: Option<CueTimeRange>,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
-/// The time a request speaks of, open at either side.
+/// The period that a request refers to; open on a side whose bound is absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CueTimeRange {
-    /// A date-time.
+    /// The start, as an RFC 3339 date-time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// A date-time.
+    /// The end, as an RFC 3339 date-time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
 }
 
-/// How many tokens a packet may take.
+/// The token limits of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PacketBudget {
-    /// At least 256.
+    /// The token limit of the whole packet; at least 256.
     #[serde(deserialize_with = "whole_u64")]
     pub max_tokens: u64,
-    /// By section.
+    /// The token limit of each section.
     pub per_section: SectionBudgets,
 }
 
-/// How many tokens each section may take.
+/// The token limit of each section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names are those of the sections")]

@@ -1,10 +1,10 @@
-//! `memory_packet_v1`: what of the memory goes into one prompt; and, a file each, what a model may propose to
-//! it (`memory_candidates_v1`, `memory_summary_v1`).
+//! `memory_packet_v1`, the part of the memory that goes into one prompt, and the memory items that
+//! a model may propose (`memory_candidates_v1`, `memory_summary_v1`).
 //!
-//! The shape alone: composing a packet, counting its tokens and rendering it are done elsewhere,
-//! and that it stays within its budget is a rule of the contract. Objects the schema leaves open
-//! keep what they do not know in `extra`, so that a stored packet is read and written again without
-//! loss.
+//! These types cover the shape only. The memory composes, measures and renders packets, and a rule
+//! of the contract checks that a packet stays within its budget. Where the schema allows additional
+//! keys, the type keeps them in `extra`, so that reading a stored packet and writing it back loses
+//! nothing.
 
 pub mod meta;
 pub mod short_term;
@@ -22,22 +22,22 @@ use meta::PacketMeta;
 use report::{BudgetReport, Citation, PacketExplanation};
 use short_term::ShortTermMemory;
 
-/// A memory packet.
+/// The part of the memory that goes into one prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryPacket {
-    /// Whom and what the packet is for.
+    /// The scope, purpose and token budget of the packet.
     pub meta: PacketMeta,
-    /// What the run is doing, and the thread of the conversation.
+    /// The working state of the run and the recent conversation.
     pub short_term: ShortTermMemory,
-    /// What stays true beyond the session.
+    /// Memory that outlives the session.
     pub long_term: LongTermMemory,
-    /// Guesses, kept apart from what is known.
+    /// Insights, kept separate from confirmed facts.
     pub insight: PacketInsights,
-    /// Every piece of evidence the packet refers to.
+    /// Every piece of evidence that the packet references.
     pub citations: Vec<Citation>,
-    /// What the packet cost.
+    /// The tokens used, and what was shortened or omitted.
     pub budget_report: BudgetReport,
-    /// Why it holds what it holds.
+    /// Why each item was selected or omitted.
     pub explain: PacketExplanation,
 }

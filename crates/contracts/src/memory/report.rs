@@ -1,48 +1,48 @@
-//! What a packet cost, what it rests on, and why it holds what it holds.
+//! The citations of a packet, its token usage, and the explanation of its selection.
 
 use serde::{Deserialize, Serialize};
 
 use crate::nullable::{deserialize_counts, whole_u64};
 use crate::{JsonObject, NamedCounts};
 
-/// One piece of evidence.
+/// One piece of evidence that packet items reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Citation {
-    /// What sources and evidence ids refer to.
+    /// The citation id, which `sources` and `evidence_id` fields reference.
     pub id: String,
-    /// Such as `message`, `tool_result` or `state_patch`.
+    /// The type of evidence, such as `message`, `tool_result` or `state_patch`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// A date-time.
+    /// When the evidence was recorded, as an RFC 3339 date-time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ts: Option<String>,
-    /// What it says, in short.
+    /// A short summary of the evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
 }
 
-/// What a packet cost.
+/// The token usage of a packet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetReport {
-    /// At least 256.
+    /// The token limit of the packet; at least 256.
     #[serde(deserialize_with = "whole_u64")]
     pub max_tokens: u64,
-    /// By the declared tokenizer.
+    /// The tokens used, as estimated by the declared tokenizer.
     #[serde(deserialize_with = "whole_u64")]
     pub used_tokens_est: u64,
-    /// Tokens by section.
+    /// Tokens used, by section name.
     #[serde(deserialize_with = "deserialize_counts")]
     pub section_usage: NamedCounts,
-    /// What was shortened.
+    /// The items that were shortened.
     pub degradations: Vec<BudgetDegradation>,
-    /// What was left out.
+    /// The items that were omitted because of their cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub omissions: Option<Vec<BudgetOmission>>,
 }
 
-/// Something that was shortened.
+/// An item that was shortened to save tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -52,7 +52,7 @@ pub struct BudgetDegradation {
     pub reason: String,
 }
 
-/// Something that was left out for its cost.
+/// An item that was omitted because of its cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -61,30 +61,30 @@ pub struct BudgetOmission {
     pub reason: String,
 }
 
-/// Why a packet holds what it holds.
+/// Why each item was selected or omitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PacketExplanation {
-    /// What went in, with the rule that chose it.
+    /// The selected items, each with the rule that selected it.
     pub selected: Vec<String>,
-    /// What stayed out.
+    /// The omitted items, for any reason.
     pub omitted: Vec<OmittedItem>,
-    /// The windows, limits and filters that were applied.
+    /// The windows, limits and filters that the composer applied.
     pub filters: JsonObject,
     /// Facts that contradict or replace each other.
     pub conflicts: Vec<FactConflict>,
-    /// What is needed to compose the packet again.
+    /// The inputs needed to compose the same packet again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub determinism: Option<JsonObject>,
 }
 
-/// Something that stayed out, for whatever reason.
+/// An item that was omitted, for any reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct OmittedItem {
     pub item: String,
     pub reason: String,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
@@ -92,15 +92,15 @@ pub struct OmittedItem {
 /// Facts that contradict or replace each other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FactConflict {
-    /// What kind of conflict.
+    /// The type of conflict, as the composer names it.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The conflict in a sentence.
+    /// The conflict in one sentence.
     pub detail: String,
-    /// The facts in question.
+    /// The ids of the facts involved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fact_ids: Option<Vec<String>>,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }

@@ -1,28 +1,28 @@
-//! What the run is doing, and the thread of the conversation.
+//! The working state of the run and the recent conversation.
 
 use serde::{Deserialize, Serialize};
 
 use crate::JsonObject;
 use crate::nullable::whole_u64;
 
-/// The working state and what was said lately.
+/// The short-term section of a packet: the working state and the recent conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShortTermMemory {
     /// The working memory of the run.
     pub working_state: WorkingState,
-    /// The conversation so far, in short.
+    /// A summary of the conversation so far.
     pub rolling_summary: String,
-    /// Sentences worth keeping word for word.
+    /// Sentences to preserve word for word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_quotes: Option<Vec<KeyQuote>>,
-    /// The latest messages.
+    /// The most recent messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation_window: Option<Vec<PacketMessage>>,
-    /// What is unfinished.
+    /// Questions that are unfinished or still to be confirmed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_loops: Option<Vec<OpenLoop>>,
-    /// The latest tool results that matter.
+    /// The most recent relevant tool results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_tool_evidence: Option<Vec<ToolEvidence>>,
 }
@@ -30,13 +30,13 @@ pub struct ShortTermMemory {
 /// The working memory of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WorkingState {
-    /// What the run is after.
+    /// The goal of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
-    /// The steps to the goal.
+    /// The planned steps towards the goal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Vec<PlanStep>>,
-    /// Named values.
+    /// Named values that the run collects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slots: Option<JsonObject>,
     /// What the answer must include, avoid or look like.
@@ -45,16 +45,16 @@ pub struct WorkingState {
     /// References to tool results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_evidence: Option<Vec<ToolEvidence>>,
-    /// What has been decided.
+    /// Decisions that have been made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decisions: Option<Vec<WorkingDecision>>,
-    /// What may go wrong.
+    /// Known risks to the goal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub risks: Option<Vec<WorkingRisk>>,
-    /// Guards against lost updates.
+    /// The version of the working state, which guards against lost updates.
     #[serde(deserialize_with = "whole_u64")]
     pub state_version: u64,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
@@ -68,7 +68,7 @@ pub struct PlanStep {
     pub status: PlanStepStatus,
 }
 
-/// How far a step is.
+/// The progress of a plan step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -82,56 +82,56 @@ pub enum PlanStepStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolEvidence {
-    /// Where the whole result is.
+    /// The location of the complete result.
     #[serde(rename = "ref")]
     pub reference: String,
-    /// What it says, in short.
+    /// A short summary of the result.
     pub summary: String,
 }
 
-/// Something that has been decided.
+/// A decision that has been made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WorkingDecision {
-    /// The decision in a sentence.
+    /// The decision in one sentence.
     pub statement: String,
-    /// The citation it rests on.
+    /// The id of the citation that supports the decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence_id: Option<String>,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
-/// Something that may go wrong.
+/// A known risk to the goal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WorkingRisk {
-    /// The risk in a sentence.
+    /// The risk in one sentence.
     pub risk: String,
-    /// What would soften it.
+    /// A measure that reduces the risk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mitigation: Option<String>,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
-/// A sentence worth keeping word for word.
+/// A sentence to preserve word for word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyQuote {
-    /// The citation it comes from.
+    /// The id of the citation that contains the quote.
     pub evidence_id: String,
-    /// The words.
+    /// The quoted text, word for word.
     pub quote: String,
-    /// Who said it; the user when absent.
+    /// Who said it; the user if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<MessageRole>,
-    /// A date-time.
+    /// When it was said, as an RFC 3339 date-time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ts: Option<String>,
 }
 
-/// Who a message is from.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -145,34 +145,34 @@ pub enum MessageRole {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PacketMessage {
-    /// The citation of the message.
+    /// The id of the message's citation.
     pub evidence_id: String,
-    /// Who it is from.
+    /// The author of the message.
     pub role: MessageRole,
-    /// The words.
+    /// The text of the message.
     pub content: String,
-    /// A date-time.
+    /// When the message was sent, as an RFC 3339 date-time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ts: Option<String>,
 }
 
-/// Something unfinished.
+/// A question or task that is not settled yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenLoop {
-    /// What is to be settled.
+    /// The question to settle.
     pub question: String,
-    /// Who has to; the agent when absent.
+    /// Who has to settle it; the agent if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<LoopOwner>,
-    /// Whether it still stands.
+    /// Whether the question is still open.
     pub status: LoopStatus,
-    /// The citation it comes from.
+    /// The id of the citation that raised the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence_id: Option<String>,
 }
 
-/// Who has to close an open loop.
+/// Who has to settle an open loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -182,7 +182,7 @@ pub enum LoopOwner {
     System,
 }
 
-/// Whether an open loop still stands.
+/// Whether an open loop is still open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]

@@ -1,4 +1,4 @@
-//! `agent`: an agent as its file has it, before anything of its base is merged in.
+//! `agent`: an agent as defined in its file, before it is merged with its base.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -6,46 +6,46 @@ use serde_json::Number;
 use crate::JsonObject;
 use crate::nullable::optional_i64;
 
-/// An agent of a protocol.
+/// An agent of a protocol, as its file defines it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgentSpec {
-    /// Unique in the protocol.
+    /// The agent id; unique in the protocol.
     pub id: String,
     /// What the agent does.
     pub description: String,
-    /// The built-in agent it derives from.
+    /// The built-in agent that this agent derives from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// How the prompt joins that of the base; `append` when absent.
+    /// How the prompt is combined with the prompt of the base; `append` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<PromptMode>,
-    /// Needed without a base.
+    /// The prompt text; required if there is no base.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// Whether the model of the base is kept; `inherit` when absent.
+    /// Whether the agent uses the model of the base; `inherit` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelPolicy>,
-    /// Needed with `override`, and then with a name.
+    /// The model settings; required with `override`, and then `name` is required too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_config: Option<ModelConfig>,
-    /// What happens to the tools of the base; `inherit` when absent.
+    /// How the tools are combined with the tools of the base; `inherit` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolPolicy>,
-    /// The tools that are added, or that replace the others.
+    /// The tools to add, or the tools that replace those of the base.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools_list: Option<Vec<String>>,
-    /// The skills the agent may use.
+    /// The skills that the agent may use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<String>>,
-    /// The rules that are put into its prompt.
+    /// The rules to include in the agent's prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<Vec<String>>,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
-/// How an agent's prompt joins that of its base.
+/// How an agent's prompt is combined with the prompt of its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -56,7 +56,7 @@ pub enum PromptMode {
     Patch,
 }
 
-/// Whether the model of the base is kept.
+/// Whether an agent uses the model of its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -65,24 +65,24 @@ pub enum ModelPolicy {
     Override,
 }
 
-/// A model and its settings.
+/// A model name and its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelConfig {
-    /// The name of the model.
+    /// The model name, as the provider spells it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The sampling temperature, with the digits the author wrote.
+    /// The sampling temperature, with the digits that the author wrote.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<Number>,
-    /// The most tokens a reply may have.
+    /// The maximum number of tokens in a reply.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_i64")]
     pub max_tokens: Option<i64>,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
-/// What happens to the tools of the base.
+/// How an agent's tools are combined with the tools of its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]

@@ -1,30 +1,30 @@
-//! `protocol_index`: the front page of a protocol folder.
+//! `protocol_index`: the index file of a protocol folder.
 //!
-//! Not the folder: finding and reading files is done elsewhere.
+//! This module does not find or read files.
 
 use serde::{Deserialize, Serialize};
 
 use crate::JsonObject;
 
-/// The front page of a protocol folder.
+/// The index file of a protocol folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProtocolIndex {
     /// The unique name of the protocol.
     pub name: String,
-    /// A semantic version.
+    /// The semantic version of the protocol.
     pub version: String,
-    /// What the protocol is for.
+    /// The purpose of the protocol.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The workflow a run starts with.
+    /// The id of the workflow that a run starts with.
     pub default_workflow: String,
-    /// How the state is laid out in files.
+    /// How state files are laid out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<StateLayout>,
-    /// Anything else worth keeping.
+    /// Additional information about the protocol.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<JsonObject>,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
@@ -32,15 +32,15 @@ pub struct ProtocolIndex {
 /// How the state of a run is laid out in files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StateLayout {
-    /// One file or several; `single` when absent.
+    /// Whether the state is one file or several; `single` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<StateLayoutFormat>,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
-/// One state file or several.
+/// Whether the state of a run is one file or several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]

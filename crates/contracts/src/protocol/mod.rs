@@ -1,7 +1,8 @@
 //! The types of a protocol folder: `protocol_index`, `workflow`, `agent` and `state`.
 //!
-//! These objects are open, so each keeps what it does not know in `extra`: a file that is read and
-//! written again loses nothing. That is the one reason for `flatten` in this crate.
+//! The schemas allow additional keys, so each type keeps the keys it does not know in `extra`:
+//! reading a file and writing it back loses nothing. This is the only reason for `flatten` in this
+//! crate.
 
 pub mod index;
 pub mod workflow;

@@ -1,38 +1,38 @@
-//! `state`: where a run stands, as it is written beside the protocol folder.
+//! `state`: the current state of a run, as written next to the protocol folder.
 //!
-//! A projection of the run, never the truth about it.
+//! The file is a projection of the run. The run log remains the authoritative record.
 
 use serde::{Deserialize, Serialize};
 
 use crate::JsonObject;
 
-/// Where a run of a protocol stands.
+/// The current state of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RuntimeState {
-    /// The workflow that is running.
+    /// The id of the workflow that is running.
     pub workflow: String,
-    /// The phase it is in.
+    /// The id of the current phase.
     pub phase: String,
-    /// Whether it goes on.
+    /// Whether the run continues.
     pub status: RuntimeStatus,
-    /// A date-time.
+    /// When the state last changed, as an RFC 3339 date-time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<String>,
-    /// The sprint that is under way.
+    /// The id of the current sprint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sprint_id: Option<String>,
-    /// The task that is being worked on.
+    /// The id of the task in progress.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_task_id: Option<String>,
     /// The tasks of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tasks: Option<Vec<RuntimeTask>>,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
-/// Whether a run goes on.
+/// Whether a run continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -47,16 +47,16 @@ pub enum RuntimeStatus {
 /// One task of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RuntimeTask {
-    /// Unique among the tasks.
+    /// The task id; unique among the tasks of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// In the protocol's own words.
+    /// The task status, as the protocol names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// Who works on it.
+    /// The agent that works on the task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }

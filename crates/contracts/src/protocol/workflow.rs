@@ -1,7 +1,7 @@
-//! `workflow`: phases, transitions and gates as their file has them.
+//! `workflow`: phases, transitions and gates as defined in the workflow file.
 //!
-//! The shape alone: whether a transition leads anywhere is for rules and analysis, and nothing here
-//! runs.
+//! These types cover the shape only. Rules and the protocol check verify that transitions lead to
+//! existing phases; nothing here executes a workflow.
 
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
@@ -13,24 +13,24 @@ use crate::nullable::optional_i64;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkflowSpec {
-    /// Unique in the protocol.
+    /// The workflow id; unique in the protocol.
     pub id: String,
-    /// A name for people.
+    /// The display name of the workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What the workflow does.
+    /// The purpose of the workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Workflows that are merged in.
+    /// Workflows to merge into this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub include: Option<WorkflowIncludes>,
-    /// A run starts in the first.
+    /// The phases in order; a run starts in the first.
     pub phases: Vec<PhaseSpec>,
-    /// The ways from phase to phase.
+    /// The transitions between the phases.
     pub transitions: Vec<TransitionSpec>,
 }
 
-/// Workflows that are merged in, told apart by the JSON type.
+/// The workflows to merge in; the JSON type distinguishes the variants.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Value")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -62,50 +62,50 @@ impl Serialize for WorkflowIncludes {
 /// One phase of a workflow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PhaseSpec {
-    /// Unique in the workflow.
+    /// The phase id; unique in the workflow.
     pub id: String,
-    /// A name for people.
+    /// The display name of the phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Whether reaching it completes the run.
+    /// Whether entering the phase completes the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminal: Option<bool>,
-    /// The hook that runs after it is entered.
+    /// The hook that runs after the phase is entered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_enter: Option<String>,
-    /// The hook that runs before it is left.
+    /// The hook that runs before the phase is left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_exit: Option<String>,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
-/// One way from phase to phase.
+/// A transition from one phase to another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TransitionSpec {
-    /// The phase that is left.
+    /// The id of the phase that the run leaves.
     pub from: String,
-    /// The phase that is entered.
+    /// The id of the phase that the run enters.
     pub to: String,
-    /// The lowest open one is taken.
+    /// The priority; the open transition with the lowest number is taken.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_i64")]
     pub priority: Option<i64>,
-    /// What must hold; always open when absent.
+    /// The condition of the transition; if absent, the transition is always open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<GateOrCheck>,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
-/// What must hold before a transition is open, told apart by the JSON type.
+/// The condition that opens a transition; the JSON type distinguishes the variants.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Value")]
 pub enum GateOrCheck {
-    /// The check of a criteria gate, written short.
+    /// The short form: the expression of a criteria gate.
     Check(String),
-    /// A gate written out.
+    /// The long form: a gate object.
     Full(Box<GateSpec>),
 }
 
@@ -129,64 +129,64 @@ impl Serialize for GateOrCheck {
     }
 }
 
-/// A gate written out.
+/// A gate in its long form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GateSpec {
-    /// How the condition is decided.
+    /// How the gate is evaluated.
     #[serde(rename = "type")]
     pub kind: GateSpecKind,
-    /// The condition in words.
+    /// The condition in plain language.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// An expression; needed for `criteria` and `expression`.
+    /// The expression to evaluate; required for `criteria` and `expression`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
-    /// A file; needed for `file_exists`.
+    /// The file path to look for; required for `file_exists`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// A field of the state; needed for `status`.
+    /// The state field to compare; required for `status`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// What the field must equal; needed for `status`.
+    /// The value that the field must equal; required for `status`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// How a closed gate is asked again.
+    /// How often and at which interval a closed gate is evaluated again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<GateRetrySpec>,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
-/// How the condition of a gate is decided.
+/// How a gate is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GateSpecKind {
-    /// A person approves.
+    /// A person approves the transition.
     Manual,
-    /// An expression over the state.
+    /// An expression over the state must hold.
     Criteria,
-    /// An expression over the state, under its other name.
+    /// A synonym of `criteria`.
     Expression,
-    /// A file is there.
+    /// A file must exist.
     FileExists,
-    /// A field of the state has a value.
+    /// A field of the state must equal a value.
     Status,
 }
 
-/// How a closed gate is asked again.
+/// How a closed gate is evaluated again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GateRetrySpec {
-    /// Whether the interval grows.
+    /// Whether the interval grows between attempts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<RetryModeSpec>,
-    /// Such as `30s`, `5m` or `1h`.
+    /// The time between attempts, such as `30s`, `5m` or `1h`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<String>,
-    /// How often at most.
+    /// The maximum number of attempts.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_i64")]
     pub max_attempts: Option<i64>,
-    /// What the schema does not name.
+    /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 pub(crate) struct Seed(String);
 
 impl Seed {
-    /// The seed whose file name begins with this number; `Empty` where there is no folder of seeds.
+    /// The seed whose file name begins with this number; `None` where there is no folder of seeds.
     pub(crate) fn read(number: &str) -> Option<Self> {
         let files = std::fs::read_dir(testkit::find_seeds()?).expect("a readable folder");
         let mut names = files.map(|file| file.expect("a readable folder").path());

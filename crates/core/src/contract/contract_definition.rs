@@ -1,4 +1,4 @@
-//! A contract: schema, intake and rules under an id and a version.
+//! The [`Contract`] type: schema, intake and rules under an id and a version.
 
 use std::sync::Arc;
 
@@ -15,38 +15,43 @@ use crate::reply::{
 /// A compiled contract.
 #[derive(Debug)]
 pub struct Contract {
-    /// The name a user types.
+    /// The name that users and protocol files refer to.
     pub id: String,
-    /// `major.minor.patch`.
+    /// The version as `major.minor.patch`.
     pub version: String,
-    /// A few words.
+    /// A few words for lists; empty if the file has no `title`.
     pub title: String,
-    /// What it is for.
+    /// The purpose of the contract; empty if the file has no `description`.
     pub description: String,
-    /// How the text may carry the object.
+    /// The text that may surround the object in a reply. The default is that of the base, or
+    /// strict.
     pub intake: IntakeMode,
-    /// Which repairs may be made.
+    /// The repairs that may be made to a reply. The default is that of the base, or
+    /// [`IntakeMode::default_repairs`].
     pub repairs: RepairLevel,
-    /// What the object must look like.
+    /// The JSON Schema that the object must satisfy.
     pub schema: Schema,
-    /// What must hold beyond the schema; its own come before those of its base.
+    /// The conditions beyond the schema; the contract's own rules come before those of its base.
     pub rules: Vec<Arc<ContractRule>>,
-    /// What happens to a refused reply.
+    /// What happens after a refused reply. The default is that of the base, or
+    /// [`OnViolation::default`].
     pub on_violation: OnViolation,
-    /// How this version relates to the one before it.
+    /// How this version relates to the previous one; [`CompatibilityLevel::Initial`] by default.
     pub compatibility: CompatibilityLevel,
-    /// What whoever holds older values must do.
+    /// What users of older values must do to migrate; empty if there is nothing to do.
     pub migration_notes: String,
-    /// Of everything that decides: schema, intake, repairs, rules. Not of the words around it.
+    /// The SHA-256 digest of everything that affects decisions: schema, intake, repairs, rules,
+    /// `on_violation` and the digest of the base. The contract's own title and description are not
+    /// part of it.
     pub digest: String,
 }
 
-/// What happens to a refused reply.
+/// What happens after a refused reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OnViolation {
-    /// How often the model is asked again.
+    /// The number of retries; 2 by default.
     pub reask: u32,
-    /// What follows when that is spent.
+    /// What happens when the retries are used up; [`OnExhausted::Fail`] by default.
     pub then: OnExhausted,
 }
 
@@ -56,17 +61,17 @@ impl Default for OnViolation {
     }
 }
 
-/// The end of re-asking.
+/// What happens when the retries are used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnExhausted {
     /// The step fails.
     Fail,
-    /// A person is asked.
+    /// The run waits for a person.
     Wait,
 }
 
 impl OnExhausted {
-    /// The name in contract files.
+    /// Returns the name that contract files use.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -76,33 +81,33 @@ impl OnExhausted {
     }
 }
 
-/// How a version of a contract relates to the one before it.
+/// How a version of a contract relates to the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompatibilityLevel {
-    /// There is none before it.
+    /// There is no previous version.
     Initial,
-    /// It takes all that the old one took.
+    /// The new version accepts everything that the old one accepts.
     Backward,
-    /// The old one takes all that it takes.
+    /// The old version accepts everything that the new one accepts.
     Forward,
-    /// Both take the same.
+    /// Both versions accept the same values.
     Full,
-    /// Neither.
+    /// Neither version accepts everything that the other one accepts.
     Breaking,
 }
 
 impl CompatibilityLevel {
-    /// Every relation.
+    /// Every level, in the order of the declaration.
     pub const ALL: [Self; 5] =
         [Self::Initial, Self::Backward, Self::Forward, Self::Full, Self::Breaking];
 
-    /// Reads a relation by its name in contract files.
+    /// Parses the name that contract files use, or returns `None` for another name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|relation| relation.as_str() == name)
     }
 
-    /// The name in contract files.
+    /// Returns the name that contract files use.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -116,13 +121,13 @@ impl CompatibilityLevel {
 }
 
 impl Contract {
-    /// The terms this contract takes a text on.
+    /// Returns the admission settings of this contract for a reply with this finish reason.
     #[must_use]
     pub fn admission_options(&self, finish: FinishReason) -> AdmissionOptions {
         AdmissionOptions { intake: self.intake, repairs: self.repairs, finish }
     }
 
-    /// Lets a reply in, or tells everything wrong with it.
+    /// Accepts a reply, or returns everything that is wrong with it.
     #[must_use]
     pub fn admit(
         &self,
@@ -133,7 +138,8 @@ impl Contract {
         self.admit_text(text, self.admission_options(finish), context)
     }
 
-    /// The same for bytes that may be no text, on terms of the caller's.
+    /// Like [`Contract::admit`], for bytes that may not be UTF-8 and with settings that the caller
+    /// chooses.
     #[must_use]
     pub fn admit_bytes(
         &self,
@@ -159,7 +165,7 @@ impl Contract {
         AdmissionVerdict::from(accepted)
     }
 
-    /// The same for a value that never was text: a document, a record.
+    /// Like [`Contract::admit`], for a value that was never text, such as a document or a record.
     #[must_use]
     pub fn admit_value(&self, value: &Value, context: &RuleContext<'_>) -> AdmissionVerdict {
         let accepted: Result<AcceptedValue, Vec<Violation>> =
@@ -168,7 +174,7 @@ impl Contract {
         AdmissionVerdict::from(accepted)
     }
 
-    /// The rules that this context cannot decide.
+    /// Returns the ids of the rules that are skipped because this context lacks a value they read.
     #[must_use]
     pub fn list_unchecked_rules(&self, context: &RuleContext<'_>) -> Vec<&str> {
         let lacking = self.rules.iter().filter(|rule| rule.lacks_context(context));

@@ -1,4 +1,4 @@
-//! All contracts a place knows, by id and version.
+//! The registry of known contracts, by id and version.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,37 +8,38 @@ use thiserror::Error;
 use super::Contract;
 use crate::similar_name::find_similar_name;
 
-/// Contracts by id; of each id, every version, newest last.
+/// Contracts by id, with every version of each id, newest last.
 #[derive(Debug, Default, Clone)]
 pub struct ContractRegistry {
     contracts: BTreeMap<String, Vec<Arc<Contract>>>,
 }
 
-/// Why a contract could not be registered or found.
+/// The reason why a contract cannot be registered or found.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ContractRegistryError {
-    /// Two different contracts claim one id and version.
+    /// Two different contracts have the same id and version.
     #[error(
         "`{id}` version {version} is registered already, with another content; raise the version"
     )]
     VersionConflict {
-        /// The id.
+        /// The id that both contracts have.
         id: String,
-        /// The version.
+        /// The version that both contracts have.
         version: String,
     },
-    /// Nobody registered this.
+    /// The registry has no contract with this name.
     #[error("no contract `{name}`{}", hint.as_ref().map_or_else(String::new, |known| format!("; did you mean `{known}`?")))]
     Unknown {
-        /// What was asked for.
+        /// The requested name: `id` or `id@version`.
         name: String,
-        /// What was probably meant.
+        /// The most similar known name; absent if none is similar.
         hint: Option<String>,
     },
 }
 
 impl ContractRegistry {
-    /// Adds a contract. The same one twice is fine; another under the same name is not.
+    /// Adds a contract. Adding an identical contract again is allowed; another contract with the
+    /// same id and version is an error.
     pub fn add(&mut self, contract: Contract) -> Result<(), ContractRegistryError> {
         let versions = self.contracts.entry(contract.id.clone()).or_default();
         match versions.iter().find(|other| other.version == contract.version) {
@@ -55,7 +56,7 @@ impl ContractRegistry {
         }
     }
 
-    /// Finds `id` (its newest version) or `id@version`.
+    /// Finds the newest version of `id`, or exactly `id@version`.
     pub fn find(&self, name: &str) -> Result<&Arc<Contract>, ContractRegistryError> {
         let (id, version) = match name.split_once('@') {
             Some((id, version)) => (id, Some(version)),
@@ -72,13 +73,13 @@ impl ContractRegistry {
         })
     }
 
-    /// The newest version under an id.
+    /// Returns the newest version of an id.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&Contract> {
         self.find(id).ok().map(Arc::as_ref)
     }
 
-    /// Every contract, by id, then version.
+    /// Returns every contract, sorted by id and then by version.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Contract>> {
         self.contracts.values().flatten()
     }
@@ -91,7 +92,7 @@ impl ContractRegistry {
     }
 }
 
-/// A version as numbers, so that 1.10.0 comes after 1.9.0.
+/// Parses a version into numbers, so that 1.10.0 sorts after 1.9.0.
 fn parse_version(version: &str) -> Vec<u64> {
     version.split('.').map(|part| part.parse().unwrap_or(0)).collect()
 }

@@ -1,7 +1,8 @@
-//! Rules: what a schema cannot say. Sums, "if and only if", old against new.
+//! Rules: conditions that a schema cannot express, such as sums, "if and only if", and comparisons
+//! of old and new values.
 //!
-//! A rule is put to a value that already satisfies its schema. It answers with violations, never
-//! with an error: a rule that cannot be decided refuses, and says why.
+//! A rule is evaluated on a value that already satisfies the schema. Its result is a list of
+//! violations, never an error: a rule that cannot be decided refuses the value and says why.
 
 use serde_json::Value;
 
@@ -9,11 +10,11 @@ use crate::expr::Expr;
 use crate::json::{JsonPointerPattern, JsonValuePath};
 use crate::reply::{Code, RuleContext, Violation, ViolationList, format_value};
 
-/// The names an expression of a rule may use.
+/// The variables that a rule expression may use. `item` exists only in rules with `each`.
 pub const RULE_VARIABLES: [&str; 5] = ["reply", "state", "run", "new", "item"];
 
-/// How many steps a rule may take over all its items: each has a budget of its own, and a hostile
-/// reply has as many items as fit.
+/// The maximum number of steps of one rule over all its items. Each evaluation has its own budget,
+/// but a hostile reply can have as many items as fit into it.
 const MAX_RULE_STEPS: usize = 10_000_000;
 
 const STATE: usize = 1;
@@ -24,22 +25,24 @@ const ITEM: usize = 4;
 /// One rule of a contract.
 #[derive(Debug)]
 pub struct ContractRule {
-    /// Its id, which is the code of its violations.
+    /// The id, which is also the code of the rule's violations.
     pub id: String,
-    /// The values it is put to, each as `item`; without it, the whole reply.
+    /// The values that the rule is evaluated on, each as `item`; if absent, the rule is evaluated
+    /// once on the whole reply.
     pub each: Option<JsonPointerPattern>,
-    /// When it applies; without it, always.
+    /// The condition under which the rule applies; if absent, it always applies.
     pub when: Option<Expr>,
-    /// What must then hold.
+    /// The condition that must hold if the rule applies.
     pub then: Expr,
-    /// The faulty place: from the root, or from the item.
+    /// The pointer that violations report: relative to the item if the rule has `each`, otherwise
+    /// to the root.
     pub at: String,
-    /// What must hold, in a sentence.
+    /// The requirement as a sentence, which violations show.
     pub says: String,
 }
 
 impl ContractRule {
-    /// Whether the rule asks for something this context does not have.
+    /// Returns whether the rule reads a value that this context lacks.
     #[must_use]
     pub fn lacks_context(&self, context: &RuleContext<'_>) -> bool {
         let absent = |slot: usize| match slot {
@@ -54,7 +57,7 @@ impl ContractRule {
         [STATE, RUN, NEW].into_iter().any(|slot| absent(slot) && asks(slot))
     }
 
-    /// Puts the rule to a reply.
+    /// Evaluates the rule on a reply and adds its violations to `into`.
     pub fn check(&self, reply: &Value, context: &RuleContext<'_>, into: &mut ViolationList) {
         let mut roots = [Some(reply), context.state, context.run, context.new, None];
         match &self.each {
@@ -74,7 +77,7 @@ impl ContractRule {
         }
     }
 
-    /// There are more items than there is work allowed.
+    /// Describes a rule that has more items than its step limit allows.
     fn describe_step_limit(&self, way: &JsonValuePath<'_>) -> Violation {
         let message = format!(
             "rule `{}` could not be decided: over all its items it may take at most {MAX_RULE_STEPS} steps",

@@ -1,7 +1,7 @@
-//! Which declared defaults fit the schema they stand in.
+//! Finds the declared defaults that are invalid in their own schema.
 //!
-//! All are put to one validator: the document is embedded as a resource of its own, and a field for
-//! each default refers to the subschema that declares it.
+//! One validator checks all of them: the document is embedded as a separate resource, and one field
+//! per default refers to the subschema that declares it.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,20 @@ use super::schema_explainer::SchemaExplainer;
 use super::validator_options;
 use crate::reply::ViolationList;
 
-/// A default as it is declared.
+/// A declared default in both forms that are checked.
 #[derive(Debug)]
 pub(super) struct DeclaredDefault {
-    /// As it stands in the schema.
+    /// The default as the schema declares it.
     pub(super) as_declared: Value,
-    /// With the defaults inside it filled in.
+    /// The default with the defaults inside it filled in.
     pub(super) filled: Value,
 }
 
-/// The address of the embedded document, where it has none of its own.
+/// The `$id` of the embedded document if it has none of its own.
 const EMBEDDED_SCHEMA_ID: &str = "urn:countersign:schema";
 
-/// The defaults, by the pointer of the schema that declares them, that do not fit that schema,
-/// neither as they stand nor with the defaults inside them.
+/// Returns the defaults, given by the pointer of the declaring schema, that are invalid in that
+/// schema both as declared and with the defaults inside them filled in.
 pub(super) fn find_broken_defaults(
     root: &Value,
     declared: &BTreeMap<String, DeclaredDefault>,
@@ -84,7 +84,7 @@ pub(super) fn find_broken_defaults(
         .collect()
 }
 
-/// A pointer as it stands in a reference.
+/// Percent-encodes a pointer for use in a reference.
 fn encode_pointer(pointer: &str) -> String {
     let mut text = String::with_capacity(pointer.len());
     for byte in pointer.bytes() {

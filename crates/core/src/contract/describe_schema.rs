@@ -1,8 +1,8 @@
-//! Schemas in words, for messages: short, never the whole schema.
+//! Describes schemas in a few words for messages, never the whole schema.
 
 use serde_json::Value;
 
-/// Keywords that are words around a schema and decide nothing.
+/// Keywords that only annotate a schema and affect no decision.
 pub(super) const ANNOTATION_KEYWORDS: [&str; 8] = [
     "title",
     "description",
@@ -14,10 +14,10 @@ pub(super) const ANNOTATION_KEYWORDS: [&str; 8] = [
     "$schema",
 ];
 
-/// What a schema wants that says nothing about it.
+/// The description of a schema that restricts nothing.
 pub(super) const ANY_VALUE: &str = "a value";
 
-/// What a schema wants, in a few words.
+/// Describes in a few words what a schema requires.
 pub(super) fn describe_schema(schema: &Value) -> String {
     if let Some(value) = schema.get("const") {
         return value.to_string();
@@ -39,7 +39,7 @@ pub(super) fn describe_schema(schema: &Value) -> String {
     }
 }
 
-/// Items with commas, cut where the list is long.
+/// Joins items with commas; after 24 items only the number of the rest follows.
 pub(super) fn join_items(mut items: impl Iterator<Item = String>) -> String {
     const SHOWN: usize = 24;
     let shown = items.by_ref().take(SHOWN).collect::<Vec<_>>().join(", ");
@@ -49,7 +49,7 @@ pub(super) fn join_items(mut items: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// A type's name as it stands in a sentence.
+/// Adds the article to the name of a type.
 pub(super) fn add_article(name: &str) -> String {
     match name {
         "null" => "null".to_owned(),

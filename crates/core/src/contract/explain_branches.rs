@@ -1,5 +1,5 @@
-//! Alternatives: of the branches of `anyOf` and `oneOf`, the nearest one speaks; of several that
-//! are equally near, all do, in one line.
+//! Explains failed alternatives: of the branches of `anyOf` and `oneOf`, the nearest one is
+//! reported. If several are equally near, one line reports all of them.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
@@ -9,7 +9,7 @@ use super::schema_explainer::SchemaExplainer;
 use crate::reply::{Code, Violation, ViolationList, format_value};
 use crate::similar_name::find_similar_name;
 
-/// Puts the violations of the nearest branch, or one violation where no branch is near.
+/// Adds the violations of the nearest branch, or a single violation if no branch is near.
 pub(super) fn explain_branches(
     explain: SchemaExplainer<'_>,
     error: &ValidationError<'_>,
@@ -45,8 +45,8 @@ pub(super) fn explain_branches(
     }
 }
 
-/// Where one field says which branch is meant and every branch expects another value of it: all of
-/// these values, in one violation.
+/// If one field selects the branch and every branch expects another value of it, returns one
+/// violation that lists all these values.
 fn describe_unknown_discriminator(
     error: &ValidationError<'_>,
     base: &str,
@@ -85,7 +85,7 @@ fn describe_unknown_discriminator(
     })
 }
 
-/// One line for branches that are equally near, or equally far.
+/// Describes branches that are equally near, or equally far, in one line.
 fn describe_alternatives(branches: &[Vec<Violation>], pointer: &str, found: String) -> Violation {
     let mut firsts = branches.iter().filter_map(|branch| branch.first());
     if firsts.clone().all(|fault| fault.code == Code::Type && fault.pointer == pointer) {
@@ -111,13 +111,13 @@ fn describe_alternatives(branches: &[Vec<Violation>], pointer: &str, found: Stri
     Violation::new(Code::AnyOf, pointer, expected.join("; or "), found)
 }
 
-/// How many alternatives, and how many demands of each, one sentence names.
+/// The maximum number of alternatives, and of requirements per alternative, in one sentence.
 const MAX_NAMED_ALTERNATIVES: usize = 12;
 
-/// From here on, a branch is not what the value tried to be.
+/// The distance from which a branch counts as unrelated to the value.
 const UNRELATED_DISTANCE: usize = 1000;
 
-/// How much one fault speaks against its branch.
+/// Returns the weight of one error in the distance of its branch.
 fn weigh_error(fault: &ValidationError<'_>, whole: &ValidationError<'_>) -> usize {
     let at_root = fault.instance_path() == whole.instance_path();
     match fault.kind() {
@@ -125,7 +125,7 @@ fn weigh_error(fault: &ValidationError<'_>, whole: &ValidationError<'_>) -> usiz
             UNRELATED_DISTANCE
         }
         Kind::FalseSchema if at_root => UNRELATED_DISTANCE,
-        // A field that says which branch is meant.
+        // A field that selects the branch.
         Kind::Constant { .. } | Kind::Enum { .. } => 20,
         Kind::Required { .. } => 4,
         _ => 3,

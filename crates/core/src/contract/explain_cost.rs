@@ -1,21 +1,21 @@
-//! What it costs to list everything wrong with a value.
+//! Estimates the cost of listing everything that is wrong with a value.
 //!
-//! The schema engine gathers every fault, each with its pointer as text, before it gives the first
-//! one. For a small value that is nothing; for a hostile one it is gigabytes. So the cost is
-//! estimated from the value before the engine is asked.
+//! The schema engine collects every error, each with its pointer as text, before it returns the
+//! first one. For a small value this costs nothing; for a hostile one it takes gigabytes. The cost
+//! is therefore estimated from the value before the engine runs.
 
 use serde_json::Value;
 
 use crate::limits::MAX_EXPLAIN_MEMORY_BYTES;
 
-/// What one fault takes beside its pointer.
+/// The bytes that one error takes in addition to its pointer.
 const FAULT_BYTES: usize = 256;
 
-/// What an index takes in a pointer.
+/// The bytes that an array index takes in a pointer.
 const INDEX_BYTES: usize = 6;
 
-/// How many steps the engine may take to list everything wrong with a value: in each of them it may
-/// keep a fault, with the pointer as text.
+/// Returns the number of steps that the engine may take to list all errors of a value. It may keep
+/// one error, with its pointer as text, per step.
 pub(super) fn estimate_explain_steps(value: &Value) -> u64 {
     (MAX_EXPLAIN_MEMORY_BYTES / (FAULT_BYTES + measure_longest_pointer(value))) as u64
 }
@@ -38,7 +38,7 @@ fn measure_longest_pointer(value: &Value) -> usize {
     longest
 }
 
-/// How many alternatives a schema offers in all its `anyOf` and `oneOf`.
+/// Counts the alternatives in all `anyOf` and `oneOf` of a schema.
 pub(super) fn count_branches(schema: &Value) -> usize {
     let mut count = 0;
     let mut open = vec![schema];
@@ -86,7 +86,8 @@ mod tests {
         assert!(steps(&"k".repeat(4_000)) < 5_000);
     }
 
-    /// Every case ended the process, or told nothing, when depth and branches alone were counted.
+    /// Each of these cases ended the process, or gave no explanation, when only depth and branches
+    /// were counted.
     #[test]
     fn alternatives_that_multiply_with_the_depth_are_not_listed() {
         let operator = |n: usize| json!({"properties": {"op": {"const": n}, "left": {"$ref": "#"}}, "required": ["op"]});

@@ -1,7 +1,7 @@
-//! A value with its defaults, held against the schema.
+//! Fills in defaults and validates the value.
 //!
-//! A default is a convenience: nobody wrote it, so no value is refused for it. Where a filled-in
-//! default makes a value invalid, it is left out again.
+//! A default is a convenience that the model did not write, so it must not cause a refusal. A
+//! filled-in default that makes a value invalid is removed again.
 
 use serde_json::Value;
 
@@ -10,20 +10,20 @@ use crate::json;
 use crate::limits::MAX_DEFAULT_BYTES;
 use crate::reply::{Code, Violation};
 
-/// How often defaults that are to blame are taken out before all of them are.
+/// The number of rounds that remove only the defaults at fault, before all defaults are removed.
 const MAX_REMOVAL_ROUNDS: usize = 3;
 
-/// What became of a value.
+/// The result of filling in defaults and validating.
 #[derive(Debug)]
 pub(crate) struct SchemaValidation {
-    /// The pointers of the defaults that were filled in.
+    /// The pointers of the defaults that were filled in and kept.
     pub(crate) defaults: Vec<String>,
-    /// Everything wrong with the value.
+    /// The violations of the value; empty if it is valid.
     pub(crate) violations: Vec<Violation>,
 }
 
 impl Schema {
-    /// Fills in defaults, and holds the value against the schema.
+    /// Fills in defaults and validates the value against the schema.
     pub(crate) fn fill_and_validate(&self, value: &mut Value) -> SchemaValidation {
         let filled = self.fill_defaults_measured(value);
         let mut defaults = filled.added;
@@ -46,7 +46,7 @@ impl Schema {
                 break;
             }
             remove_fields(value, &blamed);
-            // What stood inside a default went with it.
+            // Defaults inside a removed default are removed with it.
             defaults.retain(|pointer| value.pointer(pointer).is_some());
             violations = self.list_violations(value);
         }
@@ -65,7 +65,7 @@ impl Schema {
     }
 }
 
-/// Whether a violation lies in what was filled in at a pointer.
+/// Returns whether a violation lies in the default at this pointer.
 fn is_blamed(pointer: &str, violations: &[Violation]) -> bool {
     violations.iter().any(|violation| {
         let inside = violation.pointer.strip_prefix(pointer);
@@ -73,7 +73,7 @@ fn is_blamed(pointer: &str, violations: &[Violation]) -> bool {
     })
 }
 
-/// Takes fields out again, inner ones first.
+/// Removes fields, inner ones first.
 fn remove_fields(value: &mut Value, pointers: &[String]) {
     for pointer in pointers.iter().rev() {
         let holder = json::parent_pointer(pointer).and_then(|parent| value.pointer_mut(parent));
@@ -102,10 +102,10 @@ mod tests {
 
     #[test]
     fn no_value_is_refused_for_a_default() {
-        // The default does not fit its own schema.
+        // The default is invalid in its own schema.
         let broken = json!({"properties": {"a": {"type": "integer", "default": "x"}}});
         check(broken, json!({}), json!({}), &[]);
-        // It fits, but not beside what else is asked.
+        // The default is valid alone, but not together with the other keywords.
         let crowded = json!({"maxProperties": 1, "properties": {"a": {"default": 1}, "b": {}}});
         check(crowded, json!({"b": 2}), json!({"b": 2}), &[]);
         let excluded = json!({"properties": {"a": {"default": 1}, "b": {"default": 2}}, "not": {"required": ["a"]}});

@@ -1,8 +1,9 @@
-//! What a schema that compiles may still have got wrong: misspelt keywords, formats nobody knows,
-//! defaults that do not fit.
+//! Finds likely mistakes in a schema that compiles: misspelt keywords, unknown formats and invalid
+//! defaults.
 //!
-//! JSON Schema passes over what it does not know: `minLenght` and `format: datetime` check nothing.
-//! Only what is nearly a keyword is told. Any other unknown keyword is an annotation of the author's.
+//! JSON Schema ignores what it does not know: `minLenght` and `format: datetime` check nothing.
+//! Only names that are similar to a keyword are reported; any other unknown keyword is taken as an
+//! annotation of the author.
 
 use serde_json::Value;
 
@@ -14,10 +15,10 @@ use crate::json;
 use crate::similar_name::find_similar_name;
 use crate::source::{Diagnostic, ParsedSourceFile, SourceFile};
 
-/// Findings of one schema that are told.
+/// The maximum number of findings reported for one schema.
 const MAX_FINDINGS: usize = 200;
 
-/// Keywords whose value is a schema, or a list of schemas.
+/// Keywords whose value is a schema or an array of schemas.
 const SUBSCHEMA_KEYWORDS: [&str; 16] = [
     "additionalItems",
     "additionalProperties",
@@ -37,11 +38,11 @@ const SUBSCHEMA_KEYWORDS: [&str; 16] = [
     "unevaluatedProperties",
 ];
 
-/// Keywords whose value is a table of schemas by names of the author's.
+/// Keywords whose value maps names chosen by the author to schemas.
 const SCHEMA_MAP_KEYWORDS: [&str; 6] =
     ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
 
-/// All the others, of 2020-12 and draft-07.
+/// All other keywords of 2020-12 and draft-07.
 const OTHER_KEYWORDS: [&str; 37] = [
     "$anchor",
     "$comment",
@@ -82,8 +83,8 @@ const OTHER_KEYWORDS: [&str; 37] = [
     "uniqueItems",
 ];
 
-/// Loads a contract file and looks it over: the faults that keep it from being used, or the
-/// warnings about its schema.
+/// Loads and checks a contract file. Returns the errors that prevent its use, or else the warnings
+/// about its schema.
 #[must_use]
 pub fn check_contract(
     source: SourceFile,
@@ -107,7 +108,7 @@ pub fn check_contract(
     }
 }
 
-/// Looks over the schema that stands at a pointer of a file; all findings are warnings.
+/// Checks the schema at the pointer `at` of a file. All findings are warnings.
 #[must_use]
 pub fn check_schema(tree: &ParsedSourceFile, at: &str, schema: &Schema) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
@@ -229,7 +230,7 @@ mod tests {
                 format!("`zip` is no format of JSON Schema, and checks nothing [unknown_format] (known are {}; use `pattern` for others)", ASSERTED_FORMATS.join(", ")),
             ]
         );
-        // Names of fields, and data, are no keywords.
+        // Field names and data are not keywords.
         assert_eq!(
             told(
                 "{ properties: { minLenght: { const: { fromat: 1 } }, format: { type: string } }, x-own: 1 }"

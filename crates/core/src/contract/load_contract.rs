@@ -1,4 +1,5 @@
-//! Contract files: text to a compiled contract, or every fault with its place.
+//! Loads contract files: text becomes a compiled contract, or a list of every fault with its
+//! location.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,10 +14,11 @@ use crate::json::{self, JsonPointerPattern, RepairLevel};
 use crate::reply::IntakeMode;
 use crate::source::{Diagnostic, ParsedSourceFile, SourceFile};
 
-/// Reads what a contract file refers to: a path relative to it, to the text or the reason why not.
+/// Reads a file that a contract file refers to: takes a path relative to the contract file, and
+/// returns the text or the reason why it cannot be read.
 pub type ContractFileReader<'r> = &'r dyn Fn(&str) -> Result<String, String>;
 
-/// The schema of contract files themselves.
+/// The JSON Schema of contract files.
 pub const CONTRACT_FILE_SCHEMA: &str = include_str!("contract.schema.json");
 
 static COMPILED_FILE_SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
@@ -24,7 +26,7 @@ static COMPILED_FILE_SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
     Schema::compile(schema).expect("our own schema compiles")
 });
 
-/// Loads a contract file that stands by itself.
+/// Loads a contract file that has no `base`.
 pub fn load_contract(
     source: SourceFile,
     read: ContractFileReader<'_>,
@@ -32,8 +34,8 @@ pub fn load_contract(
     load_contract_with_base(source, read, &ContractRegistry::default())
 }
 
-/// Loads a contract file that may have one of these contracts as its base: it then takes what that one
-/// takes, and may have more rules.
+/// Loads a contract file that may have one of the known contracts as its `base`. It then inherits
+/// the schema, settings and rules of the base and may add rules.
 pub fn load_contract_with_base(
     source: SourceFile,
     read: ContractFileReader<'_>,
@@ -115,7 +117,7 @@ pub fn load_contract_with_base(
     })
 }
 
-/// Loads a contract whose schema stands in the same text.
+/// Loads a contract from a text that contains its schema. References to other files are errors.
 pub fn load_inline_contract(text: &str) -> Result<Contract, Vec<Diagnostic>> {
     load_contract(SourceFile::new("<inline>", text), &|path| {
         Err(format!("`{path}`: an inline contract reads no files"))
@@ -145,7 +147,7 @@ fn load_schema(
     })
 }
 
-/// The contract that this one is built upon.
+/// Finds the contract that `base` names; `None` if the file has no `base`.
 fn find_base(
     tree: &ParsedSourceFile,
     known: &ContractRegistry,
@@ -179,7 +181,7 @@ fn load_rules(
             faults.push(tree.diagnose("duplicate_id", &format!("{base}/id"), message));
         }
         let each = rule["each"].as_str().and_then(JsonPointerPattern::parse);
-        // Without `each` there is no item to speak of.
+        // The variable `item` exists only in rules with `each`.
         let names = if each.is_some() {
             &RULE_VARIABLES[..]
         } else {

@@ -1,4 +1,5 @@
-//! What a reply is held against: a schema, rules, and how the text may arrive. Compiled once.
+//! Contracts: the schema, the rules and the intake settings that a reply must satisfy. A contract
+//! is compiled once and used for many replies.
 
 mod schema;
 mod schema_bounds;

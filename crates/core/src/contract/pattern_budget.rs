@@ -1,5 +1,5 @@
-//! What the patterns of a schema take when they are compiled: counted repetitions multiply, and a
-//! few kilobytes of text can become gigabytes.
+//! Limits the memory that compiled patterns take: counted repetitions multiply, and a few kilobytes
+//! of text can become gigabytes.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use super::schema::SchemaError;
 use crate::json;
 use crate::limits::MAX_PATTERN_BYTES;
 
-/// Sizes that are tried one after the other; a pattern costs the first that it fits into.
+/// The sizes that are tried in order; a pattern costs the first size that it fits into.
 const SIZE_CLASSES: [usize; 4] = [8 << 10, 64 << 10, 1 << 20, 10 << 20];
 
-/// Refuses a schema whose patterns take more than [`MAX_PATTERN_BYTES`] together. What is wrong with a
-/// single one is the engine's to say.
+/// Refuses a schema whose patterns together take more than [`MAX_PATTERN_BYTES`]. The engine itself
+/// reports faults of a single pattern.
 pub(super) fn check_patterns(schema: &Value) -> Result<(), SchemaError> {
     let mut cost =
         PatternBudget { charged_patterns: BTreeSet::new(), bytes_left: MAX_PATTERN_BYTES };

@@ -1,4 +1,4 @@
-//! Local references of a schema: `#`, `#/a/pointer` and `#anchor`.
+//! Resolves the local references of a schema: `#`, `#/a/pointer` and `#anchor`.
 
 use std::collections::BTreeMap;
 
@@ -14,25 +14,25 @@ pub(super) const DATA_KEYWORDS: [&str; 4] = ["enum", "const", "default", "exampl
 pub(super) struct ReferenceResolver<'s> {
     root: &'s Value,
     anchors: BTreeMap<&'s str, (String, &'s Value)>,
-    /// Draft-07 ignores every keyword beside `$ref`.
+    /// Whether keywords beside `$ref` are ignored, as draft-07 requires.
     pub(super) ignores_siblings: bool,
 }
 
 impl<'s> ReferenceResolver<'s> {
-    /// Collects the anchors of a document.
+    /// Creates a resolver and collects the anchors of the document.
     pub(super) fn new(root: &'s Value) -> Self {
         let mut anchors = BTreeMap::new();
         collect_anchors(root, &mut String::new(), &mut anchors);
         Self { root, anchors, ignores_siblings: is_draft_07(root) }
     }
 
-    /// The document that the references point into.
+    /// Returns the document that the references point into.
     pub(super) fn root(&self) -> &'s Value {
         self.root
     }
 
-    /// The pointer and the schema that a reference leads to; `Empty` where it leads nowhere in
-    /// this document.
+    /// Returns the pointer and the schema that a reference leads to; `None` if it leads to nothing
+    /// in this document.
     pub(super) fn resolve(&self, reference: &str) -> Option<(String, &'s Value)> {
         let fragment = decode_percent(reference.strip_prefix('#')?)?;
         if fragment.is_empty() || fragment.starts_with('/') {
@@ -42,13 +42,13 @@ impl<'s> ReferenceResolver<'s> {
         self.anchors.get(fragment.as_str()).cloned()
     }
 
-    /// The same for the `$ref` of a schema object.
+    /// Resolves the `$ref` of a schema object.
     pub(super) fn resolve_in(&self, schema: &Value) -> Option<(String, &'s Value)> {
         self.resolve(schema.get("$ref")?.as_str()?)
     }
 }
 
-/// Whether a document declares draft-07.
+/// Returns whether a document declares draft-07.
 pub(super) fn is_draft_07(root: &Value) -> bool {
     let dialect = root.get("$schema").and_then(Value::as_str).unwrap_or_default();
     dialect.trim_end_matches('#') == "http://json-schema.org/draft-07/schema"
@@ -63,7 +63,7 @@ fn collect_anchors<'s>(
     match schema {
         Value::Object(members) => {
             let text = |keyword: &str| members.get(keyword).and_then(Value::as_str);
-            // Draft-07 writes an anchor as an `$id` that begins with `#`.
+            // In draft-07 an anchor is an `$id` that begins with `#`.
             let old = text("$id").and_then(|id| id.strip_prefix('#')).filter(|id| !id.is_empty());
             for name in [text("$anchor"), text("$dynamicAnchor"), old].into_iter().flatten() {
                 into.entry(name).or_insert_with(|| (at.clone(), schema));
@@ -87,7 +87,7 @@ fn collect_anchors<'s>(
     }
 }
 
-/// The fragment of a reference with its percent signs decoded; `Empty` where they are malformed.
+/// Decodes the percent escapes of a reference fragment; `None` if they are malformed.
 fn decode_percent(fragment: &str) -> Option<String> {
     if !fragment.contains('%') {
         return Some(fragment.to_owned());

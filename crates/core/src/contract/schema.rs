@@ -1,7 +1,7 @@
-//! JSON Schema, 2020-12 and draft-07: compiled, and asked for every fault at once.
+//! Compiles a JSON Schema (2020-12 or draft-07) and lists every violation of a value at once.
 //!
-//! Formats are asserted, references never leave the
-//! document, and patterns run on a linear engine. What the faults mean is said in `explain.rs`.
+//! Formats are asserted, references never leave the document, and patterns run on an engine with
+//! linear time. `schema_explainer.rs` turns the engine's errors into violations.
 
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ use super::validator_options;
 use crate::json;
 use crate::reply::{Code, Violation, ViolationList};
 
-/// How many steps finding the first violation may take.
+/// The maximum number of steps for finding the first violation.
 const MAX_FIRST_STEPS: u64 = 2_000_000;
 
 /// A compiled schema.
@@ -31,23 +31,23 @@ pub struct Schema {
     validator: Validator,
     defaults: SchemaDefaults,
     top_level_fields: Vec<String>,
-    /// How many alternatives the schema has in all.
+    /// The number of `anyOf` and `oneOf` branches in the whole schema.
     branch_count: usize,
     graph: OnceLock<SchemaGraph>,
 }
 
-/// Why a text is no schema we take.
+/// The reason why a schema is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct SchemaError {
-    /// The place in the schema.
+    /// The JSON Pointer of the fault in the schema.
     pub pointer: String,
-    /// What is wrong there.
+    /// A description of the fault.
     pub message: String,
 }
 
 impl Schema {
-    /// Compiles a schema.
+    /// Compiles a schema after checking its size, its patterns and its dialect.
     pub fn compile(source: Value) -> Result<Self, SchemaError> {
         check_bounds(&source)?;
         check_patterns(&source)?;
@@ -69,14 +69,15 @@ impl Schema {
         })
     }
 
-    /// The schema as it was written.
+    /// Returns the schema as the author wrote it.
     #[must_use]
     pub fn source(&self) -> &Value {
         &self.source
     }
 
-    /// Fills in declared defaults, as long as the value gains at most
-    /// [`MAX_DEFAULT_BYTES`](crate::limits::MAX_DEFAULT_BYTES); gives the pointers of what it added.
+    /// Fills in declared defaults until the value has gained
+    /// [`MAX_DEFAULT_BYTES`](crate::limits::MAX_DEFAULT_BYTES), and returns the pointers of the
+    /// added fields.
     pub fn fill_defaults(&self, value: &mut Value) -> Vec<String> {
         self.defaults.fill(value).added
     }
@@ -85,27 +86,29 @@ impl Schema {
         self.defaults.fill(value)
     }
 
-    /// The declared defaults that do not fit the schema they stand in, and are not filled in.
+    /// Returns the declared defaults that are invalid in their own schema. They are never filled
+    /// in.
     #[must_use]
     pub fn broken_defaults(&self) -> &[BrokenDefault] {
         &self.defaults.broken
     }
 
-    /// Whether the value fits, without telling why not.
+    /// Returns whether the value is valid, without saying why not.
     #[must_use]
     pub fn is_valid(&self, value: &Value) -> bool {
         self.validator.is_valid(value)
     }
 
-    /// The steps that the validation of a value takes at most, told without validating; `Empty`
-    /// beyond the limit. Where alternatives lead back to themselves they may double with every
-    /// level of the value, and the engine cannot be stopped.
+    /// Returns an upper bound of the steps that validating the value takes, without validating it;
+    /// `None` if it exceeds `limit`. With recursive alternatives the steps can double with every
+    /// level of the value, and the engine cannot be interrupted.
     pub(crate) fn estimate_validation_steps(&self, value: &Value, limit: u64) -> Option<u64> {
         self.graph.get_or_init(|| SchemaGraph::new(&self.source)).estimate_steps(value, limit)
     }
 
-    /// What is wrong with the value, in the order of the schema: the first of it in words, the
-    /// rest counted. Of a value that is too large to list everything, the first violation alone.
+    /// Returns what is wrong with the value, in the order of the schema: the first violations in
+    /// full, the rest as a count. For a value that is too large to list everything, returns one
+    /// violation only.
     #[must_use]
     pub fn list_violations(&self, value: &Value) -> Vec<Violation> {
         if self.validator.is_valid(value) {
@@ -120,7 +123,7 @@ impl Schema {
         } else if self.branch_count > 0
             || self.estimate_validation_steps(value, MAX_FIRST_STEPS).is_none()
         {
-            // The engine would try every way through everything inside before it says a word.
+            // The engine would try every combination of branches before it returns the first error.
             return vec![describe_unexplained("too large to say where")];
         } else if let Err(error) = self.validator.validate(value) {
             explain.explain_error(&error, "", &mut list);
@@ -130,7 +133,7 @@ impl Schema {
         list.finish()
     }
 
-    /// The fields a reply may have at its top, sorted.
+    /// Returns the top-level fields that a reply may have, sorted.
     pub(crate) fn top_level_fields(&self) -> &[String] {
         &self.top_level_fields
     }
@@ -158,7 +161,7 @@ fn check_dialect(schema: &Value) -> Result<(), SchemaError> {
     Err(SchemaError { pointer: "/$schema".to_owned(), message })
 }
 
-/// The fields a reply of this schema may have at its top.
+/// Collects the top-level fields that the schema declares or requires.
 fn collect_top_level_fields(schema: &Value) -> Vec<String> {
     let declared = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
@@ -169,8 +172,8 @@ fn collect_top_level_fields(schema: &Value) -> Vec<String> {
     fields
 }
 
-/// The engine's own words, unless ours are better: a schema that breaks the rules of schemas is
-/// a value that breaks a schema.
+/// Converts an error of the engine. The text comes from the violation, because an invalid schema is
+/// a value that violates the meta-schema; the engine's own text is the fallback.
 fn to_schema_error(error: &ValidationError<'_>, source: &Value) -> SchemaError {
     if let ValidationErrorKind::Referencing(_) = error.kind()
         && let Some(pointer) = find_outward_reference(source, "")
@@ -197,7 +200,7 @@ fn to_schema_error(error: &ValidationError<'_>, source: &Value) -> SchemaError {
     SchemaError { pointer: error.instance_path().as_str().to_owned(), message }
 }
 
-/// The place of a reference that leaves the document.
+/// Returns the pointer of the first reference that leaves the document.
 fn find_outward_reference(schema: &Value, pointer: &str) -> Option<String> {
     let outward = |target: &str| !target.starts_with('#');
     match schema {
@@ -213,8 +216,8 @@ fn find_outward_reference(schema: &Value, pointer: &str) -> Option<String> {
     }
 }
 
-/// The same schema, with an empty `properties` where every field is forbidden: only then does the
-/// engine tell which field was too much.
+/// Adds an empty `properties` where `additionalProperties` is false. Otherwise the engine does not
+/// say which field is unknown.
 fn add_empty_properties(schema: &Value) -> Value {
     const DATA: [&str; 4] = ["enum", "const", "default", "examples"];
     match schema {

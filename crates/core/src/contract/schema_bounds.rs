@@ -1,7 +1,7 @@
-//! The bounds of a schema: what is refused before the engine compiles it.
+//! Checks the size limits of a schema before the engine compiles it.
 //!
-//! Size and nesting bound the work of compiling. How many subschemas are asked about one value,
-//! and through how many references in a row, bounds the work and the stack of every validation.
+//! Size and nesting limit the work of compiling. The number of subschemas that apply to one value,
+//! and the length of reference chains, limit the work and the stack of every validation.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::schema::SchemaError;
 use crate::json;
 use crate::limits::{MAX_DEPTH, MAX_SCHEMA_CHAIN, MAX_SCHEMA_CHECKS_PER_VALUE, MAX_SCHEMA_VALUES};
 
-/// Refuses a schema beyond the bounds.
+/// Refuses a schema that exceeds the limits.
 pub(super) fn check_bounds(schema: &Value) -> Result<(), SchemaError> {
     let mut left = MAX_SCHEMA_VALUES;
     check_size(schema, &mut String::new(), 0, &mut left)?;
@@ -57,18 +57,18 @@ fn check_size(
     Ok(())
 }
 
-/// What one subschema asks of one value.
+/// The cost of validating one value against a subschema.
 #[derive(Debug, Clone, Copy)]
 struct SubschemaCost {
-    /// Subschemas in all that are asked about the value.
+    /// The number of subschemas that apply to the value.
     checks: usize,
-    /// The longest row of references and combinations.
+    /// The length of the longest chain of references and combinations.
     chain: usize,
 }
 
 struct SubschemaCostWalker<'r, 's> {
     references: &'r ReferenceResolver<'s>,
-    /// By the address of the subschema; `Empty` while it is being counted.
+    /// Costs by the address of the subschema; `None` while a subschema is being counted.
     costs: BTreeMap<*const Value, Option<SubschemaCost>>,
 }
 
@@ -112,8 +112,8 @@ impl<'s> SubschemaCostWalker<'_, 's> {
         Ok(())
     }
 
-    /// Counts what is asked about the same value. A way back to a subschema that is being counted
-    /// asks nothing new.
+    /// Counts the subschemas that apply to the same value. A cycle back to a subschema that is
+    /// being counted adds nothing.
     fn count_checks(&mut self, schema: &'s Value, depth: usize) -> SubschemaCost {
         let nothing = SubschemaCost { checks: 0, chain: 0 };
         if depth > MAX_SCHEMA_CHAIN {
@@ -134,7 +134,7 @@ impl<'s> SubschemaCostWalker<'_, 's> {
     }
 }
 
-/// The subschemas that are asked about the same value as this one.
+/// Returns the subschemas that apply to the same value as this one.
 pub(super) fn find_in_place_subschemas<'s>(
     references: &ReferenceResolver<'s>,
     schema: &'s Value,

@@ -1,8 +1,9 @@
-//! Declared defaults, filled in before validation.
+//! Collects declared defaults and fills them in before validation.
 //!
-//! A schema may demand a field and declare its default in one breath (the agents of a protocol
-//! do): such a value is valid only when the default is put in first. Defaults are taken from
-//! `properties`, `items`, `allOf` and local references; never from a branch that may not apply.
+//! A schema may require a field and also declare its default, as the schema for the agents of a
+//! protocol does; such a value is valid only after the default is filled in. Defaults are taken
+//! from `properties`, `items`, `allOf` and local references, never from a branch that may not
+//! apply.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,31 +16,32 @@ use super::work_budget::count_bytes;
 use crate::json;
 use crate::limits::{self, MAX_DEFAULT_BYTES};
 
-/// How many references and `allOf` may lead from a place to what holds there.
+/// The maximum length of a chain of references and `allOf` for one value.
 const MAX_REFERENCE_DEPTH: usize = 64;
-/// How many places of its values a schema may tell apart.
+/// The maximum number of nodes, that is, of locations that a schema distinguishes in its values.
 const MAX_NODES: usize = 100_000;
-/// How many subschemas may meet at all these places together.
+/// The maximum number of subschemas over all nodes.
 const MAX_PARTS: usize = 400_000;
-/// How many places inside one default may be looked at; one that needs more has no end.
+/// The maximum number of nodes visited inside one default; a default that needs more does not
+/// terminate.
 const MAX_DEFAULT_NODES: usize = 10_000;
-/// How many places inside all defaults may be looked at.
+/// The maximum number of nodes visited inside all defaults together.
 const MAX_ALL_DEFAULT_NODES: usize = 1_000_000;
 
-/// The defaults of a schema, laid out along its values. Nodes without any are left out.
+/// The defaults of a schema as a tree along its values. Nodes without defaults are left out.
 #[derive(Debug, Clone)]
 pub(super) struct SchemaDefaults {
     nodes: Vec<DefaultNode>,
-    /// The defaults that do not fit the schema they stand in. They are never filled in.
+    /// The defaults that are invalid in their own schema. They are never filled in.
     pub(super) broken: Vec<BrokenDefault>,
 }
 
-/// A default that does not fit its own schema.
+/// A default that is invalid in its own schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenDefault {
-    /// The place of the default in the schema.
+    /// The JSON Pointer of the default in the schema.
     pub pointer: String,
-    /// What is wrong with it.
+    /// A description of the fault.
     pub message: String,
 }
 
@@ -58,21 +60,21 @@ struct DefaultField {
     node: Option<usize>,
 }
 
-/// What was filled in.
+/// The result of filling in defaults.
 #[derive(Debug, Default)]
 pub(super) struct FilledDefaults {
-    /// The pointers of what was added, outer ones first.
+    /// The pointers of the added fields, outer ones first.
     pub(super) added: Vec<String>,
-    /// Whether there was more to add than a value may gain.
+    /// Whether filling stopped at [`MAX_DEFAULT_BYTES`].
     pub(super) is_truncated: bool,
     bytes: usize,
 }
 
-/// The node of the root.
+/// The index of the root node.
 const ROOT_NODE: usize = 0;
 
 impl SchemaDefaults {
-    /// Lays out the defaults of a schema. One that asks for itself inside itself is refused.
+    /// Collects the defaults of a schema. A default that contains itself is refused.
     pub(super) fn from_schema(schema: &Value) -> Result<Self, SchemaError> {
         if !declares_default(schema) {
             return Ok(Self { nodes: vec![DefaultNode::default()], broken: Vec::new() });
@@ -118,7 +120,7 @@ impl SchemaDefaults {
         Ok(defaults)
     }
 
-    /// Forgets the defaults that do not fit.
+    /// Drops the defaults that are invalid.
     fn drop_broken(&mut self, broken: Vec<BrokenDefault>) {
         if broken.is_empty() {
             return;
@@ -133,7 +135,7 @@ impl SchemaDefaults {
         self.broken = broken;
     }
 
-    /// Whether filling in ends, told without filling in.
+    /// Returns whether filling in defaults terminates, without filling them in.
     fn terminates(&self, node: usize, value: &Value, depth: usize, left: &mut usize) -> bool {
         if depth > limits::MAX_DEPTH || *left == 0 {
             return false;
@@ -157,7 +159,7 @@ impl SchemaDefaults {
         }
     }
 
-    /// Fills in what is missing, as long as the value gains no more than it may.
+    /// Fills in missing fields until the value has gained [`MAX_DEFAULT_BYTES`].
     pub(super) fn fill(&self, value: &mut Value) -> FilledDefaults {
         let mut filled = FilledDefaults::default();
         self.fill_node(ROOT_NODE, value, &mut String::new(), &mut filled);
@@ -211,7 +213,7 @@ impl SchemaDefaults {
     }
 }
 
-/// Whether a schema has a default anywhere.
+/// Returns whether a schema declares a default anywhere.
 fn declares_default(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => {
@@ -222,16 +224,16 @@ fn declares_default(schema: &Value) -> bool {
     }
 }
 
-/// A schema and its pointer.
+/// A schema with its pointer.
 type LocatedSchema<'s> = (String, &'s Value);
 
 struct SchemaDefaultsBuilder<'s> {
     references: ReferenceResolver<'s>,
     part_count: usize,
     nodes: Vec<DefaultNode>,
-    /// Nodes by the pointers of the schemas that meet there, so that recursion ends.
+    /// Node indices by the pointers of the schemas that apply to the node, so that recursion ends.
     node_ids: BTreeMap<Vec<String>, usize>,
-    /// Nodes that are known and not laid out yet.
+    /// Nodes that are known but not built yet.
     pending: Vec<(usize, Vec<LocatedSchema<'s>>)>,
 }
 
@@ -251,7 +253,7 @@ impl<'s> SchemaDefaultsBuilder<'s> {
         Ok(layout)
     }
 
-    /// The node where these schemas meet; one value has one node, whoever speaks of it.
+    /// Returns the node for these schemas. Equal sets of schemas share one node.
     fn intern_node(&mut self, parts: Vec<LocatedSchema<'s>>) -> usize {
         let mut key: Vec<String> = parts.iter().map(|(pointer, _)| pointer.clone()).collect();
         key.sort();
@@ -304,7 +306,8 @@ impl<'s> SchemaDefaultsBuilder<'s> {
         }
     }
 
-    /// Collects the schemas that speak of one value: what is referred to, `allOf`, then the schema itself.
+    /// Collects the schemas that apply to one value: the target of a reference, `allOf`, then the
+    /// schema itself.
     fn collect_in_place(
         &self,
         (pointer, schema): LocatedSchema<'s>,
@@ -332,7 +335,7 @@ impl<'s> SchemaDefaultsBuilder<'s> {
     }
 }
 
-/// Cuts the ways that lead to no default, so that filling walks only where there is work.
+/// Removes the paths that lead to no default, so that filling visits only nodes with work.
 fn prune_nodes(nodes: &mut [DefaultNode]) {
     let mut leading: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     let mut useful = vec![false; nodes.len()];
@@ -458,7 +461,7 @@ mod tests {
         let filled = defaults.fill(&mut value);
         assert!(filled.is_truncated);
         assert!(count_bytes(&value) < 2 * MAX_DEFAULT_BYTES);
-        // A long way to each of them counts too: it is told for each.
+        // A long pointer counts for each default, because the result lists it for each.
         let schema = json!({"additionalProperties": false, "properties": {text.clone(): {"items": {"properties": {"t": {"default": 1}}}}}});
         let filled = SchemaDefaults::from_schema(&schema)
             .unwrap()

@@ -1,5 +1,5 @@
-//! The schema engine's faults in our words: one violation each, several for unknown fields, the
-//! nearest branch's for alternatives.
+//! Turns errors of the schema engine into violations: one each, one per field for unknown fields,
+//! and those of the nearest branch for alternatives.
 
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
@@ -11,18 +11,18 @@ use crate::json;
 use crate::reply::{Code, Violation, ViolationList, format_value};
 use crate::similar_name::find_similar_name;
 
-/// How many names a missing or unknown one is compared with, in search of a slip.
+/// The maximum number of names that are compared with a missing or unknown one to find a typo.
 const COMPARED_NAMES: usize = 256;
 
-/// Explains faults against the schema that was broken.
+/// Explains errors against the schema that was violated.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SchemaExplainer<'s> {
     pub(super) schema: &'s Value,
 }
 
 impl<'s> SchemaExplainer<'s> {
-    /// Turns one fault of the engine into violations: several for unknown fields, the nearest
-    /// branch's for alternatives.
+    /// Turns one error of the engine into violations: one per field for unknown fields, and those
+    /// of the nearest branch for alternatives.
     pub(super) fn explain_error(
         self,
         error: &ValidationError<'_>,
@@ -153,8 +153,8 @@ impl<'s> SchemaExplainer<'s> {
         }
     }
 
-    /// What the schema says of a place, where plain `properties` and `items` lead there: a branch
-    /// that demands a field seldom describes it again.
+    /// Returns the subschema for a pointer if `properties` and `items` alone lead there. A branch
+    /// that requires a field seldom describes the field again.
     fn find_declared_schema(self, pointer: &str) -> Option<&'s Value> {
         json::split_pointer(pointer).try_fold(self.schema, |schema, segment| {
             schema
@@ -164,7 +164,7 @@ impl<'s> SchemaExplainer<'s> {
         })
     }
 
-    /// The schema object in which the failed keyword stands.
+    /// Returns the schema object that contains the failed keyword.
     fn find_enclosing_schema(self, error: &ValidationError<'_>) -> Option<&'s Value> {
         let keyword = error.schema_path().as_str();
         self.schema.pointer(json::parent_pointer(keyword)?)
@@ -199,7 +199,7 @@ fn describe_unknown_field(
     }
 }
 
-/// What the keywords that only set a bound expect.
+/// Returns the code and the expectation of a keyword that sets a bound.
 fn describe_bound(kind: &ValidationErrorKind) -> Option<(Code, String)> {
     use ValidationErrorKind as Kind;
     let least = |limit: u64, noun: &str| format!("at least {}", format_count(limit, noun));
@@ -226,7 +226,7 @@ fn describe_bound(kind: &ValidationErrorKind) -> Option<(Code, String)> {
     })
 }
 
-/// The slips models make most often.
+/// Returns a hint for the type errors that models make most often.
 fn suggest_type_fix(kind: &TypeKind, found: &Value) -> Option<&'static str> {
     let TypeKind::Single(wanted) = kind else { return None };
     match (wanted.to_string().as_str(), found) {

@@ -1,8 +1,8 @@
-//! A schema as a graph, to tell beforehand what a validation costs.
+//! A schema as a graph, for estimating the cost of a validation in advance.
 //!
-//! The engine cannot be interrupted. Where several subschemas speak of one value and each leads on
-//! to the same inside, its work doubles with every level of the value. The walk here takes the same
-//! ways without deciding anything, and stops when too many steps were taken.
+//! The engine cannot be interrupted. If several subschemas apply to one value and each leads to the
+//! same inner subschemas, its work doubles with every level of the value. The walk in this module
+//! follows the same paths without validating anything, and stops when it exceeds a number of steps.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::reference_resolver::ReferenceResolver;
 use super::schema_bounds::find_in_place_subschemas;
 use crate::limits::MAX_SCHEMA_CHAIN;
 
-/// Which subschemas apply where.
+/// The subschemas and the values that they apply to.
 #[derive(Debug)]
 pub(super) struct SchemaGraph {
     nodes: Vec<SchemaNode>,
@@ -20,18 +20,18 @@ pub(super) struct SchemaGraph {
 
 #[derive(Debug, Default)]
 struct SchemaNode {
-    /// Subschemas of the same value.
+    /// Subschemas that apply to the same value.
     in_place: Vec<usize>,
     /// Subschemas of declared fields.
     fields: BTreeMap<String, usize>,
-    /// Subschemas that any member may meet.
+    /// Subschemas that may apply to any member.
     members: Vec<usize>,
-    /// Subschemas that any item may meet.
+    /// Subschemas that may apply to any item.
     items: Vec<usize>,
 }
 
 impl SchemaGraph {
-    /// Reads a schema.
+    /// Builds the graph of a schema.
     pub(super) fn new(root: &Value) -> Self {
         let references = ReferenceResolver::new(root);
         let mut builder = SchemaGraphBuilder {
@@ -47,7 +47,8 @@ impl SchemaGraph {
         Self { nodes: builder.nodes }
     }
 
-    /// The steps that the validation of a value takes at most; `Empty` beyond the limit.
+    /// Returns an upper bound of the steps that validating the value takes; `None` if it exceeds
+    /// `limit`.
     pub(super) fn estimate_steps(&self, value: &Value, limit: u64) -> Option<u64> {
         let mut left = limit;
         self.count_steps(0, value, 0, &mut left).then(|| limit - left)
@@ -59,7 +60,7 @@ impl SchemaGraph {
         }
         *left -= 1;
         let node = &self.nodes[node];
-        // A way back to the same subschema for the same value asks nothing new.
+        // A cycle back to the same subschema for the same value adds nothing.
         if chain <= MAX_SCHEMA_CHAIN
             && !node.in_place.iter().all(|same| self.count_steps(*same, value, chain + 1, left))
         {
@@ -89,7 +90,7 @@ impl SchemaGraph {
 struct SchemaGraphBuilder<'r, 's> {
     references: &'r ReferenceResolver<'s>,
     nodes: Vec<SchemaNode>,
-    /// Nodes by the address of their subschema.
+    /// Node indices by the address of their subschema.
     node_ids: BTreeMap<*const Value, usize>,
     pending: Vec<(usize, &'s Value)>,
 }

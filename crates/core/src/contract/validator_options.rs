@@ -1,4 +1,4 @@
-//! The one way in which schemas are given to the engine: which formats it asserts, how patterns run.
+//! The only configuration of the schema engine: which formats it asserts and how patterns run.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::reference_resolver::is_draft_07;
 
-/// The formats that both drafts assert, in alphabetical order.
+/// The formats that are asserted in both drafts, in alphabetical order.
 pub(super) const ASSERTED_FORMATS: [&str; 19] = [
     "date",
     "date-time",
@@ -30,8 +30,8 @@ pub(super) const ASSERTED_FORMATS: [&str; 19] = [
     "uuid",
 ];
 
-/// The options that every schema is compiled with. Draft-07 asserts the formats of its successor
-/// too: an author who writes `uuid` means it.
+/// Returns the options that every schema is compiled with. In draft-07 the formats of 2020-12 are
+/// asserted, too: an author who writes `uuid` means it.
 pub(super) fn build_options<'i>(root: &Value) -> ValidationOptions<'i> {
     let options = jsonschema::options()
         .should_validate_formats(true)
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use crate::contract::Schema;
 
-    /// A text of each format, and one that is not.
+    /// A valid and an invalid text of each format.
     const TEXTS: [(&str, &str, &str); 19] = [
         ("date", "2026-11-17", "2026-13-01"),
         ("date-time", "2026-11-17T10:00:00Z", "yesterday"),

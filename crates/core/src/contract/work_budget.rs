@@ -1,7 +1,7 @@
-//! How much one piece of work may cost, and whether anybody still waits for it.
+//! A budget for one piece of work, with cancellation.
 //!
-//! There is no clock here: work is counted in steps. A step is about the time it takes to copy one
-//! small JSON value.
+//! Work is counted in steps, because this crate has no clock. A step takes about as long as copying
+//! one small JSON value.
 
 use std::cell::Cell;
 
@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::limits::{MAX_COMPARISON_STEPS, MAX_SAMPLE_BYTES};
 
-/// The steps that are left. Whoever works spends them, and stops when there are none.
+/// The number of steps that a piece of work may still take. The work spends steps and stops when
+/// none are left.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,20 +40,20 @@ fn never_cancelled() -> bool {
 }
 
 impl Default for WorkBudget<'static> {
-    /// The budget of one comparison, for somebody who waits to the end.
+    /// Creates the budget of one comparison, [`MAX_COMPARISON_STEPS`], without cancellation.
     fn default() -> Self {
         Self::new(MAX_COMPARISON_STEPS, &(never_cancelled as fn() -> bool))
     }
 }
 
 impl<'c> WorkBudget<'c> {
-    /// A budget of so many steps. `is_cancelled` is asked at every step; once it says yes, nothing
-    /// is left.
+    /// Creates a budget of `steps`. Every call of [`WorkBudget::spend`] calls `is_cancelled`; once
+    /// it returns true, no steps are left.
     pub fn new(steps: u64, is_cancelled: &'c dyn Fn() -> bool) -> Self {
         Self { steps_left: Cell::new(steps), is_cancelled, cancelled: Cell::new(false) }
     }
 
-    /// Takes so many steps; false where fewer were left, or nobody waits any more.
+    /// Spends steps; returns false if fewer were left or the work is cancelled.
     pub fn spend(&self, steps: u64) -> bool {
         if (self.is_cancelled)() {
             self.cancelled.set(true);
@@ -64,19 +65,19 @@ impl<'c> WorkBudget<'c> {
         left >= steps && left > 0
     }
 
-    /// How many steps are left.
+    /// Returns the number of steps that are left.
     #[must_use]
     pub fn remaining_steps(&self) -> u64 {
         self.steps_left.get()
     }
 
-    /// Whether nothing is left.
+    /// Returns whether no steps are left.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.steps_left.get() == 0
     }
 
-    /// Why work stopped.
+    /// Returns the reason why the work stopped, for messages.
     #[must_use]
     pub fn stop_reason(&self) -> &'static str {
         if self.cancelled.get() {
@@ -87,7 +88,7 @@ impl<'c> WorkBudget<'c> {
     }
 }
 
-/// What one made value may cost: steps of a budget, and bytes of its own.
+/// The budget of one generated value: the steps of a shared budget, and its own bytes.
 #[derive(Debug)]
 pub(super) struct SampleBudget<'b> {
     budget: &'b WorkBudget<'b>,
@@ -99,25 +100,25 @@ impl<'b> SampleBudget<'b> {
         Self { budget, bytes_left: Cell::new(MAX_SAMPLE_BYTES) }
     }
 
-    /// Takes steps; false where none are left.
+    /// Spends steps; returns false if too few are left.
     pub(super) fn spend(&self, steps: usize) -> bool {
         self.budget.spend(steps as u64)
     }
 
-    /// Takes so many bytes, and as many steps; false where they are not left.
+    /// Spends bytes, and one step plus one per 16 bytes; returns false if too few are left.
     pub(super) fn spend_bytes(&self, bytes: usize) -> bool {
         let left = self.bytes_left.get();
         self.bytes_left.set(left.saturating_sub(bytes));
         left >= bytes && self.spend(1 + bytes / 16)
     }
 
-    /// How many bytes are left.
+    /// Returns the number of bytes that are left.
     pub(super) fn remaining_bytes(&self) -> usize {
         self.bytes_left.get()
     }
 }
 
-/// How many values a value consists of, itself included.
+/// Counts the JSON values that a value consists of, including itself.
 pub(super) fn count_values(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(count_values).sum::<usize>(),
@@ -126,7 +127,7 @@ pub(super) fn count_values(value: &Value) -> usize {
     }
 }
 
-/// How large a value is, counted as keys, texts and one for every value.
+/// Measures a value: the bytes of its keys and strings, plus one for every value.
 pub(super) fn count_bytes(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(count_bytes).sum::<usize>(),

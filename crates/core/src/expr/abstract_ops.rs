@@ -1,4 +1,4 @@
-//! What operators, lengths and builtins make of sets of values, for looking ahead.
+//! Operators, lengths and builtin functions applied to abstract values.
 
 use std::collections::BTreeSet;
 
@@ -100,14 +100,14 @@ pub(super) fn apply_builtin(
     }
 }
 
-/// The values of which `typeof` gives this name.
+/// Returns the set of values for which `typeof` returns this name.
 pub(super) fn parse_typeof_name(name: &str) -> Option<AbstractValue> {
     Some(match name {
         "undefined" => AbstractValue::from_plain(PlainValue::Undefined),
         "boolean" => AbstractValue::from_booleans(true, true),
         "number" => AbstractValue::any_number(),
         "string" => AbstractValue::any_string(),
-        // `null` and lists too.
+        // `null` and lists are objects too.
         "object" => AbstractValue::from_plain(PlainValue::Object)
             .union(&AbstractValue::from_plain(PlainValue::Null))
             .union(&AbstractValue::list_of_length(0, usize::MAX)),
@@ -183,7 +183,8 @@ fn compare_strict(left: &AbstractValue, right: &AbstractValue) -> AbstractValue 
     AbstractValue::from_booleans(!left.intersection(right).is_never(), !same)
 }
 
-/// `==` as `===` where no conversion can be at work, and as "nothing" beside `null`.
+/// Compares with `==`: like `===` if no conversion can apply. `null` and `undefined` are equal only
+/// to each other.
 fn compare_loose(left: &AbstractValue, right: &AbstractValue) -> AbstractValue {
     for (one, other) in [(left, right), (right, left)] {
         if one.intersection(&any_nullish()) == *one {
@@ -201,7 +202,7 @@ fn compare_loose(left: &AbstractValue, right: &AbstractValue) -> AbstractValue {
     AbstractValue::from_booleans(true, true)
 }
 
-/// Whether something in it is compared as, or becomes, a string.
+/// Returns whether a value of the set is compared as a string, or converted to one.
 pub(super) fn may_become_string(may: &AbstractValue) -> bool {
     may.strings != StringSet::Empty
         || may.list_lengths.is_some()
@@ -218,12 +219,12 @@ fn compare_less(
     }
     match (to_numeric_bounds(left), to_numeric_bounds(right)) {
         (Some((low, _)), Some((_, high))) => AbstractValue::from_booleans(holds(low, high), true),
-        // Only `undefined`, which compares with nothing.
+        // The only value is `undefined`, for which every comparison is false.
         _ => AbstractValue::from_booleans(false, true),
     }
 }
 
-/// The numbers that the values become.
+/// Returns the bounds of the numbers that the values convert to.
 pub(super) fn to_numeric_bounds(may: &AbstractValue) -> Option<(f64, f64)> {
     let mut all = may.numbers.clone();
     for (plain, number) in

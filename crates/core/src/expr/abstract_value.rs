@@ -1,7 +1,7 @@
-//! Sets of values as analysis knows them: what something may be, before it exists.
+//! Abstract values: sets of possible values for static analysis.
 //!
-//! A set may hold more than there really is, never less; so "it is never this" can be trusted and
-//! "it may be this" cannot.
+//! A set may contain more values than can really occur, but never fewer. So "this value never
+//! occurs" is reliable, and "this value may occur" is not.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,60 +11,60 @@ use serde_json::Value;
 use super::js_number::to_js_string;
 use crate::limits::MAX_ANALYZED_ENUM_VALUES;
 
-/// What a value may be. Without anything in it, there is no such value: the way to it fails.
+/// Set of possible values. The empty set means that evaluation fails before it produces a value.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AbstractValue {
-    /// The values that have no parts to tell apart.
+    /// Possible values that are distinguished only by type.
     pub plain_values: BTreeSet<PlainValue>,
-    /// The numbers.
+    /// Possible numbers, `NumberSet::Empty` if none.
     pub numbers: NumberSet,
-    /// The strings.
+    /// Possible strings, `StringSet::Empty` if none.
     pub strings: StringSet,
-    /// Lists with so few to so many elements.
+    /// Minimum and maximum length of possible lists; `None` if the value is never a list.
     pub list_lengths: Option<(usize, usize)>,
 }
 
-/// Values that are told apart by their kind alone.
+/// Values that the analysis distinguishes only by type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PlainValue {
     /// No value, such as a missing field.
     Undefined,
-    /// `null`.
+    /// The value `null`.
     Null,
-    /// `false`.
+    /// The value `false`.
     False,
-    /// `true`.
+    /// The value `true`.
     True,
-    /// Some object.
+    /// Any object, whatever its fields.
     Object,
 }
 
-/// Some numbers.
+/// Set of possible numbers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum NumberSet {
-    /// None.
+    /// No number is possible.
     #[default]
     Empty,
-    /// These.
+    /// One of these numbers.
     OneOf(Vec<f64>),
-    /// From one to another, both included. Without bounds, what is not a number counts among them.
+    /// A range with both bounds included. The range without bounds also includes NaN.
     Between(f64, f64),
 }
 
-/// Some strings.
+/// Set of possible strings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum StringSet {
-    /// None.
+    /// No string is possible.
     #[default]
     Empty,
-    /// These.
+    /// One of these strings.
     OneOf(BTreeSet<String>),
-    /// Any.
+    /// Any string is possible.
     Any,
 }
 
 impl AbstractValue {
-    /// Whatever JSON holds.
+    /// Returns the set of all JSON values.
     #[must_use]
     pub fn any_json() -> Self {
         use PlainValue::{False, Null, Object, True};
@@ -76,19 +76,19 @@ impl AbstractValue {
         }
     }
 
-    /// Whatever there is, and nothing.
+    /// Returns the set of all values, including undefined.
     #[must_use]
     pub fn any() -> Self {
         Self::any_json().union(&Self::from_plain(PlainValue::Undefined))
     }
 
-    /// One plain value.
+    /// Returns the set with this one plain value.
     #[must_use]
     pub fn from_plain(plain: PlainValue) -> Self {
         Self { plain_values: [plain].into(), ..Self::default() }
     }
 
-    /// `true` or `false`, as far as either is said to be possible.
+    /// Returns the set with `true` if `yes` is set, and with `false` if `no` is set.
     #[must_use]
     pub fn from_booleans(yes: bool, no: bool) -> Self {
         let mut plain_values = BTreeSet::new();
@@ -97,25 +97,26 @@ impl AbstractValue {
         Self { plain_values, ..Self::default() }
     }
 
-    /// Any number.
+    /// Returns the set of all numbers.
     #[must_use]
     pub fn any_number() -> Self {
         Self { numbers: NumberSet::ANY, ..Self::default() }
     }
 
-    /// Any string.
+    /// Returns the set of all strings.
     #[must_use]
     pub fn any_string() -> Self {
         Self { strings: StringSet::Any, ..Self::default() }
     }
 
-    /// A list of so few to so many elements.
+    /// Returns the set of all lists with `least` to `most` elements; empty if `least` is larger.
     #[must_use]
     pub fn list_of_length(least: usize, most: usize) -> Self {
         Self { list_lengths: (least <= most).then_some((least, most)), ..Self::default() }
     }
 
-    /// Exactly this value; of lists and objects only the kind is kept.
+    /// Returns the set with exactly this value. Of a list only the length is kept, of an object
+    /// only the type.
     #[must_use]
     pub fn from_json(value: &Value) -> Self {
         match value {
@@ -133,7 +134,8 @@ impl AbstractValue {
         }
     }
 
-    /// One of these values; of lists and objects only the kind is kept.
+    /// Returns the set of these values. Of a list only the length is kept, of an object only the
+    /// type; of more than [`MAX_ANALYZED_ENUM_VALUES`] values only their types.
     #[must_use]
     pub fn from_json_values(values: &[Value]) -> Self {
         if values.len() > MAX_ANALYZED_ENUM_VALUES {
@@ -159,7 +161,7 @@ impl AbstractValue {
         }
     }
 
-    /// Whatever is of the kind of one of these values.
+    /// Returns the set of all values that have the same type as one of these values.
     fn from_json_kinds(values: &[Value]) -> Self {
         let mut all = Self::default();
         for value in values {
@@ -172,19 +174,19 @@ impl AbstractValue {
         all
     }
 
-    /// Whether there is no such value.
+    /// Returns whether the set is empty, so that no value is possible.
     #[must_use]
     pub fn is_never(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether this plain value is among them.
+    /// Returns whether the set contains this plain value.
     #[must_use]
     pub fn has_plain(&self, plain: PlainValue) -> bool {
         self.plain_values.contains(&plain)
     }
 
-    /// The one or the other.
+    /// Returns the values that are in either set.
     #[must_use]
     pub fn union(mut self, other: &Self) -> Self {
         self.plain_values.extend(&other.plain_values);
@@ -205,7 +207,7 @@ impl AbstractValue {
         self
     }
 
-    /// The one and the other at once.
+    /// Returns the values that are in both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let texts = match (&self.strings, &other.strings) {
@@ -230,14 +232,14 @@ impl AbstractValue {
         }
     }
 
-    /// These without those plain values.
+    /// Returns the set without these plain values.
     #[must_use]
     pub fn without_plain(mut self, gone: &[PlainValue]) -> Self {
         self.plain_values.retain(|plain| !gone.contains(plain));
         self
     }
 
-    /// Those that count as true, or those that count as false.
+    /// Returns the values that are truthy, or those that are falsy.
     #[must_use]
     pub fn filter_truthiness(&self, truth: bool) -> Self {
         let counts =
@@ -254,7 +256,7 @@ impl AbstractValue {
                 let kept = |number: &&f64| (**number != 0.0 && !number.is_nan()) == truth;
                 NumberSet::from_numbers(some.iter().filter(kept).copied().collect())
             }
-            // Zero may be among them, and what is not a number with the unbounded ones.
+            // A range may contain zero, and the unbounded range contains NaN.
             NumberSet::Between(low, high) if !truth && (*low > 0.0 || *high < 0.0) => {
                 NumberSet::Empty
             }
@@ -268,13 +270,14 @@ impl AbstractValue {
         }
     }
 
-    /// Whether there is just one value, and a comparison can tell it.
+    /// Returns whether the set has exactly one value that a comparison can identify.
     #[must_use]
     pub fn is_single(&self) -> bool {
         self.as_single().is_some()
     }
 
-    /// The only value there is, where there is just one that a comparison can tell.
+    /// Returns the set if it has exactly one value that a comparison can identify. Lists and
+    /// objects cannot be identified.
     pub(super) fn as_single(&self) -> Option<Self> {
         let told = self.plain_values.iter().filter(|plain| **plain != PlainValue::Object).count();
         let numbers = match &self.numbers {
@@ -291,7 +294,7 @@ impl AbstractValue {
         (!compound && told + numbers + texts == 1).then(|| self.clone())
     }
 
-    /// These without one value; sets without end stay as they are.
+    /// Returns the set without one value; infinite sets stay unchanged.
     pub(super) fn without_single(mut self, gone: &Self) -> Self {
         self.plain_values.retain(|plain| *plain == PlainValue::Object || !gone.has_plain(*plain));
         if let (StringSet::OneOf(left), StringSet::OneOf(right)) = (&self.strings, &gone.strings) {
@@ -306,10 +309,10 @@ impl AbstractValue {
 }
 
 impl NumberSet {
-    /// Any number.
+    /// All numbers, including NaN.
     pub const ANY: Self = Self::Between(f64::NEG_INFINITY, f64::INFINITY);
 
-    /// One number.
+    /// Returns the set with this one number.
     #[must_use]
     pub fn from_number(number: f64) -> Self {
         if number.is_nan() { Self::ANY } else { Self::OneOf(vec![number]) }
@@ -319,7 +322,7 @@ impl NumberSet {
         if some.is_empty() { Self::Empty } else { Self::OneOf(some) }
     }
 
-    /// The least and the greatest.
+    /// Returns the least and the greatest number; `None` if the set is empty.
     #[must_use]
     pub fn bounds(&self) -> Option<(f64, f64)> {
         match self {
@@ -376,7 +379,7 @@ impl StringSet {
     }
 }
 
-/// For people: `"running" or "waiting"`, `a number from 0 to 100`.
+/// Formats the set for people: `"running" or "waiting"`, `a number from 0 to 100`.
 impl fmt::Display for AbstractValue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MAX_SHOWN_VALUES: usize = 8;

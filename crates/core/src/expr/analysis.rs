@@ -1,7 +1,7 @@
-//! What an expression may come to, told from what is known of the roots without any of their values.
+//! Static analysis: the possible values of an expression, from what is known about its roots.
 //!
-//! For analysis only: nothing here decides what an evaluation does. Whatever an evaluation can give is
-//! in the answer; an evaluation that fails gives nothing.
+//! The result is for analysis only and has no effect on evaluation. It contains every value that an
+//! evaluation can produce; an evaluation that fails produces none.
 
 use std::ops::Range;
 
@@ -18,40 +18,41 @@ use super::narrowing::NarrowingFacts;
 use super::read_paths::ReadStep;
 use super::vocabulary::{BuiltinMethod, CallbackMethod};
 
-/// What is known of the value at a path of a root: slot, steps.
+/// Returns what is known about the value at a path of a root. The arguments are the root's slot and
+/// the steps.
 pub type TypeEnv<'k> = &'k dyn Fn(usize, &[ReadStep]) -> AbstractValue;
 
-/// What an expression may come to.
+/// Result of analyzing an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
-    /// The values.
+    /// Possible values of the expression.
     pub value: AbstractValue,
-    /// Comparisons in it that hold for no value of the roots.
+    /// Comparisons that are false for every value of the roots, at most 100.
     pub unsatisfiable: Vec<UnsatisfiableComparison>,
 }
 
-/// A comparison that can never hold.
+/// Comparison that can never be true.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnsatisfiableComparison {
-    /// Where it stands in the source, in bytes.
+    /// Byte range of the comparison in the source.
     pub span: Range<usize>,
-    /// Where its left side stands.
+    /// Byte range of its left side.
     pub left_span: Range<usize>,
-    /// Where its right side stands.
+    /// Byte range of its right side.
     pub right_span: Range<usize>,
-    /// What its left side may be.
+    /// Possible values of its left side.
     pub left: AbstractValue,
-    /// What its right side may be.
+    /// Possible values of its right side.
     pub right: AbstractValue,
 }
 
-/// How many operations are looked at, repetitions counted; what comes later may be anything.
+/// Maximum number of visited operations, including repeated visits. Later ones may have any value.
 const MAX_STEPS: usize = 20_000;
 
-/// How many comparisons that never hold are told.
+/// Maximum number of unsatisfiable comparisons that are reported.
 const MAX_UNSATISFIABLE: usize = 100;
 
-/// Looks ahead.
+/// Analyzes an expression with `locals` local slots.
 pub(super) fn analyze_expr(root: &ExprNode, locals: usize, known: TypeEnv<'_>) -> Analysis {
     let locals = vec![AnalyzedValue::new(AbstractValue::any()); locals];
     let narrowing = NarrowingFacts::default();
@@ -69,7 +70,7 @@ pub(super) struct ExprAnalyzer<'k> {
     steps: usize,
 }
 
-/// A value in sight: what it may be, where it lies, what its elements may be.
+/// Value under analysis: its possible values, its path, and its possible elements.
 #[derive(Debug, Clone)]
 pub(super) struct AnalyzedValue {
     pub(super) value: AbstractValue,
@@ -126,7 +127,7 @@ impl ExprAnalyzer<'_> {
                 AnalyzedValue::new(AbstractValue::any_string())
             }
             ExprKind::Array(items) => self.analyze_array(items),
-            // Its fields are not followed: whatever is read from it may be anything.
+            // Fields of created objects are not tracked: reading one may produce any value.
             ExprKind::Object(entries) => {
                 for node in entries.iter().flat_map(ObjectLiteralEntry::nodes) {
                     self.analyze_node(node);
@@ -171,7 +172,7 @@ impl ExprAnalyzer<'_> {
                     args.iter().map(|arg| self.analyze_node(arg)).collect();
                 AnalyzedValue::new(apply_builtin(*builtin, args.first().map(|arg| &arg.value)))
             }
-            // A short circuit anywhere in the chain leaves it undefined.
+            // A short circuit anywhere in the chain makes its value undefined.
             ExprKind::Chain(inner) => {
                 let mut seen = self.analyze_node(inner);
                 seen.value = seen.value.union(&AbstractValue::from_plain(PlainValue::Undefined));
@@ -199,7 +200,7 @@ impl ExprAnalyzer<'_> {
         }
     }
 
-    /// Sees a node as it is where another one counted as true or false.
+    /// Analyzes a node under the assumption that `condition` is truthy or falsy.
     fn analyze_assuming(
         &mut self,
         condition: &ExprNode,
@@ -233,11 +234,11 @@ impl ExprAnalyzer<'_> {
         }
     }
 
-    /// How few and how many elements a spread gives, and what they may be.
+    /// Returns the minimum and maximum number of elements of a spread, and their possible values.
     fn analyze_spread(&mut self, node: &ExprNode) -> (usize, usize, AbstractValue) {
         let seen = self.analyze_node(node);
         match seen.value.list_lengths {
-            // A string comes apart into its characters; whatever else there is fails.
+            // A string is split into its characters; spreading any other value fails.
             Some((least, most)) if seen.value.strings == StringSet::Empty => {
                 (least, most, self.analyze_element(&seen).value)
             }
@@ -300,7 +301,7 @@ impl ExprAnalyzer<'_> {
         })
     }
 
-    /// An element of a list.
+    /// Returns the abstract value of an element of a list.
     fn analyze_element(&self, list: &AnalyzedValue) -> AnalyzedValue {
         match (&list.element, Self::element_path(list)) {
             (Some(element), _) => (**element).clone(),
@@ -453,7 +454,7 @@ impl ExprAnalyzer<'_> {
         }
     }
 
-    /// What a callback gives, and the element where it gives something that counts as true.
+    /// Returns the result of a callback, and the element for which the result is truthy.
     fn analyze_callback(
         &mut self,
         list: &AnalyzedValue,
@@ -532,7 +533,8 @@ impl ExprAnalyzer<'_> {
         if stays.is_never() {
             return right;
         }
-        // The elements of either; where only one is a list, its own.
+        // If both sides may be lists, an element of either; otherwise an element of the one that
+        // may be.
         let may = stays.clone().union(&right.value);
         let element = match (stays.list_lengths.is_some(), right.value.list_lengths.is_some()) {
             (true, true) => Some(AnalyzedValue::new(

@@ -1,6 +1,7 @@
-//! The tree an expression is compiled to: names are slots, methods are ids, spans point into the source.
+//! Compiled expression tree: names are slots, methods are ids, spans point into the source.
 //!
-//! There is no unresolved form: the parser knows the names in scope, so what it cannot resolve it refuses.
+//! There is no unresolved form: the parser knows the names in scope and refuses names that it
+//! cannot resolve.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use regex::Regex;
 
 use super::vocabulary::{BuiltinFunction, BuiltinMethod, CallbackMethod, ConversionFunction};
 
-/// Bytes of the source; sources are far shorter than `u32` can count.
+/// Byte range in the source; sources are far shorter than `u32::MAX`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ExprSpan {
     pub(super) start: u32,
@@ -30,19 +31,19 @@ impl ExprSpan {
     }
 }
 
-/// One operation and where it stands.
+/// One operation and its position in the source.
 #[derive(Debug)]
 pub(super) struct ExprNode {
     pub(super) kind: ExprKind,
     pub(super) span: ExprSpan,
-    /// The longest way down to a leaf; bounded, so evaluation cannot exhaust the stack.
+    /// Length of the longest path to a leaf; bounded, so that evaluation cannot exhaust the stack.
     pub(super) depth: u16,
-    /// Whether parentheses stand round it, which `??` beside `||` asks for.
+    /// Whether the operation is in parentheses, which JavaScript requires to mix `??` with `||`.
     pub(super) parenthesized: bool,
 }
 
 impl ExprNode {
-    /// The operations it consists of, in the order of the source; those of callbacks too.
+    /// Returns the operands in source order, including those of callbacks.
     pub(super) fn children(&self) -> Vec<&ExprNode> {
         match &self.kind {
             ExprKind::Undefined
@@ -84,7 +85,7 @@ impl ExprNode {
     }
 }
 
-/// What an operation does.
+/// Kind of an operation, with its operands.
 #[derive(Debug)]
 pub(super) enum ExprKind {
     Undefined,
@@ -128,12 +129,12 @@ pub(super) enum ExprKind {
         builtin: BuiltinFunction,
         args: Vec<ExprNode>,
     },
-    /// `ExprString.matches`, whose pattern was compiled with the expression.
+    /// `Text.matches`, whose pattern is compiled together with the expression.
     TextMatches {
         subject: Box<ExprNode>,
         pattern: Box<Regex>,
     },
-    /// The whole of a chain with a `?.` in it: what a short circuit leaves.
+    /// A complete chain that contains `?.`; a short circuit ends here.
     Chain(Box<ExprNode>),
     Unary {
         op: UnaryOp,
@@ -156,22 +157,22 @@ pub(super) enum ExprKind {
     },
 }
 
-/// One part of an array literal.
+/// One item of an array literal.
 #[derive(Debug)]
 pub(super) enum ArrayLiteralItem {
     Element(ExprNode),
-    /// `...list`
+    /// Elements of another list: `...list`.
     Spread(ExprNode),
 }
 
-/// One part of an object literal.
+/// One entry of an object literal.
 #[derive(Debug)]
 pub(super) enum ObjectLiteralEntry {
     /// `name: value`, or `name` alone.
     Named(Arc<str>, ExprNode),
-    /// `[key]: value`
+    /// Field with a computed name: `[key]: value`.
     Computed(ExprNode, ExprNode),
-    /// `...object`
+    /// Fields of another object: `...object`.
     Spread(ExprNode),
 }
 
@@ -183,7 +184,7 @@ impl ArrayLiteralItem {
 }
 
 impl ObjectLiteralEntry {
-    /// What is evaluated for it, in this order.
+    /// Returns the nodes to evaluate for this entry, in order.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &ExprNode> {
         let (first, second) = match self {
             Self::Named(_, value) | Self::Spread(value) => (value, None),
@@ -193,14 +194,14 @@ impl ObjectLiteralEntry {
     }
 }
 
-/// What a method calls for each element.
+/// Function that a method calls for each element.
 #[derive(Debug)]
 pub(super) enum ExprCallback {
     Arrow { params: Vec<ParamPattern>, body: ExprNode },
     Convert(ConversionFunction),
 }
 
-/// A parameter of an arrow function; numbers are local slots.
+/// Parameter of an arrow function; numbers are local slots.
 #[derive(Debug)]
 pub(super) enum ParamPattern {
     Name(usize),
@@ -208,7 +209,7 @@ pub(super) enum ParamPattern {
     Fields { fields: Vec<ParamPatternField>, span: ExprSpan },
 }
 
-/// One name of `({a, b})`.
+/// One name in a destructured parameter `({a, b})`.
 #[derive(Debug)]
 pub(super) struct ParamPatternField {
     pub(super) name: Box<str>,

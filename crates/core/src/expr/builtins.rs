@@ -1,5 +1,5 @@
-//! The functions that belong to no value: conversions, `ExprObject.*`, `Array.isArray`, `Math.*`;
-//! ours, `ExprString.*` and `JsonPointer.*`, are in `natural.rs` and `pointers.rs`.
+//! Functions that are not methods: conversions, `Object.*`, `Array.isArray`, `Math.*`. The
+//! extensions `Text.*` and `Pointer.*` are in `text_functions.rs` and `pointer_functions.rs`.
 
 use serde_json::{Map, Value};
 
@@ -16,7 +16,7 @@ use super::property::parse_array_index;
 use super::text_functions;
 use super::vocabulary::{BuiltinFunction, ConversionFunction};
 
-/// Calls a builtin.
+/// Calls a builtin function; missing arguments are undefined.
 pub(super) fn call_builtin<'a>(
     builtin: BuiltinFunction,
     args: &[ExprValue<'a>],
@@ -80,7 +80,7 @@ pub(super) fn call_builtin<'a>(
     })
 }
 
-/// `Boolean(value)`, `Number(value)`, `String(value)`.
+/// Evaluates `Boolean(value)`, `Number(value)` or `String(value)`.
 pub(super) fn convert_value<'a>(
     by: ConversionFunction,
     value: &ExprValue<'a>,
@@ -142,7 +142,8 @@ fn list_values<'a>(
     }
 }
 
-/// The fields in JavaScript's order: array indices ascending, then the others as they were written.
+/// Returns the fields in JavaScript's order: array indices ascending, then the others in document
+/// order.
 pub(super) fn list_fields<'a>(
     map: &'a Map<String, Value>,
     budget: &mut EvalBudget,
@@ -160,7 +161,7 @@ fn no_fields_error(value: &ExprValue<'_>, asked: &str) -> UnlocatedError {
     ))
 }
 
-/// The first of the numbers in this order; any NaN wins over all.
+/// Returns the first number in the given order; NaN if any argument is NaN.
 fn find_extreme(
     args: &[ExprValue<'_>],
     start: f64,
@@ -177,12 +178,12 @@ fn find_extreme(
     Ok(best)
 }
 
-/// Numeric order in which `-0` comes before `0`.
+/// Numeric order in which `-0` precedes `0`.
 fn is_less(left: f64, right: f64) -> bool {
     left < right || (left == right && left.is_sign_negative() && !right.is_sign_negative())
 }
 
-/// `Math.pow`: unlike C, there is no power of ±1 where the exponent has no end or is not a number.
+/// `Math.pow`: unlike in C, ±1 to an infinite or NaN power is NaN.
 fn math_pow(base: f64, exponent: f64) -> f64 {
     if exponent.is_nan() || (exponent.is_infinite() && base.abs() == 1.0) {
         return f64::NAN;
@@ -190,12 +191,12 @@ fn math_pow(base: f64, exponent: f64) -> f64 {
     base.powf(exponent)
 }
 
-/// `Math.sign`: -1, 1, or the number itself where it is zero or not a number.
+/// `Math.sign`: -1, 1, or the number itself if it is zero or NaN.
 fn math_sign(number: f64) -> f64 {
     if number == 0.0 || number.is_nan() { number } else { number.signum() }
 }
 
-/// Halves go up, also below zero; the sign of zero is kept.
+/// `Math.round`: rounds halves up, also for negative numbers, and keeps the sign of zero.
 fn math_round(number: f64) -> f64 {
     let floor = number.floor();
     let rounded = if number - floor >= 0.5 { floor + 1.0 } else { floor };

@@ -1,4 +1,4 @@
-//! JavaScript's conversions and comparisons: what a value becomes where another kind is wanted.
+//! JavaScript's conversions and comparisons between types of values.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -12,10 +12,10 @@ use super::expr_value::ExprValue;
 use super::js_number::{from_js_string, to_js_string};
 use super::property::get_own_field;
 
-/// How deep arrays may hold one another and still be written as a string.
+/// Maximum nesting of arrays that can be converted to a string.
 const MAX_JOIN_DEPTH: usize = 256;
 
-/// `ToBoolean`: what counts as true.
+/// `ToBoolean`: returns whether the value is truthy.
 pub(super) fn to_boolean(value: &ExprValue<'_>) -> bool {
     match value {
         ExprValue::Undefined | ExprValue::Null => false,
@@ -26,7 +26,7 @@ pub(super) fn to_boolean(value: &ExprValue<'_>) -> bool {
     }
 }
 
-/// `ToNumber`.
+/// JavaScript's `ToNumber` conversion.
 pub(super) fn to_number(
     value: &ExprValue<'_>,
     budget: &mut EvalBudget,
@@ -46,7 +46,7 @@ pub(super) fn to_number(
     })
 }
 
-/// `ToIntegerOrInfinity`: the fraction is cut off, NaN is 0.
+/// `ToIntegerOrInfinity`: truncates the fraction; NaN becomes 0.
 pub(super) fn to_integer(
     value: &ExprValue<'_>,
     budget: &mut EvalBudget,
@@ -55,7 +55,7 @@ pub(super) fn to_integer(
     Ok(if number.is_nan() { 0.0 } else { number.trunc() })
 }
 
-/// `ToString`, borrowed where it is a string already.
+/// `ToString`: borrows the value if it already is a string.
 pub(super) fn to_expr_string<'a>(
     value: &ExprValue<'a>,
     budget: &mut EvalBudget,
@@ -68,7 +68,7 @@ pub(super) fn to_expr_string<'a>(
     Ok(ExprString::from(written))
 }
 
-/// `ToPrimitive`: arrays and objects become strings, everything else stays.
+/// `ToPrimitive`: converts arrays and objects to strings, and keeps everything else.
 pub(super) fn to_primitive<'a>(
     value: &ExprValue<'a>,
     budget: &mut EvalBudget,
@@ -81,7 +81,7 @@ pub(super) fn to_primitive<'a>(
     }
 }
 
-/// Appends `ToString(value)`, paying for every byte.
+/// Appends `ToString(value)` and charges the budget for every byte.
 pub(super) fn append_value(
     value: &ExprValue<'_>,
     out: &mut String,
@@ -122,7 +122,7 @@ fn append_object(
     append_text("[object Object]", out, budget)
 }
 
-/// Appends the elements with a separator between them; `null` and `undefined` are written as nothing.
+/// Appends the elements with a separator between them; `null` and `undefined` become empty.
 pub(super) fn append_joined<'a>(
     items: impl Iterator<Item = ExprValue<'a>>,
     separator: &str,
@@ -171,7 +171,7 @@ pub(super) fn is_strictly_equal(left: &ExprValue<'_>, right: &ExprValue<'_>) -> 
     }
 }
 
-/// `SameValueZero`, which `includes` uses: as `===`, but NaN equals itself.
+/// `SameValueZero`, which `includes` uses: like `===`, but NaN equals itself.
 pub(super) fn is_same_value_zero(left: &ExprValue<'_>, right: &ExprValue<'_>) -> bool {
     match (left, right) {
         (ExprValue::Num(left), ExprValue::Num(right)) if left.is_nan() => right.is_nan(),
@@ -200,7 +200,7 @@ pub(super) fn is_loosely_equal(
     }
 }
 
-/// The order that `<` and its kin ask for; `Empty` where a NaN is involved.
+/// Returns the order that `<`, `>`, `<=` and `>=` test; `None` if a NaN is involved.
 pub(super) fn compare_values(
     left: &ExprValue<'_>,
     right: &ExprValue<'_>,

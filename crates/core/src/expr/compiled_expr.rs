@@ -1,4 +1,4 @@
-//! The door: a source compiled once, evaluated many times.
+//! Compiled expressions: a source compiled once and evaluated many times.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use super::literals::collect_literals;
 use super::parser::{ParsedExpr, parse_expr};
 use super::read_paths::{ReadPath, collect_read_paths};
 
-/// A compiled expression.
+/// Compiled expression that can be evaluated over different roots.
 ///
 /// ```
 /// use countersign_core::expr::Expr;
@@ -20,7 +20,7 @@ use super::read_paths::{ReadPath, collect_read_paths};
 ///
 /// let gate = Expr::compile("state.tasks.some(t => t.status !== 'done')", &["state"])?;
 /// let state = json!({"tasks": [{"status": "done"}, {"status": "open"}]});
-/// assert!(gate.test(&[Some(&state)])?);
+/// assert!(gate.eval_bool(&[Some(&state)])?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -34,7 +34,8 @@ pub struct Expr {
 }
 
 impl Expr {
-    /// Compiles a source; `names` are the root variables of this place, and their order gives the slots.
+    /// Compiles a source. `names` are the root variables that it may use; their order defines the
+    /// slots.
     pub fn compile(source: &str, names: &[&str]) -> Result<Self, ExprError> {
         let ParsedExpr { root, local_slots: locals, used_roots: uses } = parse_expr(source, names)?;
         let reads = collect_read_paths(&root, locals);
@@ -49,55 +50,60 @@ impl Expr {
         })
     }
 
-    /// The text it was compiled from.
+    /// Returns the source text that the expression was compiled from.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Whether it reads the root variable in this slot.
+    /// Returns whether the expression reads the root variable in this slot.
     #[must_use]
     pub fn uses_root(&self, slot: usize) -> bool {
         self.used_roots.get(slot).copied().unwrap_or(false)
     }
 
-    /// The paths it reads, as far as they are written out in the source.
+    /// Returns the paths that the expression reads, as far as the source spells them out.
     #[must_use]
     pub fn read_paths(&self) -> &[ReadPath] {
         &self.read_paths
     }
 
-    /// What it may come to, told from what is known of the paths of its roots.
+    /// Returns the possible values of the expression, computed from what `known` tells about the
+    /// paths of its roots.
     #[must_use]
     pub fn analyze(&self, known: TypeEnv<'_>) -> Analysis {
         analyze_expr(&self.root, self.local_slots, known)
     }
 
-    /// The names it reads, or asks for with `in`, that JavaScript would find on every object.
+    /// Returns the names that the expression reads, or tests with `in`, and that JavaScript finds
+    /// on every object.
     #[must_use]
     pub fn inherited_names(&self) -> &[InheritedName] {
         &self.inherited_names
     }
 
-    /// The strings, numbers and truth values that are written out in it.
+    /// Returns the string, number and boolean literals in the source.
     #[must_use]
     pub fn collect_literals(&self) -> Vec<Value> {
         collect_literals(&self.root)
     }
 
-    /// Evaluates it; borrows the roots and copies none of them. To read a root that is `Empty` is an error.
+    /// Evaluates the expression. The result borrows from the roots; nothing is copied. Reading a
+    /// root that is `None` is an error.
     pub fn eval<'a>(&self, roots: &[Option<&'a Value>]) -> Result<ExprValue<'a>, EvalError> {
         ExprEvaluator::new(&self.source, roots, self.local_slots)
             .eval(&self.root)
             .map_err(EvalError::from)
     }
 
-    /// Evaluates it and demands `true` or `false`; anything else is an error that says what it was.
+    /// Evaluates the expression and requires a boolean; for any other value the error names its
+    /// type.
     pub fn eval_bool(&self, roots: &[Option<&Value>]) -> Result<bool, EvalError> {
         self.eval_bool_counting_steps(roots, &mut 0)
     }
 
-    /// The same, and adds the steps it took to `spent`: who evaluates often can bound the whole.
+    /// Evaluates like [`Expr::eval_bool`], and adds the number of steps taken to `spent`, so that a
+    /// caller can bound many evaluations together.
     pub fn eval_bool_counting_steps(
         &self,
         roots: &[Option<&Value>],

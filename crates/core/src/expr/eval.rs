@@ -1,8 +1,8 @@
-//! Walks the tree over borrowed roots and gives a value or says where there is none.
+//! Evaluates the tree over borrowed roots. An error contains the position of the failed operation.
 //!
-//! Nothing of the state is copied: locals are slots, elements are references, and only what an
-//! expression makes anew (a joined string, a filtered list) is allocated, and paid for.
-//! Rare operations are kept out of line: `eval` runs for every node, so its frame must stay small.
+//! The state is not copied: locals are slots, elements are references, and only the values that an
+//! expression creates (a joined string, a filtered list) are allocated and charged to the budget.
+//! Rare operations are not inlined: `eval` runs for every node, so its stack frame must stay small.
 
 use serde_json::Value;
 
@@ -21,10 +21,10 @@ use super::methods::{array_methods, string_methods};
 use super::property::{self, PropertyKey};
 use super::vocabulary::{BuiltinFunction, BuiltinMethod};
 
-/// A value, or where and why there is none.
+/// Value of a node, or an error with its position.
 pub(super) type EvalResult<'a> = Result<ExprValue<'a>, BoxedEvalError>;
 
-/// One evaluation under way.
+/// State of one evaluation.
 pub(super) struct ExprEvaluator<'e, 'a> {
     source: &'e str,
     roots: &'e [Option<&'a Value>],
@@ -97,7 +97,8 @@ impl<'e, 'a> ExprEvaluator<'e, 'a> {
             .map_err(|fault| locate_error(node, fault))
     }
 
-    /// Evaluates one link of a chain with `?.` in it; `Empty` when the chain was cut short.
+    /// Evaluates one link of a chain that contains `?.`. Returns `None` if the chain
+    /// short-circuits.
     #[inline(never)]
     fn eval_chain_link(
         &mut self,
@@ -138,7 +139,7 @@ impl<'e, 'a> ExprEvaluator<'e, 'a> {
     }
 
     fn eval_member(&mut self, node: &ExprNode, object: &ExprNode, name: &str) -> EvalResult<'a> {
-        // The most common shape, `t.status`, is read in place: no clone of the local.
+        // The most common form, `t.status`, is read in place, without cloning the local.
         if let ExprKind::Local(slot) = object.kind {
             self.budget.charge_steps(1).map_err(|fault| locate_error(node, fault))?;
             let value = &self.locals[slot];
@@ -223,7 +224,7 @@ impl<'e, 'a> ExprEvaluator<'e, 'a> {
         right: &ExprNode,
     ) -> EvalResult<'a> {
         let left = self.eval(left)?;
-        // A literal is compared where it stands: no reference is counted.
+        // A literal is compared in place, without incrementing a reference count.
         if let (ExprKind::Str(literal), BinaryOp::StrictEqual | BinaryOp::StrictNotEqual) =
             (&right.kind, op)
         {
@@ -325,7 +326,7 @@ impl<'e, 'a> ExprEvaluator<'e, 'a> {
     }
 }
 
-/// What `typeof` says.
+/// Returns the result of `typeof`.
 pub(super) fn typeof_name(value: &ExprValue<'_>) -> &'static str {
     match value {
         ExprValue::Undefined => "undefined",
@@ -338,7 +339,7 @@ pub(super) fn typeof_name(value: &ExprValue<'_>) -> &'static str {
     }
 }
 
-/// `value.toString()`, for a number also with a base.
+/// Evaluates `value.toString()`; for a number also with a base.
 fn call_to_string<'a>(
     value: &ExprValue<'a>,
     args: &[ExprValue<'a>],
@@ -353,7 +354,7 @@ fn call_to_string<'a>(
     Ok(ExprValue::Str(to_expr_string(value, budget)?))
 }
 
-/// Says where a fault happened.
+/// Adds the position of the node to an error.
 #[cold]
 pub(super) fn locate_error(node: &ExprNode, fault: UnlocatedError) -> BoxedEvalError {
     fault.with_span(node.span.range())
@@ -402,7 +403,7 @@ fn apply_operator<'a>(
     })
 }
 
-/// Arithmetic on two numbers; `Empty` for operators that are not arithmetic.
+/// Applies arithmetic to two numbers. Returns `None` if the operator is not arithmetic.
 fn apply_arithmetic(op: BinaryOp, left: f64, right: f64) -> Option<f64> {
     match op {
         BinaryOp::Add => Some(left + right),

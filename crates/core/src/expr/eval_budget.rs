@@ -1,17 +1,18 @@
-//! What one evaluation may spend: steps of work, and bytes of new strings and lists.
+//! Evaluation budget: limits on steps, and on the bytes of new strings and lists.
 //!
-//! Spending is counted, never timed, so the same expression over the same values always ends the same way.
+//! The budget counts work, never time, so the same expression over the same values always has the
+//! same result.
 
 use super::expr_error::UnlocatedError;
 
-/// How many steps one evaluation may take.
+/// Maximum number of steps of one evaluation.
 const MAX_STEPS: usize = 1_000_000;
-/// How many bytes of strings and lists one evaluation may create.
+/// Maximum number of bytes of strings and lists that one evaluation creates.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-/// Reading this many bytes of a string costs one step.
+/// Number of string bytes whose reading costs one step.
 const BYTES_PER_STEP: usize = 64;
 
-/// What is left to spend.
+/// Steps and bytes that are left.
 #[derive(Debug)]
 pub(super) struct EvalBudget {
     steps_left: usize,
@@ -23,12 +24,12 @@ impl EvalBudget {
         Self { steps_left: MAX_STEPS, bytes_left: MAX_BYTES }
     }
 
-    /// How many steps are gone.
+    /// Returns the number of steps used so far.
     pub(super) fn spent_steps(&self) -> usize {
         MAX_STEPS - self.steps_left
     }
 
-    /// Pays for this much work.
+    /// Charges this many steps, or fails if fewer are left.
     #[inline]
     pub(super) fn charge_steps(&mut self, steps: usize) -> Result<(), UnlocatedError> {
         match self.steps_left.checked_sub(steps) {
@@ -40,12 +41,12 @@ impl EvalBudget {
         }
     }
 
-    /// Pays for reading a string of this length.
+    /// Charges the steps for reading a string of this length.
     pub(super) fn charge_scan(&mut self, bytes: usize) -> Result<(), UnlocatedError> {
         self.charge_steps(bytes / BYTES_PER_STEP)
     }
 
-    /// Pays for creating this many bytes.
+    /// Charges for creating this many bytes, or fails if fewer are left.
     pub(super) fn charge_bytes(&mut self, bytes: usize) -> Result<(), UnlocatedError> {
         match self.bytes_left.checked_sub(bytes) {
             Some(left) => {

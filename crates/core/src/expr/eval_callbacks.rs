@@ -1,4 +1,4 @@
-//! Methods that call a function for each element: `some`, `every`, `map`, `reduce` and their kin.
+//! Methods that call a function for each element: `some`, `every`, `map`, `reduce` and others.
 
 use super::ast::{ExprCallback, ExprNode, ParamPattern, ParamPatternField};
 use super::builtins::convert_value;
@@ -9,7 +9,7 @@ use super::expr_value::{ArrayElements, ExprValue};
 use super::property;
 use super::vocabulary::{CallbackMethod, ConversionFunction};
 
-/// What stays the same from one element to the next.
+/// Parts of a callback call that are the same for every element.
 struct CallbackContext<'c, 'a> {
     node: &'c ExprNode,
     callback: &'c ExprCallback,
@@ -53,7 +53,7 @@ impl<'a> ExprEvaluator<'_, 'a> {
         }
     }
 
-    /// The first element for which the callback is true, or false, as wanted.
+    /// Returns the first element for which the callback is truthy, or falsy, as requested.
     fn find_first(
         &mut self,
         call: &CallbackContext<'_, 'a>,
@@ -87,7 +87,8 @@ impl<'a> ExprEvaluator<'_, 'a> {
             match each {
                 CallbackMethod::FlatMap => match ArrayElements::from_value(&result) {
                     Some(inner) => {
-                        // Paid before it is gathered: a small callback may give a long array many times.
+                        // Charged before the elements are copied: a small callback may return a
+                        // long array many times.
                         self.budget
                             .charge_bytes(inner.len() * size_of::<ExprValue<'a>>())
                             .map_err(|fault| locate_error(call.node, fault))?;
@@ -152,7 +153,7 @@ impl<'a> ExprEvaluator<'_, 'a> {
         }
     }
 
-    /// Whether the callback's answer counts as true.
+    /// Returns whether the result of the callback is truthy.
     fn test_callback(
         &mut self,
         call: &CallbackContext<'_, 'a>,
@@ -177,7 +178,7 @@ impl<'a> ExprEvaluator<'_, 'a> {
         element: ExprValue<'a>,
         index: usize,
     ) -> Result<(), BoxedEvalError> {
-        // One plain name is by far the most common.
+        // A single plain name is by far the most common form.
         if let [ParamPattern::Name(slot)] = params {
             self.locals[*slot] = element;
             return Ok(());
@@ -261,7 +262,7 @@ impl<'a> ExprEvaluator<'_, 'a> {
                 "a list pattern needs an array, found {found}"
             )));
         };
-        // A string comes apart by whole characters, not by code units.
+        // A string is destructured into whole characters, not code units.
         let mut characters = text.as_str().char_indices();
         for slot in slots {
             let next = characters.next();

@@ -1,6 +1,7 @@
-//! Conditions decided in place: what only has to be true or false need not become a value first.
+//! Evaluates conditions in place, without creating a value that is only tested for truth.
 //!
-//! Pure speed: the answer is that of `to_boolean(eval(build_node))`, and the steps are paid all the same.
+//! This is an optimization only: the result equals `to_boolean(eval(node))`, and the budget is
+//! charged for the same steps.
 
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use super::expr_value::ExprValue;
 use super::property::get_own_field;
 
 impl ExprEvaluator<'_, '_> {
-    /// Whether the node's value counts as true.
+    /// Returns whether the value of the node is truthy.
     pub(super) fn eval_condition(&mut self, node: &ExprNode) -> Result<bool, BoxedEvalError> {
         match &node.kind {
             ExprKind::Logical { op: LogicalOp::And, left, right } => {
@@ -31,7 +32,7 @@ impl ExprEvaluator<'_, '_> {
                 if let Some(seen) = self.peek_scalar(left)
                     && let Some(truth) = compare_in_place(*op, &seen, &right.kind)
                 {
-                    // The operator and both its sides.
+                    // The operator and both operands.
                     self.charge_node(node, 3)?;
                     return Ok(truth);
                 }
@@ -41,7 +42,7 @@ impl ExprEvaluator<'_, '_> {
         }
     }
 
-    /// The string or number that `t` or `t.status` stands for, where no conversion is needed to see it.
+    /// Returns the string or number of `t` or `t.status`, if it needs no conversion.
     fn peek_scalar(&self, node: &ExprNode) -> Option<ScalarOperand<'_>> {
         match &node.kind {
             ExprKind::Local(slot) => match &self.locals[*slot] {
@@ -66,13 +67,14 @@ impl ExprEvaluator<'_, '_> {
     }
 }
 
-/// An operand seen where it lies.
+/// Operand that is read in place.
 enum ScalarOperand<'v> {
     Text(&'v str),
     Number(f64),
 }
 
-/// Compares an operand with a literal of its own kind; `Empty` where a conversion or a value is needed.
+/// Compares an operand with a literal of the same type. Returns `None` if a conversion or a value
+/// is needed.
 fn compare_in_place(op: BinaryOp, seen: &ScalarOperand<'_>, literal: &ExprKind) -> Option<bool> {
     match (seen, literal) {
         (ScalarOperand::Text(text), ExprKind::Str(literal)) => match op {

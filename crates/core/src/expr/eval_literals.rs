@@ -1,4 +1,4 @@
-//! Array and object literals, evaluated; and the one function whose pattern was compiled with it.
+//! Evaluates array and object literals, and `Text.matches` with its precompiled pattern.
 
 use regex::Regex;
 
@@ -49,7 +49,7 @@ impl<'a> ExprEvaluator<'_, 'a> {
             let found = value.describe();
             return Err(UnlocatedError::new(format!("`...` needs an array here, found {found}")));
         };
-        // A string comes apart by whole characters, not by code units.
+        // A string is spread into whole characters, not code units.
         for (at, character) in text.as_str().char_indices() {
             self.budget.charge_steps(1)?;
             self.budget.charge_bytes(size_of::<ExprValue<'a>>())?;
@@ -89,8 +89,8 @@ impl<'a> ExprEvaluator<'_, 'a> {
         fields.build(&mut self.budget).map_err(|fault| locate_error(node, fault))
     }
 
-    /// Own fields of an object, elements of an array; of `null`, truths and numbers nothing. A string
-    /// would come apart into its code units, which nobody means.
+    /// Adds the own fields of an object or the elements of an array. `null`, booleans and numbers
+    /// add nothing. A string is an error: spreading it into code units is never intended.
     fn spread_fields(
         &mut self,
         value: &ExprValue<'a>,
@@ -148,7 +148,8 @@ impl<'a> ExprEvaluator<'_, 'a> {
             return Err(locate_error(node, UnlocatedError::new(message)));
         };
         let text = text.as_str();
-        // The engine is linear in the text, but a step of it is dearer than a look at a byte.
+        // The regex engine is linear in the text, but its cost per byte is higher than that of a
+        // scan.
         self.budget.charge_steps(text.len() / 4).map_err(|fault| locate_error(node, fault))?;
         Ok(ExprValue::Bool(pattern.is_match(text)))
     }

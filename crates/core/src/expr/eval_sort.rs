@@ -1,4 +1,4 @@
-//! `toSorted`: a stable sort by a compare function of the author's.
+//! `toSorted`: a stable sort with the author's compare function.
 
 use super::ast::{ExprCallback, ExprNode};
 use super::eval::{EvalResult, ExprEvaluator, locate_error};
@@ -6,7 +6,8 @@ use super::expr_error::{BoxedEvalError, UnlocatedError};
 use super::expr_value::{ArrayElements, ExprValue};
 
 impl<'a> ExprEvaluator<'_, 'a> {
-    /// A sorted copy; what is undefined goes to the end, unasked, as in JavaScript.
+    /// Returns a sorted copy. Undefined elements go to the end without a comparison, as in
+    /// JavaScript.
     pub(super) fn sort_elements(
         &mut self,
         node: &ExprNode,
@@ -14,7 +15,7 @@ impl<'a> ExprEvaluator<'_, 'a> {
         elements: &ArrayElements<'a>,
     ) -> EvalResult<'a> {
         let length = elements.len();
-        // The list, and the room that merging takes.
+        // The list, and the memory for merging.
         self.budget
             .charge_steps(length)
             .and_then(|()| self.budget.charge_bytes(length * size_of::<ExprValue<'a>>()))
@@ -27,7 +28,7 @@ impl<'a> ExprEvaluator<'_, 'a> {
         ExprValue::new_list(items, &mut self.budget).map_err(|fault| locate_error(node, fault))
     }
 
-    // The standard library's sort may panic where an author's function contradicts itself.
+    // Not the standard library's sort, which may panic if the author's function is inconsistent.
     fn merge_sort(
         &mut self,
         node: &ExprNode,
@@ -64,7 +65,7 @@ impl<'a> ExprEvaluator<'_, 'a> {
         }
         match self.eval(body)? {
             ExprValue::Num(order) => Ok(order),
-            // `a > b` gives an order that depends on who sorts.
+            // `a > b` returns a boolean, so the resulting order would depend on the sort algorithm.
             other => Err(locate_error(
                 node,
                 UnlocatedError::new(format!(

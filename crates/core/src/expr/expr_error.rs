@@ -1,30 +1,31 @@
-//! The two ways an expression says no: when it is loaded, and when it runs.
+//! Expression errors: compile errors and evaluation errors.
 
 use std::ops::Range;
 
-/// Why a text is not an expression; found when the protocol is loaded.
+/// Compile error: the text is not a valid expression. Reported when the protocol is loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ExprError {
-    /// What was found and what was expected.
+    /// Description of what was found and what was expected.
     pub message: String,
-    /// Where in the source, in bytes.
+    /// Byte range of the error in the source.
     pub span: Range<usize>,
-    /// What to write instead, where we can tell.
+    /// Suggested replacement, if one is known.
     pub hint: Option<String>,
 }
 
-/// Why an expression has no value over these roots; found when it runs.
+/// Evaluation error: the expression has no value for these roots.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct EvalError {
-    /// What went wrong; it names paths and kinds of value, never the text of the state.
+    /// Description of the error. It names paths and types of values, never the content of the
+    /// state.
     pub message: String,
-    /// Where in the source, in bytes.
+    /// Byte range in the source of the operation that failed.
     pub span: Range<usize>,
 }
 
-/// A run-time failure before anyone has said where it happened.
+/// Evaluation error before its position in the source is known.
 #[derive(Debug)]
 pub(super) struct UnlocatedError(Box<str>);
 
@@ -38,7 +39,7 @@ impl UnlocatedError {
     }
 }
 
-/// An [`EvalError`] on its way up; boxed, so that the common case, a value, stays small.
+/// Boxed [`EvalError`], so that the result of a successful evaluation stays small.
 #[derive(Debug)]
 pub(super) struct BoxedEvalError(Box<EvalError>);
 

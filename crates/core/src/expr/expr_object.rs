@@ -1,4 +1,4 @@
-//! Objects made by an expression: fields in JavaScript's order, found by name.
+//! Objects that an expression creates: fields in JavaScript's order, with lookup by name.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -9,21 +9,22 @@ use super::expr_string::ExprString;
 use super::expr_value::{ExprValue, compute_depth};
 use super::property::parse_array_index;
 
-/// Up to this many fields a walk over them is as good as an index.
+/// Up to this many fields, a linear search is as fast as an index.
 const FEW_FIELDS: usize = 8;
 
-/// An object made by an expression: from an object literal.
+/// Object created by an expression, from an object literal or `JSON.parse`.
 #[derive(Debug)]
 pub struct ExprObject<'a> {
     fields: Vec<(ExprString<'a>, ExprValue<'a>)>,
-    /// Where each name stands; empty while there are few.
+    /// Position of each field by name; empty while the object has few fields.
     index_by_name: BTreeMap<ExprString<'a>, usize>,
-    // Bounded, as a list's is.
+    // Bounded, like the depth of a list.
     depth: usize,
 }
 
 impl<'a> ExprObject<'a> {
-    /// The fields as `ExprObject.entries` gives them: whole numbers ascending, then the others as written.
+    /// Returns the fields in the order of `Object.entries`: array indices ascending, then the
+    /// others in the order of the source.
     #[must_use]
     pub fn fields(&self) -> &[(ExprString<'a>, ExprValue<'a>)] {
         &self.fields
@@ -38,7 +39,7 @@ impl<'a> ExprObject<'a> {
     }
 }
 
-/// An object that is not finished.
+/// Builder for an [`ExprObject`].
 #[derive(Debug, Default)]
 pub(super) struct ExprObjectBuilder<'a> {
     fields: Vec<(ExprString<'a>, ExprValue<'a>)>,
@@ -46,7 +47,7 @@ pub(super) struct ExprObjectBuilder<'a> {
 }
 
 impl<'a> ExprObjectBuilder<'a> {
-    /// Sets a field; one that is there keeps its place.
+    /// Sets a field; an existing field keeps its position.
     pub(super) fn set_field(
         &mut self,
         name: ExprString<'a>,
@@ -58,7 +59,7 @@ impl<'a> ExprObjectBuilder<'a> {
             self.fields[place].1 = value;
             return Ok(());
         }
-        // The field, and its place in the index.
+        // The field and its index entry.
         budget.charge_bytes(
             size_of::<(ExprString<'a>, ExprValue<'a>)>() + size_of::<(ExprString<'a>, usize)>(),
         )?;
@@ -73,7 +74,7 @@ impl<'a> ExprObjectBuilder<'a> {
         Ok(())
     }
 
-    /// Finishes it.
+    /// Finishes the object: sorts the fields and checks its depth.
     pub(super) fn build(
         mut self,
         budget: &mut EvalBudget,

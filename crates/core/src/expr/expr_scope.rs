@@ -1,17 +1,17 @@
-//! The names an expression may use where it stands: the roots of the place, and the parameters of the
-//! arrow functions round it.
+//! Names that an expression can use: the roots, and the parameters of the enclosing arrow
+//! functions.
 
 use super::vocabulary::list_globals;
 use crate::similar_name::find_similar_name;
 
-/// What a name stands for.
+/// What a name refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameBinding {
     Root(usize),
     Local(usize),
 }
 
-/// The names in sight; parameters hide roots, inner parameters hide outer ones.
+/// Visible names. Parameters hide roots, and inner parameters hide outer ones.
 #[derive(Debug)]
 pub(super) struct ExprScope<'n> {
     roots: &'n [&'n str],
@@ -32,19 +32,19 @@ impl<'n> ExprScope<'n> {
         self.roots.iter().position(|root| *root == name).map(NameBinding::Root)
     }
 
-    /// Remembers that a root is read.
+    /// Records that the expression reads a root.
     pub(super) fn mark_root_used(&mut self, root: usize) {
         self.used_roots[root] = true;
     }
 
-    /// Takes a slot for a parameter.
+    /// Declares a parameter and returns its slot.
     pub(super) fn declare_local(&mut self, name: &str) -> usize {
         self.locals.push(name.to_owned());
         self.max_locals = self.max_locals.max(self.locals.len());
         self.locals.len() - 1
     }
 
-    /// Whether a parameter of this name was declared since the scope was this deep.
+    /// Returns whether a parameter of this name was declared since the scope had this depth.
     pub(super) fn has_local_since(&self, depth: usize, name: &str) -> bool {
         self.locals[depth..].iter().any(|local| local == name)
     }
@@ -53,22 +53,22 @@ impl<'n> ExprScope<'n> {
         self.locals.len()
     }
 
-    /// Forgets the parameters declared since the scope was this deep.
+    /// Removes the parameters declared since the scope had this depth.
     pub(super) fn truncate_locals(&mut self, depth: usize) {
         self.locals.truncate(depth);
     }
 
-    /// How many slots an evaluation needs.
+    /// Returns the number of local slots that an evaluation needs.
     pub(super) fn slot_count(&self) -> usize {
         self.max_locals
     }
 
-    /// Which roots are read.
+    /// Returns for each root whether the expression reads it.
     pub(super) fn into_used_roots(self) -> Vec<bool> {
         self.used_roots
     }
 
-    /// The name that was probably meant, or the names there are.
+    /// Returns a hint with the most similar known name, or with all known names.
     pub(super) fn suggest_name(&self, name: &str) -> String {
         let globals = list_globals();
         let locals = self.locals.iter().map(String::as_str);
@@ -81,7 +81,7 @@ impl<'n> ExprScope<'n> {
     }
 }
 
-/// Names in backticks, with commas.
+/// Formats names in backticks, separated by commas.
 pub(super) fn quote_names(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")

@@ -1,7 +1,7 @@
-//! Strings as JavaScript counts them: in UTF-16 code units, over Rust's UTF-8.
+//! Strings that JavaScript counts in UTF-16 code units, stored as UTF-8.
 //!
-//! Every string here is well formed. What would cut a surrogate pair in two is a [`UnlocatedError`], because
-//! half a pair is not text and could not be kept, sent or shown.
+//! Every string is well formed. An operation that would split a surrogate pair returns an
+//! [`UnlocatedError`], because half a pair is not text and could not be stored, sent or displayed.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -11,16 +11,16 @@ use std::sync::Arc;
 use super::eval_budget::EvalBudget;
 use super::expr_error::UnlocatedError;
 
-/// A string that is part of the state, or one that an expression holds or made.
+/// String borrowed from a root, or one that an expression contains or creates.
 #[derive(Debug, Clone)]
 pub enum ExprString<'a> {
     /// Borrowed from a root.
     Borrowed(&'a str),
-    /// Made by the expression, or a literal of it.
+    /// Created by the expression, or one of its literals.
     Shared(Arc<str>),
 }
 
-/// By the characters, wherever they lie.
+/// Compares the characters, regardless of where they are stored.
 impl PartialEq for ExprString<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()
@@ -48,7 +48,7 @@ impl Borrow<str> for ExprString<'_> {
 }
 
 impl ExprString<'_> {
-    /// The characters.
+    /// Returns the characters as UTF-8.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -57,7 +57,8 @@ impl ExprString<'_> {
         }
     }
 
-    /// A part of it, by byte range; borrowed where the whole was, else paid for.
+    /// Returns a part of the string by byte range: borrowed if the string is borrowed, otherwise a
+    /// copy charged to the budget.
     pub(super) fn slice(
         &self,
         range: Range<usize>,
@@ -80,16 +81,17 @@ impl From<String> for ExprString<'_> {
     }
 }
 
-/// Where a count of code units falls in the UTF-8 bytes.
+/// Position of a number of code units within the UTF-8 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CodeUnitPosition {
-    /// Before the character that begins at this byte, or at the end.
+    /// Before the character that starts at this byte, or at the end of the string.
     Boundary(usize),
-    /// Inside a surrogate pair; the next character begins at this byte.
+    /// Inside a surrogate pair; the next character starts at this byte.
     InsideSurrogatePair(usize),
 }
 
-/// JavaScript's white space, line ends included; U+FEFF is, U+0085 is not.
+/// Returns whether JavaScript treats the character as white space, including line endings. U+FEFF
+/// is white space, U+0085 is not.
 pub(super) fn is_js_space(character: char) -> bool {
     match character {
         '\t'..='\r' | ' ' | '\u{a0}' | '\u{feff}' => true,
@@ -98,12 +100,12 @@ pub(super) fn is_js_space(character: char) -> bool {
     }
 }
 
-/// The length in code units.
+/// Returns the length in UTF-16 code units.
 pub(super) fn utf16_len(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().map(char::len_utf16).sum() }
 }
 
-/// Finds the place after this many code units; past the end is the end.
+/// Returns the position after this many code units; a position past the end is the end.
 pub(super) fn find_position(text: &str, units: usize) -> CodeUnitPosition {
     if text.is_ascii() {
         return CodeUnitPosition::Boundary(units.min(text.len()));
@@ -121,7 +123,7 @@ pub(super) fn find_position(text: &str, units: usize) -> CodeUnitPosition {
     CodeUnitPosition::Boundary(text.len())
 }
 
-/// The byte range of the code units `from..to`.
+/// Returns the byte range of the code units `from..to`.
 pub(super) fn find_byte_range(
     text: &str,
     from: usize,
@@ -136,7 +138,7 @@ pub(super) fn find_byte_range(
     }
 }
 
-/// Compares by code units, which for some characters is not the order of code points.
+/// Compares by code units, which for some characters differs from the order of code points.
 pub(super) fn compare_utf16(left: &str, right: &str) -> Ordering {
     if left.is_ascii() || right.is_ascii() {
         left.cmp(right)
@@ -170,7 +172,7 @@ mod tests {
 
     #[test]
     fn order_is_by_code_unit() {
-        // U+FF5E comes after every surrogate, though its code point is lower.
+        // U+FF5E sorts after every surrogate, although its code point is lower.
         assert_eq!(compare_utf16("\u{ff5e}", "😀"), Ordering::Greater);
         assert_eq!(compare_utf16("a", "😀"), Ordering::Less);
         assert_eq!(compare_utf16("ab", "a"), Ordering::Greater);

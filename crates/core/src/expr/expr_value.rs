@@ -1,4 +1,4 @@
-//! Values while an expression runs: borrowed from the roots wherever JSON holds them already.
+//! Values during evaluation, borrowed from the roots wherever possible.
 
 use std::fmt;
 use std::rc::Rc;
@@ -11,40 +11,40 @@ use super::expr_object::ExprObject;
 use super::expr_string::ExprString;
 use super::js_number::to_js_string;
 
-/// How deep lists and objects made by an expression may hold one another.
+/// Maximum nesting of the lists and objects that an expression creates.
 const MAX_DEPTH: usize = 64;
 
-/// What an expression evaluates to.
+/// Value that an expression evaluates to.
 #[derive(Debug, Clone)]
 pub enum ExprValue<'a> {
-    /// No value at all, such as a missing field.
+    /// No value, such as a missing field.
     Undefined,
-    /// JSON `null`.
+    /// The JSON value `null`.
     Null,
-    /// `true` or `false`.
+    /// A boolean: `true` or `false`.
     Bool(bool),
-    /// Any number; JavaScript has only these.
+    /// Any number; JavaScript has only doubles.
     Num(f64),
-    /// A string.
+    /// A string, borrowed or created.
     Str(ExprString<'a>),
     /// An array or object of a root; never a scalar.
     Json(&'a Value),
-    /// A list made by the expression.
+    /// A list created by the expression.
     List(Rc<ExprList<'a>>),
-    /// An object made by the expression.
+    /// An object created by the expression.
     Object(Rc<ExprObject<'a>>),
 }
 
-/// A list made by an expression: from an array literal, `filter`, `ExprObject.keys` and so on.
+/// List created by an expression: from an array literal, `filter`, `Object.keys` and so on.
 #[derive(Debug)]
 pub struct ExprList<'a> {
     items: Vec<ExprValue<'a>>,
-    // Bounded, so dropping, printing and joining cannot exhaust the stack.
+    // Bounded, so that dropping, printing and joining cannot exhaust the stack.
     depth: usize,
 }
 
 impl<'a> ExprList<'a> {
-    /// The elements in order.
+    /// Returns the elements in order.
     #[must_use]
     pub fn items(&self) -> &[ExprValue<'a>] {
         &self.items
@@ -52,7 +52,7 @@ impl<'a> ExprList<'a> {
 }
 
 impl<'a> ExprValue<'a> {
-    /// Sees a JSON value as an expression sees it; copies nothing.
+    /// Wraps a JSON value without copying it.
     #[must_use]
     #[inline]
     pub fn from_json(value: &'a Value) -> Self {
@@ -65,9 +65,10 @@ impl<'a> ExprValue<'a> {
         }
     }
 
-    /// The value as JSON; `Empty` if it or a part of it has no JSON form: undefined, NaN, an infinity.
+    /// Converts the value to JSON. Returns `None` if the value or a part of it has no JSON form:
+    /// undefined, NaN, an infinity.
     ///
-    /// As `JSON.stringify` has it, a field of a made object that is undefined is left out.
+    /// As in `JSON.stringify`, undefined fields of a created object are omitted.
     #[must_use]
     pub fn to_json(&self) -> Option<Value> {
         Some(match self {
@@ -92,7 +93,7 @@ impl<'a> ExprValue<'a> {
         })
     }
 
-    /// What kind of value it is, for a message that must not show the value itself.
+    /// Describes the type of the value, for messages that must not contain the value itself.
     #[must_use]
     pub fn describe(&self) -> String {
         match self {
@@ -136,7 +137,7 @@ impl<'a> ExprValue<'a> {
     }
 }
 
-/// The elements of an array, wherever it lives.
+/// Elements of an array, either of a root or created by the expression.
 #[derive(Debug, Clone)]
 pub(super) enum ArrayElements<'a> {
     Json(&'a [Value]),
@@ -169,7 +170,7 @@ impl<'a> ArrayElements<'a> {
     }
 }
 
-/// How deep a list or an object of these parts is.
+/// Returns the depth of a list or an object with these parts, or an error above [`MAX_DEPTH`].
 pub(super) fn compute_depth<'v, 'a: 'v>(
     parts: impl Iterator<Item = &'v ExprValue<'a>>,
 ) -> Result<usize, UnlocatedError> {
@@ -187,7 +188,8 @@ pub(super) fn compute_depth<'v, 'a: 'v>(
     Ok(depth)
 }
 
-/// Whole numbers that JSON readers keep exact become integers; `-0` becomes `0`, as `JSON.stringify` has it.
+/// Converts a number to JSON. Whole numbers that JSON parsers keep exact become integers; `-0`
+/// becomes `0`, as in `JSON.stringify`.
 fn to_json_number(number: f64) -> Option<Number> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if number.fract() == 0.0 && number.abs() < EXACT {
@@ -196,7 +198,7 @@ fn to_json_number(number: f64) -> Option<Number> {
     Number::from_f64(number)
 }
 
-/// For people: JSON where there is JSON, JavaScript's words where there is none.
+/// Formats the value for people: as JSON where possible, otherwise with JavaScript's names.
 impl fmt::Display for ExprValue<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,21 +1,21 @@
-//! Names that JavaScript finds on every object and an expression only among own keys: where the two
-//! differ, `check` tells the author.
+//! Names that JavaScript finds on every object, but an expression only among an object's own keys.
+//! `check` reports where the two differ.
 
 use std::ops::Range;
 
 use super::ast::{BinaryOp, ExprCallback, ExprKind, ExprNode, ParamPattern};
 use super::vocabulary::JsPrototype;
 
-/// A name that is read, or asked for with `in`, and where.
+/// Inherited name that an expression reads, or tests with `in`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InheritedName {
-    /// The name as JavaScript has it: `constructor`, `__proto__`, `toString`.
+    /// Name as in JavaScript: `constructor`, `__proto__`, `toString`.
     pub name: String,
-    /// Where in the source it is used, in bytes.
+    /// Byte range in the source where the name is used.
     pub span: Range<usize>,
 }
 
-/// Every such name of the tree that is written out, in the order of the source.
+/// Returns every such name that the source spells out, in source order.
 pub(super) fn collect_inherited_names(root: &ExprNode) -> Vec<InheritedName> {
     let mut found = Vec::new();
     collect_from_node(root, &mut found);

@@ -1,11 +1,11 @@
-//! Numbers as JavaScript writes and reads them.
+//! Number formatting and parsing as in JavaScript.
 //!
-//! Not a formatter for people: the text is exact, so canonical JSON can be built on it.
+//! The output is exact rather than readable, so that canonical JSON can be built on it.
 
 use super::expr_error::UnlocatedError;
 use super::expr_string::is_js_space;
 
-/// Writes a number as JavaScript's `String(x)` does: `1e+21`, `1e-7`, `0` for `-0`.
+/// Formats a number like JavaScript's `String(x)`: `1e+21`, `1e-7`, `0` for `-0`.
 #[must_use]
 pub fn to_js_string(number: f64) -> String {
     if number.is_nan() {
@@ -17,24 +17,24 @@ pub fn to_js_string(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e15 {
         return (number as i64).to_string();
     }
-    // Rust's shortest form has the digits JavaScript wants; only their layout differs, and ties.
+    // Rust's shortest form has the same digits as JavaScript's; only the layout and ties differ.
     let (digits, point) = split_scientific(&format!("{:e}", number.abs()));
     let digits = round_tie_to_even(number.abs(), digits, point);
     let sign = if number < 0.0 { "-" } else { "" };
     format!("{sign}{}", format_digits(&digits, point))
 }
 
-/// Takes `1.25e-7` apart into `125` and the place of the point, -6.
+/// Splits `1.25e-7` into the digits `125` and the position of the point, -6.
 fn split_scientific(scientific: &str) -> (String, i32) {
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
     (mantissa.replace('.', ""), exponent.parse::<i32>().unwrap_or(0) + 1)
 }
 
-/// Where two shortest forms are equally near, JavaScript takes the even one and Rust need not.
+/// If two shortest forms are equally close, JavaScript uses the even one; Rust may use either.
 fn round_tie_to_even(number: f64, digits: String, point: i32) -> String {
     let count = digits.len();
     let is_odd = digits.bytes().last().is_some_and(|last| last % 2 == 1);
-    // Shorter forms are never tied: doubles lie far closer together than such decimals.
+    // Shorter forms never tie: doubles are much closer together than such decimals.
     if count < 16 || !is_odd {
         return digits;
     }
@@ -44,14 +44,15 @@ fn round_tie_to_even(number: f64, digits: String, point: i32) -> String {
         let half = tail[0] == b'5' && tail[1..].iter().all(|digit| *digit == b'0');
         half.then(|| exact[..count].to_owned())
     };
-    // A look at a few digits first: all 767 that a double can have are dear.
+    // Check a few digits first: computing all 767 digits that a double can have is expensive.
     let Some(lower) = is_half(30).and_then(|_| is_half(800)) else { return digits };
     let even = if lower == digits { increment_last_digit(&digits) } else { lower };
     let same = format!("0.{even}e{point}").parse() == Ok(number);
     if same { even } else { digits }
 }
 
-/// The next decimal; the last digit of a shortest form that ends in nine has none as short.
+/// Increments the last digit. A shortest form that ends in nine has no successor of the same length
+/// and is returned unchanged.
 fn increment_last_digit(digits: &str) -> String {
     let (rest, last) = digits.split_at(digits.len() - 1);
     match last.parse::<u8>() {
@@ -60,7 +61,7 @@ fn increment_last_digit(digits: &str) -> String {
     }
 }
 
-/// Places the decimal point after `point` digits, or falls back to an exponent.
+/// Places the decimal point after `point` digits, or uses an exponent.
 fn format_digits(digits: &str, point: i32) -> String {
     let count = digits.len() as i32;
     if (count..=21).contains(&point) {
@@ -80,7 +81,7 @@ fn format_digits(digits: &str, point: i32) -> String {
     format!("{first}{dot}{rest}e{sign}{}", exponent.abs())
 }
 
-/// Reads a string as JavaScript's `Number(text)` does; what is no number is NaN.
+/// Parses a string like JavaScript's `Number(text)`; text that is not a number is NaN.
 pub(super) fn from_js_string(text: &str) -> f64 {
     let text = text.trim_matches(is_js_space);
     if text.is_empty() {
@@ -96,7 +97,8 @@ pub(super) fn from_js_string(text: &str) -> f64 {
     if is_decimal(unsigned) { text.parse().unwrap_or(f64::NAN) } else { f64::NAN }
 }
 
-/// `0x10`, `0o17`, `0b11`: the number, NaN if the digits are wrong, `Empty` without such a prefix.
+/// Parses `0x10`, `0o17` and `0b11`. Returns NaN if the digits are wrong, and `None` without such a
+/// prefix.
 fn parse_prefixed(text: &str) -> Option<f64> {
     let rest = text.strip_prefix('0')?;
     let bits = match rest.bytes().next()? {
@@ -108,7 +110,8 @@ fn parse_prefixed(text: &str) -> Option<f64> {
     Some(parse_radix_digits(&rest[1..], bits).unwrap_or(f64::NAN))
 }
 
-/// Reads digits of a power-of-two base, correctly rounded; `Empty` if there are none or one is foreign.
+/// Parses digits of a power-of-two base with correct rounding. Returns `None` if there are no
+/// digits, or if one is not a digit of the base.
 pub(super) fn parse_radix_digits(digits: &str, bits: u32) -> Option<f64> {
     if digits.is_empty() {
         return None;
@@ -125,12 +128,12 @@ pub(super) fn parse_radix_digits(digits: &str, bits: u32) -> Option<f64> {
             sticky |= digit != 0;
         }
     }
-    // At least 60 bits are kept when any are dropped, so one sticky bit decides the rounding.
+    // At least 60 bits are kept if any are dropped, so one sticky bit decides the rounding.
     let rounded = (kept | u64::from(sticky)) as f64;
     Some(if kept == 0 { 0.0 } else { rounded * 2f64.powi(dropped_bits) })
 }
 
-/// `1`, `1.5`, `.5`, `5.`, each with an optional exponent.
+/// Returns whether the text is `1`, `1.5`, `.5` or `5.`, each with an optional exponent.
 fn is_decimal(text: &str) -> bool {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (&text[..at], Some(&text[at + 1..])),
@@ -148,8 +151,8 @@ fn is_decimal(text: &str) -> bool {
         && exponent_holds
 }
 
-/// The number as `toString` writes it with this base. Beside base ten only whole numbers that are exact
-/// can be written: of other ones engines differ in the last digits.
+/// Formats a number like `toString` with this base. For bases other than ten, only exact whole
+/// numbers are supported, because engines differ in the last digits of other numbers.
 pub(super) fn to_radix_string(number: f64, base: f64) -> Result<String, UnlocatedError> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if !(2.0..=36.0).contains(&base) {

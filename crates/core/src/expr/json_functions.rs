@@ -1,4 +1,5 @@
-//! `JSON.stringify` and `JSON.parse`: every byte and every value is paid for, and depth is bounded.
+//! `JSON.stringify` and `JSON.parse`. Every byte and every value is charged to the budget, and
+//! depth is bounded.
 
 use serde_json::Value;
 
@@ -11,12 +12,12 @@ use super::expr_string::{self, ExprString};
 use super::expr_value::{ArrayElements, ExprValue};
 use super::js_number::to_js_string;
 
-/// How deep lists and objects may hold one another and still be written.
+/// Maximum nesting of lists and objects that can be stringified.
 const MAX_STRINGIFY_DEPTH: usize = 256;
-/// The longest indentation of one level, in UTF-16 code units.
+/// Maximum indentation of one level, in UTF-16 code units.
 const MAX_INDENT: usize = 10;
 
-/// `JSON.stringify_json(value, null, indent)`; `undefined` where there is no JSON for the value.
+/// `JSON.stringify(value, null, indent)`; returns `undefined` if the value has no JSON form.
 pub(super) fn stringify_json<'a>(
     value: &ExprValue<'a>,
     replacer: &ExprValue<'a>,
@@ -155,13 +156,14 @@ impl StringifyWriter<'_> {
     }
 }
 
-/// `JSON.parse(text)`. The message of a failure names a place in the text, never the text.
+/// `JSON.parse(text)`. An error message contains a position in the text, never the text itself.
 pub(super) fn parse_json_value<'a>(
     value: &ExprValue<'a>,
     budget: &mut EvalBudget,
 ) -> Result<ExprValue<'a>, UnlocatedError> {
     let text = to_expr_string(value, budget)?;
-    // A value takes about as much room as sixteen bytes of its text; made ones pay again below.
+    // A parsed value takes about as much memory as sixteen bytes of its text; `build_value` charges
+    // again for the values that it creates.
     budget.charge_steps(text.as_str().len())?;
     budget.charge_bytes(text.as_str().len())?;
     let parsed: Value = serde_json::from_str(text.as_str()).map_err(|error| {

@@ -1,6 +1,7 @@
-//! Cuts the source into tokens, on demand, so that the parser can step into a template.
+//! Splits the source into tokens on demand, so that the parser can enter a template.
 //!
-//! What JavaScript has and we do not (assignment, comments, bit operators …) is refused here, by name.
+//! The lexer refuses unsupported parts of JavaScript (assignment, comments, bit operators …) by
+//! name.
 
 use super::ast::ExprSpan;
 use super::expr_error::ExprError;
@@ -8,17 +9,17 @@ use super::expr_string::is_js_space;
 use super::js_number::parse_radix_digits;
 use super::token::{ExprPunct, ExprToken, ExprTokenKind, PUNCT_SPELLINGS, PunctSpelling};
 
-/// A place in the source; cheap to copy, so the parser may look ahead and come back.
+/// Position in the source. It is cheap to copy, so that the parser can look ahead and return.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExprLexer<'s> {
     pub(super) source: &'s str,
     pub(super) position: usize,
 }
 
-/// What ended a chunk of a template.
+/// Delimiter that ended a chunk of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TemplateChunkEnd {
-    /// `${`, so an expression follows.
+    /// `${`: an expression follows.
     Expression,
     /// The closing backtick.
     Template,
@@ -60,7 +61,7 @@ impl<'s> ExprLexer<'s> {
         self.rest().chars().next()
     }
 
-    /// Moves past white space; tells whether a line ended in it.
+    /// Skips white space. Returns whether it contains a line ending.
     fn skip_space(&mut self) -> bool {
         let rest = self.rest();
         let trimmed = rest.trim_start_matches(is_js_space);
@@ -82,7 +83,7 @@ impl<'s> ExprLexer<'s> {
             if !rest.starts_with(text) {
                 continue;
             }
-            // `a?.5:1` is a conditional, not a chain.
+            // `a?.5:1` is a conditional, not an optional chain.
             if *text == "?." && rest[2..].starts_with(|next: char| next.is_ascii_digit()) {
                 continue;
             }
@@ -125,7 +126,7 @@ impl<'s> ExprLexer<'s> {
         let end = if bits == 0 { find_decimal_end(rest) } else { 2 + find_name_end(&rest[2..]) };
         let text = &rest[..end];
         self.position += end;
-        // A name may not touch a number: this catches `1_000`, `1n`, `3in` and `08`.
+        // A name must not directly follow a number: this refuses `1_000`, `1n`, `3in` and `08`.
         let touching = find_name_end(self.rest());
         let span = start..self.position + touching;
         if bits != 0 {
@@ -147,7 +148,7 @@ impl<'s> ExprLexer<'s> {
         text.parse().map_err(|_| error_at(format!("`{text}` is not a number"), span))
     }
 
-    /// Reads a template's text up to `${` or the closing backtick, from where the lexer stands.
+    /// Reads the text of a template up to `${` or the closing backtick, from the current position.
     pub(super) fn lex_template_chunk(
         &mut self,
         start: usize,
@@ -162,7 +163,7 @@ impl<'s> ExprLexer<'s> {
                 None => return Err(error_at("the template is not closed", start..self.position)),
                 Some('`') => return Ok((text, TemplateChunkEnd::Template)),
                 Some('\\') => self.lex_escape(&mut text)?,
-                // JavaScript reads every line end in a template as `\n`.
+                // JavaScript normalizes every line ending in a template to `\n`.
                 Some('\r') => {
                     if self.peek() == Some('\n') {
                         self.position += 1;
@@ -194,7 +195,7 @@ impl<'s> ExprLexer<'s> {
         Some(next)
     }
 
-    /// Reads what follows a backslash.
+    /// Reads an escape sequence after its backslash.
     fn lex_escape(&mut self, text: &mut String) -> Result<(), ExprError> {
         let start = self.position - 1;
         let Some(next) = self.bump() else {
@@ -232,7 +233,7 @@ impl<'s> ExprLexer<'s> {
         Ok(())
     }
 
-    /// `\u0041`, `\u{1F600}`, or a pair of surrogates.
+    /// Reads `\u0041`, `\u{1F600}`, or a pair of surrogates.
     fn lex_unicode_escape(&mut self, start: usize) -> Result<char, ExprError> {
         let code = if self.peek() == Some('{') {
             self.position += 1;
@@ -291,7 +292,7 @@ fn error_at(message: impl Into<String>, span: std::ops::Range<usize>) -> ExprErr
     ExprError { message: message.into(), span, hint: None }
 }
 
-/// How far a decimal literal reaches.
+/// Returns the length of the decimal literal at the start of the text.
 fn find_decimal_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits =
@@ -322,8 +323,8 @@ fn is_name_part(character: char) -> bool {
     is_name_start(character) || character.is_ascii_digit()
 }
 
-/// Letters outside ASCII that may stand in a name: whole alphabets without combining marks, so that
-/// what we accept JavaScript accepts too.
+/// Returns whether a character outside ASCII can be part of a name: whole alphabets without
+/// combining marks, so that JavaScript accepts every name that this lexer accepts.
 fn is_letter(character: char) -> bool {
     let in_alphabet = matches!(character,
         '\u{c0}'..='\u{24f}'        // Latin

@@ -1,13 +1,13 @@
-//! The values an author wrote out in an expression: what a search for a telling document begins with.
+//! Literals of an expression: starting points in the search for an example document.
 
 use serde_json::{Number, Value};
 
 use super::ast::{ExprKind, ExprNode};
 
-/// How many are found; who searches with them has long given up by then.
+/// Maximum number of literals; the search that uses them stops long before that.
 const MAX_LITERALS: usize = 1_000;
 
-/// Every string, number and truth value of the tree, each once, in the order of the source.
+/// Returns every string, number and boolean literal of the tree once, in source order.
 pub(super) fn collect_literals(root: &ExprNode) -> Vec<Value> {
     let mut found = Vec::new();
     collect_from_node(root, &mut found);

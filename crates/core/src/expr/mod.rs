@@ -1,16 +1,17 @@
-//! The expression language of gates and rules: the side-effect-free part of JavaScript.
+//! Expression language of gates and rules: the side-effect-free subset of JavaScript.
 //!
-//! An expression is compiled when its protocol is loaded and means what JavaScript means; what we do
-//! not have is refused then, with a span. It reads the roots it is given and nothing else: no clock, no
-//! randomness, no assignment, no way out. Each evaluation has a budget of steps and of bytes.
+//! An expression is compiled when its protocol is loaded, and has the same meaning as in
+//! JavaScript. Compilation refuses unsupported syntax with a span. An expression reads only the
+//! roots that the caller passes: it has no clock, no randomness and no assignment. Each evaluation
+//! has a budget of steps and of bytes.
 //!
 //! ```text
-//! source ─ lexer ─► tokens ─ parser, calls ─► resolved tree ─ eval, each ─► value
-//!                                                  ├─ reads ─► paths, for analysis
-//!                                                  └─ outlook, narrow ─► what it may come to, for analysis
+//! source ─ lexer ─► tokens ─ parser, parse_calls ─► resolved tree ─ eval, eval_callbacks ─► value
+//!                                                    ├─ read_paths ─► paths, for analysis
+//!                                                    └─ analysis, narrowing ─► possible values
 //! ```
 //!
-//! The judge is a real engine: `tests/expr_oracle.rs` compares every operator and method with QuickJS.
+//! `tests/expr_oracle.rs` compares every operator and method with a real engine, QuickJS.
 
 mod compiled_expr;
 mod expr_error;

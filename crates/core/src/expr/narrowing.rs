@@ -1,4 +1,5 @@
-//! What a condition that held tells of the paths it compares: `a === 'x' && …` goes on with `a` as `'x'`.
+//! Narrowing: what a condition implies for the paths it compares. After `a === 'x' && …`, `a` is
+//! `'x'`.
 
 use super::abstract_ops::{any_nullish, may_become_string, parse_typeof_name, to_numeric_bounds};
 use super::abstract_value::{AbstractValue, NumberSet, PlainValue};
@@ -6,13 +7,13 @@ use super::analysis::ExprAnalyzer;
 use super::ast::{BinaryOp, ExprKind, ExprNode, LogicalOp, UnaryOp};
 use super::vocabulary::BuiltinMethod;
 
-/// What holds of paths at the moment, in the order it was learnt.
+/// Facts that currently hold for paths, in the order they were added.
 #[derive(Debug, Default)]
 pub(super) struct NarrowingFacts {
     facts: Vec<(NarrowedPath, AbstractValue)>,
 }
 
-/// A path as it is written: the same text means the same value wherever both are in sight.
+/// Path as written in the source: two equal paths in the same scope have the same value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct NarrowedPath {
     base: NarrowedPathBase,
@@ -56,12 +57,12 @@ impl NarrowingFacts {
         self.facts.len()
     }
 
-    /// Forgets what was learnt since.
+    /// Removes the facts added since the given depth.
     pub(super) fn restore_depth(&mut self, depth: usize) {
         self.facts.truncate(depth);
     }
 
-    /// Narrows what a node may be to what is known of its path.
+    /// Narrows the possible values of a node by the facts about its path.
     pub(super) fn narrow_node(&self, node: &ExprNode, may: &mut AbstractValue) {
         if let Some(key) = (!self.facts.is_empty()).then(|| NarrowedPath::from_node(node)).flatten()
         {
@@ -69,7 +70,7 @@ impl NarrowingFacts {
         }
     }
 
-    /// The same for a parameter itself.
+    /// Narrows the possible values of a parameter by the facts about it.
     pub(super) fn narrow_local(&self, slot: usize, may: &mut AbstractValue) {
         self.narrow_path(
             &NarrowedPath { base: NarrowedPathBase::Local(slot), steps: Vec::new() },
@@ -89,7 +90,7 @@ impl NarrowingFacts {
 }
 
 impl ExprAnalyzer<'_> {
-    /// Learns from a condition that it counted as true, or as false.
+    /// Adds the facts that follow from a condition being truthy or falsy.
     pub(super) fn assume_truth(&mut self, node: &ExprNode, truth: bool) {
         match &node.kind {
             ExprKind::Unary { op: UnaryOp::Not, operand } => self.assume_truth(operand, !truth),
@@ -173,7 +174,7 @@ impl ExprAnalyzer<'_> {
         }
     }
 
-    /// Learns that a number is at most another one.
+    /// Adds the facts that follow from `low` being at most `high`.
     fn assume_at_most(
         &mut self,
         low: &ExprNode,

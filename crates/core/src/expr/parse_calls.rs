@@ -1,4 +1,4 @@
-//! The parser's other half: fields, method calls, builtins, and the arrow functions they take.
+//! Parses fields, method calls, builtin functions, and the arrow functions that they take.
 
 use regex::{Regex, RegexBuilder};
 
@@ -12,7 +12,7 @@ use super::vocabulary::{
     list_members,
 };
 
-/// A parameter before its names have slots.
+/// Parameter before its names have slots.
 enum UnboundParam<'s> {
     Name(&'s str, ExprSpan),
     List(Vec<Option<(&'s str, ExprSpan)>>, ExprSpan),
@@ -20,7 +20,7 @@ enum UnboundParam<'s> {
 }
 
 impl<'s> ExprParser<'s, '_> {
-    /// `.name` or `.name(…)`; the parser stands on the name.
+    /// Parses `.name` or `.name(…)`; the parser is at the name.
     pub(super) fn parse_member(
         &mut self,
         object: ExprNode,
@@ -100,7 +100,7 @@ impl<'s> ExprParser<'s, '_> {
         )
     }
 
-    /// `Math.max(…)`, `Number(…)`; the parser stands behind the first name.
+    /// Parses `Math.max(…)` or `Number(…)`; the parser is after the first name.
     pub(super) fn parse_builtin(
         &mut self,
         name: &'s str,
@@ -135,7 +135,7 @@ impl<'s> ExprParser<'s, '_> {
         self.build_node(ExprKind::BuiltinCall { builtin, args }, start.join(end), depth)
     }
 
-    /// `ExprString.matches(…, 'pattern')`; the parser stands on the second name.
+    /// Parses `Text.matches(…, 'pattern')`; the parser is at the second name.
     fn parse_text_matches(&mut self, start: ExprSpan) -> ExprParseResult<ExprNode> {
         self.advance()?;
         if !self.is_at(ExprPunct::OpenParen) {
@@ -156,7 +156,7 @@ impl<'s> ExprParser<'s, '_> {
         self.build_node(ExprKind::TextMatches { subject, pattern }, span, depth)
     }
 
-    /// Arguments that are values; gives the span of the closing parenthesis too.
+    /// Parses arguments that are values. Also returns the span of the closing parenthesis.
     fn parse_arguments(
         &mut self,
         name: &str,
@@ -206,7 +206,7 @@ impl<'s> ExprParser<'s, '_> {
         if self.is_at(ExprPunct::CloseParen) {
             return Err(self.missing_callback_error(each, start));
         }
-        // Read what stands there first: its own mistakes are nearer than this one.
+        // Parse the argument first: an error inside it is more specific than this one.
         let found = self.parse_expression()?;
         if self.is_at(ExprPunct::Arrow) {
             return Err(self.invalid_params_error(start.join(found.span)));
@@ -295,10 +295,10 @@ impl<'s> ExprParser<'s, '_> {
         Ok(self.scope.declare_local(name))
     }
 
-    /// Looks whether an arrow's parameters stand here: reads them up to `=>`, or comes back.
+    /// Parses the parameters of an arrow function up to `=>`, or returns to the starting position.
     fn try_parse_params(&mut self) -> Option<Vec<UnboundParam<'s>>> {
         let before = (self.lexer, self.token.clone());
-        // A token we refuse ends the look; the ordinary path meets it again and says so.
+        // A refused token ends the lookahead; the ordinary path reaches it again and reports it.
         let found = self.parse_params().unwrap_or(None);
         if found.is_some() && self.is_at(ExprPunct::Arrow) {
             return found;
@@ -380,9 +380,9 @@ impl<'s> ExprParser<'s, '_> {
     }
 }
 
-/// Compiles a pattern for the linear engine; says in one line why it cannot be.
+/// Compiles a pattern for the linear-time engine. The error is one line that states the reason.
 fn compile_pattern(pattern: &str) -> Result<Regex, String> {
-    // Far more than a pattern for people's text needs, and soon compiled.
+    // Much larger than a pattern for natural text needs, and still fast to compile.
     const MAX_REGEX_BYTES: usize = 1024 * 1024;
     RegexBuilder::new(pattern).case_insensitive(true).size_limit(MAX_REGEX_BYTES).build().map_err(
         |error| match error {

@@ -1,4 +1,4 @@
-//! What the parser says when it refuses: each message names what was found, each hint what to write.
+//! Error messages of the parser: each message names what was found, each hint what to write.
 
 use super::ast::ExprSpan;
 use super::expr_error::ExprError;
@@ -14,7 +14,7 @@ impl ExprParser<'_, '_> {
         ExprError { message: message.into(), span: span.range(), hint: None }
     }
 
-    /// The next token is not what may stand here.
+    /// The next token is not allowed here.
     pub(super) fn unexpected_token_error(&self, expected: &str) -> ExprError {
         let span = self.token.span;
         if self.is_at(ExprPunct::Arrow) {
@@ -37,7 +37,7 @@ impl ExprParser<'_, '_> {
         self.lexer.source.get(self.token.span.range())
     }
 
-    /// A value was wanted and something else stands there.
+    /// An operand was expected, but another token follows.
     pub(super) fn missing_operand_error(&self) -> ExprError {
         let span = self.token.span;
         match self.token.kind {
@@ -122,7 +122,7 @@ impl ExprParser<'_, '_> {
         self.error_at(span, format!("`{name}` needs {needed} argument{plural}"))
     }
 
-    /// The pattern of `ExprString.matches` is anything but a literal.
+    /// The pattern of `Text.matches` is not a literal.
     pub(super) fn pattern_not_literal_error(&self, span: ExprSpan) -> ExprError {
         let mut error = self.error_at(span, "the pattern must be a string written out here");
         error.hint =
@@ -130,7 +130,7 @@ impl ExprParser<'_, '_> {
         error
     }
 
-    /// `Math` or `Number` without a call.
+    /// `Math` or `Number` is used without a call.
     pub(super) fn uncalled_builtin_error(&self, name: &str, span: ExprSpan) -> ExprError {
         let mut error = self.error_at(span, format!("`{name}` is not a value"));
         error.hint = Some(match list_members(name)[..] {
@@ -140,7 +140,7 @@ impl ExprParser<'_, '_> {
         error
     }
 
-    /// A word that JavaScript keeps for what expressions do not have.
+    /// The word is reserved in JavaScript for a feature that expressions do not support.
     pub(super) fn reserved_word_error(&self, word: &str, span: ExprSpan) -> ExprError {
         let mut error = self.error_at(span, format!("`{word}` may not stand in an expression"));
         error.hint = match word {

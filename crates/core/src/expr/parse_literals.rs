@@ -1,4 +1,4 @@
-//! The parser's third part: array and object literals.
+//! Parses array and object literals.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::token::{ExprPunct, ExprTokenKind};
 use super::vocabulary::is_reserved;
 
 impl<'s> ExprParser<'s, '_> {
-    /// `[a, ...b]`; the parser stands on the bracket.
+    /// Parses `[a, ...b]`; the parser is at the bracket.
     pub(super) fn parse_array(&mut self, start: ExprSpan) -> ExprParseResult<ExprNode> {
         self.advance()?;
         let mut items = Vec::new();
@@ -32,7 +32,7 @@ impl<'s> ExprParser<'s, '_> {
         self.build_node(ExprKind::Array(items), span, depth)
     }
 
-    /// `{a: 1, b, [c]: 2, ...d}`; the parser stands on the brace.
+    /// Parses `{a: 1, b, [c]: 2, ...d}`; the parser is at the brace.
     pub(super) fn parse_object(&mut self, start: ExprSpan) -> ExprParseResult<ExprNode> {
         self.advance()?;
         let mut entries = Vec::new();
@@ -84,7 +84,7 @@ impl<'s> ExprParser<'s, '_> {
         self.parse_entry_value(name, span)
     }
 
-    /// `name: value`, or `name` alone, which is the field and its value.
+    /// Parses `name: value`, or `name` alone, which is both the field name and its value.
     fn parse_named_entry(
         &mut self,
         name: &'s str,
@@ -95,7 +95,7 @@ impl<'s> ExprParser<'s, '_> {
         if !self.is_at(ExprPunct::Comma) && !self.is_at(ExprPunct::CloseBrace) {
             return self.parse_entry_value(name.into(), span);
         }
-        // These read as names in JavaScript too; `true` and `null` do not.
+        // These are also identifiers in JavaScript; `true` and `null` are not.
         let stands_alone = matches!(name, "undefined" | "NaN" | "Infinity");
         if is_reserved(name) && !stands_alone {
             let mut error =
@@ -107,7 +107,7 @@ impl<'s> ExprParser<'s, '_> {
         Ok(ObjectLiteralEntry::Named(name.into(), self.parse_name(name, span)?))
     }
 
-    /// The value of a field; the parser stands behind its name.
+    /// Parses the value of a field; the parser is after its name.
     fn parse_entry_value(
         &mut self,
         name: Arc<str>,
@@ -115,7 +115,7 @@ impl<'s> ExprParser<'s, '_> {
     ) -> ExprParseResult<ObjectLiteralEntry> {
         self.reject_function(span)?;
         self.expect(ExprPunct::Colon, "`:`")?;
-        // In JavaScript this names no field but the prototype.
+        // In JavaScript this sets the prototype, not a field.
         if &*name == "__proto__" {
             let mut error = self.error_at(span, "`__proto__` may not stand in an expression");
             error.hint = Some("a field of that name is written `['__proto__']: …`".to_owned());
@@ -124,7 +124,8 @@ impl<'s> ExprParser<'s, '_> {
         Ok(ObjectLiteralEntry::Named(name, self.parse_expression()?))
     }
 
-    /// `a() { … }`, `get a() { … }`, `async a() { … }`: JavaScript has them, we do not.
+    /// Refuses `a() { … }`, `get a() { … }` and `async a() { … }`, which expressions do not
+    /// support.
     fn reject_function(&self, span: ExprSpan) -> ExprParseResult<()> {
         if self.is_at(ExprPunct::OpenParen) || matches!(self.token.kind, ExprTokenKind::Name(_)) {
             let mut error = self.error_at(span, "a function may not stand in an expression");

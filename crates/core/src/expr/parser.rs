@@ -1,7 +1,7 @@
-//! Reads tokens into the resolved tree, by precedence climbing; calls and arrows are in `calls.rs`,
-//! array and object literals in `compound.rs`.
+//! Parses tokens into the resolved tree by precedence climbing. Calls and arrow functions are in
+//! `parse_calls.rs`, array and object literals in `parse_literals.rs`.
 //!
-//! Nesting and the depth of the tree are bounded, so no input can exhaust the stack here or later.
+//! Nesting and tree depth are bounded, so that no input can exhaust the stack here or later.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use super::lexer::{ExprLexer, TemplateChunkEnd};
 use super::token::{ExprPunct, ExprToken, ExprTokenKind};
 use super::vocabulary::{ConversionFunction, is_namespace, is_reserved};
 
-/// How deep brackets, arguments, branches and prefix operators may stand in one another.
+/// Maximum nesting of brackets, arguments, branches and prefix operators.
 const MAX_NESTING: usize = 64;
-/// How many operations may stand in one another, counting those of a long `a + b + c` too.
+/// Maximum depth of the tree; each operation of a long `a + b + c` counts.
 const MAX_DEPTH: u16 = 200;
-/// The longest source, in bytes.
+/// Maximum length of a source, in bytes.
 const MAX_SOURCE_BYTES: usize = 64 * 1024;
 
 pub(super) type ExprParseResult<T> = Result<T, ExprError>;
 
-/// A parser in the middle of its work: one token read, none consumed.
+/// Parser state: one token is read and not yet consumed.
 pub(super) struct ExprParser<'s, 'n> {
     pub(super) lexer: ExprLexer<'s>,
     pub(super) token: ExprToken<'s>,
@@ -29,16 +29,16 @@ pub(super) struct ExprParser<'s, 'n> {
     nesting: usize,
 }
 
-/// A source read in full.
+/// Result of parsing a whole source.
 pub(super) struct ParsedExpr {
     pub(super) root: ExprNode,
-    /// How many local slots an evaluation needs.
+    /// Number of local slots that an evaluation needs.
     pub(super) local_slots: usize,
-    /// For each root, whether it is read.
+    /// For each root, whether the expression reads it.
     pub(super) used_roots: Vec<bool>,
 }
 
-/// Parses a whole source.
+/// Parses a whole source; `names` are the root variables in slot order.
 pub(super) fn parse_expr(source: &str, names: &[&str]) -> ExprParseResult<ParsedExpr> {
     if source.len() > MAX_SOURCE_BYTES {
         let message = format!("an expression may be at most {MAX_SOURCE_BYTES} bytes long");
@@ -61,7 +61,7 @@ pub(super) fn parse_expr(source: &str, names: &[&str]) -> ExprParseResult<Parsed
     })
 }
 
-/// An infix operator and how tightly it binds.
+/// Infix operator and its binding power.
 enum InfixOp {
     Binary(BinaryOp),
     Logical(LogicalOp),
@@ -145,7 +145,7 @@ impl<'s> ExprParser<'s, '_> {
         Ok(Some(infix))
     }
 
-    /// JavaScript asks for parentheses where `??` meets `||` or `&&`.
+    /// JavaScript requires parentheses to mix `??` with `||` or `&&`.
     fn check_mixed_logical(
         &self,
         op: LogicalOp,
@@ -280,7 +280,7 @@ impl<'s> ExprParser<'s, '_> {
             if !self.is_at(ExprPunct::CloseBrace) {
                 return Err(self.unexpected_token_error("`}`"));
             }
-            // The lexer stands right behind the brace, where the text goes on.
+            // The lexer is directly after the brace, where the template text continues.
         }
         let span = ExprSpan::new(start.range().start, self.lexer.position);
         self.advance()?;
@@ -327,7 +327,7 @@ impl<'s> ExprParser<'s, '_> {
         self.build_node(kind, span, 0)
     }
 
-    /// Makes a node one deeper than its deepest part.
+    /// Creates a node that is one level deeper than its deepest part.
     pub(super) fn build_node(
         &self,
         kind: ExprKind,

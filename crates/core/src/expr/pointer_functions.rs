@@ -1,6 +1,7 @@
-//! `JsonPointer.*`: a place in a value, by a JSON Pointer that is only known when the expression runs.
+//! `Pointer.*`: reads a value by a JSON Pointer that is known only at evaluation.
 //!
-//! Ours, not JavaScript's: a pointer leads to own fields and elements, never to a prototype or a length.
+//! These are extensions to JavaScript: a pointer resolves to own fields and elements, never to a
+//! prototype or a length.
 
 use super::eval_budget::EvalBudget;
 use super::expr_error::UnlocatedError;
@@ -10,7 +11,7 @@ use super::vocabulary::PointerFunction;
 use crate::json;
 use crate::patch::JsonPointer;
 
-/// Calls a function of `JsonPointer`.
+/// Calls a function of `Pointer`.
 pub(super) fn call_pointer_function<'a>(
     function: PointerFunction,
     document: &ExprValue<'a>,
@@ -46,7 +47,7 @@ fn resolve_pointer<'a>(
         let Some(next) = resolve_segment(&value, &segment) else { return Ok(None) };
         value = next;
     }
-    // A field that is written out as undefined is no place.
+    // A field whose value is undefined does not exist for a pointer.
     Ok((!matches!(value, ExprValue::Undefined)).then_some(value))
 }
 

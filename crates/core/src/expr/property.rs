@@ -1,7 +1,7 @@
-//! Reading a property: own fields, elements and lengths; never anything from a prototype.
+//! Property access: own fields, elements and lengths, but nothing from a prototype.
 //!
-//! A name that JavaScript finds on every object is absent here unless the object has it; `check` tells
-//! where an expression names one.
+//! A name that JavaScript finds on every object is absent unless the object itself has it; `check`
+//! reports where an expression uses such a name.
 
 use std::borrow::Cow;
 
@@ -14,10 +14,10 @@ use super::expr_string;
 use super::expr_value::{ArrayElements, ExprValue};
 use super::vocabulary::JsPrototype;
 
-/// Below this many fields a walk over them beats hashing the name.
+/// Below this number of fields, a linear search is faster than hashing the name.
 const FEW_FIELDS: usize = 8;
 
-/// A property key after JavaScript's `ToPropertyKey`.
+/// Property key after JavaScript's `ToPropertyKey` conversion.
 #[derive(Debug)]
 pub(super) enum PropertyKey<'k> {
     /// A canonical array index.
@@ -50,10 +50,10 @@ impl<'k> PropertyKey<'k> {
     }
 }
 
-/// JavaScript's array indices end before 2³² − 1.
+/// JavaScript's array indices are less than 2³² − 1.
 const MAX_INDEX: f64 = 4_294_967_295.0;
 
-/// The array index a name spells, if it spells one exactly: `7`, but not `07` or `+7`.
+/// Returns the array index that a name spells exactly: `7`, but not `07` or `+7`.
 pub(super) fn parse_array_index(name: &str) -> Option<u32> {
     let bytes = name.as_bytes();
     let spelled = match bytes {
@@ -67,7 +67,7 @@ pub(super) fn parse_array_index(name: &str) -> Option<u32> {
     name.parse::<u32>().ok().filter(|index| *index != u32::MAX)
 }
 
-/// An own field of an object.
+/// Returns an own field of an object.
 #[inline]
 pub(super) fn get_own_field<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     if map.len() <= FEW_FIELDS {
@@ -77,7 +77,7 @@ pub(super) fn get_own_field<'a>(map: &'a Map<String, Value>, name: &str) -> Opti
     }
 }
 
-/// Reads `value.name`, where the name is no array index. The value is not null or undefined.
+/// Reads `value.name`, where the name is not an array index and the value is not null or undefined.
 pub(super) fn read_named<'a>(
     value: &ExprValue<'a>,
     name: &str,
@@ -105,7 +105,7 @@ pub(super) fn read_named<'a>(
     }
 }
 
-/// Reads `value[key]`. The value is not null or undefined.
+/// Reads `value[key]`, where the value is not null or undefined.
 pub(super) fn read_keyed<'a>(
     value: &ExprValue<'a>,
     key: &PropertyKey<'_>,
@@ -135,8 +135,8 @@ pub(super) fn read_keyed<'a>(
     }
 }
 
-/// `key in value`: own fields, elements and `length`. JavaScript finds what the prototypes hold too,
-/// and would open a gate for whoever names a field `constructor`.
+/// `key in value`: own fields, elements and `length`. JavaScript also searches the prototypes, so a
+/// gate that tests for a field named `constructor` would open.
 pub(super) fn has_property(value: &ExprValue<'_>, key: &PropertyKey<'_>) -> bool {
     match key {
         PropertyKey::Name(name) => has_own_field(value, name).unwrap_or(name == "length"),
@@ -149,7 +149,7 @@ pub(super) fn has_property(value: &ExprValue<'_>, key: &PropertyKey<'_>) -> bool
     }
 }
 
-/// Whether an object has this field; `Empty` for what is no object.
+/// Returns whether an object has this field; `None` if the value is not an object.
 fn has_own_field(value: &ExprValue<'_>, name: &str) -> Option<bool> {
     match value {
         ExprValue::Object(object) => Some(object.get(name).is_some()),

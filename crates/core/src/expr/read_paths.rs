@@ -1,7 +1,8 @@
-//! Which paths of the roots an expression reads, as far as the source tells without running it.
+//! Paths of the roots that an expression reads, as far as the source shows them without evaluation.
 //!
-//! For analysis only: nothing here decides what an evaluation does. A path ends where a name is
-//! computed or a value is made anew; a method's callback goes on with "an element" of what it walks.
+//! The result is for analysis only and has no effect on evaluation. A path ends where a name is
+//! computed or a value is created; the callback of a method continues with an element of the list
+//! that the method visits.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,27 +13,28 @@ use super::ast::{
 };
 use super::vocabulary::{BuiltinFunction, BuiltinMethod, CallbackMethod};
 
-/// One path an expression reads.
+/// One path that an expression reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadPath {
-    /// The root variable, as a slot into the names the expression was compiled with.
+    /// Slot of the root variable in the names that the expression was compiled with.
     pub slot: usize,
-    /// The steps from the root down.
+    /// Steps from the root to the value.
     pub steps: Vec<ReadStep>,
-    /// Where in the source the path is read, in bytes.
+    /// Byte range in the source where the path is read.
     pub span: Range<usize>,
 }
 
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadStep {
-    /// A field by its name.
+    /// A field with this name.
     Field(String),
-    /// Some element of an array, or some field of an object.
+    /// Any element of an array, or any field of an object.
     Element,
 }
 
-/// The steps after the root, each behind a slash, with `*` for an element: `/tasks/*/status`.
+/// Formats the steps after the root, each after a slash, with `*` for an element:
+/// `/tasks/*/status`.
 impl fmt::Display for ReadPath {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.steps.iter().try_for_each(|step| match step {
@@ -42,19 +44,19 @@ impl fmt::Display for ReadPath {
     }
 }
 
-/// What is known of a value before it exists.
+/// What is known statically about a value.
 #[derive(Debug, Clone, PartialEq)]
 enum ValueOrigin {
     Unknown,
-    /// The value at this path; for a list, one whose elements are those of the path.
+    /// The value at this path; for a list, one with the elements of the list at this path.
     AtPath(usize, Vec<ReadStep>),
-    /// A list made by the expression, of such elements.
+    /// A list created by the expression, with elements of this origin.
     ListOf(Box<ValueOrigin>),
-    /// A `[key, value]` of `ExprObject.entries`.
+    /// A `[key, value]` pair of `Object.entries`.
     Entry(Box<ValueOrigin>),
 }
 
-/// Finds every path the tree reads.
+/// Returns every path that the tree reads.
 pub(super) fn collect_read_paths(root: &ExprNode, locals: usize) -> Vec<ReadPath> {
     let by_span = BTreeMap::new();
     let mut walk = ReadPathCollector {
@@ -68,13 +70,13 @@ pub(super) fn collect_read_paths(root: &ExprNode, locals: usize) -> Vec<ReadPath
 
 struct ReadPathCollector {
     paths: Vec<ReadPath>,
-    /// The positions of the paths that are read at one stretch of the source.
+    /// Indices of the paths that are read at each span of the source.
     by_span: BTreeMap<(usize, usize), Vec<usize>>,
     locals: Vec<ValueOrigin>,
 }
 
 impl ReadPathCollector {
-    /// Follows a value that is used for itself, not only as a step on the way to a field.
+    /// Follows a value that is itself used, not only as a step towards a field.
     fn read_node(&mut self, node: &ExprNode) -> ValueOrigin {
         let shape = self.follow_node(node);
         if let ValueOrigin::AtPath(slot, steps) = &shape
@@ -99,7 +101,7 @@ impl ReadPathCollector {
             ExprKind::Root(slot) => ValueOrigin::AtPath(*slot, Vec::new()),
             ExprKind::Local(slot) => self.locals[*slot].clone(),
             ExprKind::Chain(inner) => self.follow_node(inner),
-            // A length is no field: the path that has one was read.
+            // A length is not a field: the read path is that of its object.
             ExprKind::Member { object, name, .. } if &**name == "length" => {
                 self.read_node(object);
                 ValueOrigin::Unknown
@@ -150,7 +152,7 @@ impl ReadPathCollector {
                 let common = shapes.into_iter().reduce(ValueOrigin::merge);
                 ValueOrigin::ListOf(Box::new(common.unwrap_or(ValueOrigin::Unknown)))
             }
-            // An object made here lies at no path.
+            // An object created here is not at any path.
             ExprKind::Object(entries) => {
                 for node in entries.iter().flat_map(ObjectLiteralEntry::nodes) {
                     self.read_node(node);
@@ -169,7 +171,7 @@ impl ReadPathCollector {
         }
     }
 
-    /// Follows the object of a field: on the way to the field when it is a path itself, else in full.
+    /// Follows the object of a field: as a step if it is a path itself, otherwise as a full read.
     fn follow_object(&mut self, object: &ExprNode) -> ValueOrigin {
         if is_path(object) { self.follow_node(object) } else { self.read_node(object) }
     }
@@ -271,7 +273,7 @@ impl ReadPathCollector {
 
     fn follow_logical(&mut self, op: LogicalOp, left: &ExprNode, right: &ExprNode) -> ValueOrigin {
         let (left, right) = (self.read_node(left), self.read_node(right));
-        // `a && b` is `b` wherever a field can be read from it.
+        // A field can be read from `a && b` only if its value is `b`.
         if op == LogicalOp::And { right } else { left.merge(right) }
     }
 
@@ -280,7 +282,7 @@ impl ReadPathCollector {
     }
 }
 
-/// Whether the node spells a path, rather than choosing or making a value.
+/// Returns whether the node spells a path, rather than choosing or creating a value.
 fn is_path(node: &ExprNode) -> bool {
     match &node.kind {
         ExprKind::Chain(inner) => is_path(inner),
@@ -311,7 +313,7 @@ impl ValueOrigin {
         }
     }
 
-    /// Either of two values: what both are, or what one is where the other tells nothing.
+    /// Merges the origins of two alternatives: their common origin, or the one that is known.
     fn merge(self, other: Self) -> Self {
         let empty = Self::ListOf(Box::new(Self::Unknown));
         match (self, other) {

@@ -1,6 +1,7 @@
-//! `ExprString.*`: what the reader of natural language tells of a string.
+//! `Text.*`: the functions of [`crate::text`] for expressions.
 //!
-//! Ours, not JavaScript's, so nothing is converted: what is no string is an error.
+//! These are extensions to JavaScript and convert nothing: an argument that is not a string is an
+//! error.
 
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ use super::vocabulary::TextFunction;
 use crate::json::{RepairLevel, parse_json};
 use crate::text;
 
-/// Calls a function of `ExprString`.
+/// Calls a function of `Text`.
 pub(super) fn call_text_function<'a>(
     function: TextFunction,
     first: &ExprValue<'a>,
@@ -34,7 +35,8 @@ pub(super) fn call_text_function<'a>(
     }
 }
 
-/// The string that a function of `ExprString` was given; paid for, with the copy that is folded.
+/// Returns the string argument of a `Text` function, and charges for reading it and for the folded
+/// copy.
 fn require_string<'v>(
     value: &'v ExprValue<'_>,
     function: TextFunction,
@@ -46,13 +48,14 @@ fn require_string<'v>(
         return Err(UnlocatedError::new(format!("`Text.{name}` needs a string, found {found}")));
     };
     let text = text.as_str();
-    // A letter that is folded and stemmed costs what a step does.
+    // Folding and stemming a letter costs about as much as a step.
     budget.charge_steps(text.len())?;
     budget.charge_bytes(text.len())?;
     Ok(text)
 }
 
-/// The names of the fields of the JSON object that a text is.
+/// Returns the field names of a JSON object in text form; undefined if the text is not a JSON
+/// object.
 fn list_json_fields<'a>(
     text: &str,
     budget: &mut EvalBudget,

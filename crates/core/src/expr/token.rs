@@ -1,8 +1,8 @@
-//! The words of the language, as the lexer hands them to the parser.
+//! Tokens that the lexer passes to the parser.
 
 use super::ast::ExprSpan;
 
-/// One token, where it stands, and whether a line ended before it.
+/// One token, its span, and whether a line ended before it.
 #[derive(Debug, Clone)]
 pub(super) struct ExprToken<'s> {
     pub(super) kind: ExprTokenKind<'s>,
@@ -12,11 +12,11 @@ pub(super) struct ExprToken<'s> {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ExprTokenKind<'s> {
-    /// An identifier or a reserved word; only the parser can tell which is meant.
+    /// An identifier or a reserved word; only the parser can distinguish them.
     Name(&'s str),
     Num(f64),
     Str(String),
-    /// A backtick; the parser asks the lexer for the chunks that follow.
+    /// A backtick; the parser requests the following chunks from the lexer.
     Template,
     Punct(ExprPunct),
     End,
@@ -56,7 +56,8 @@ pub(super) enum ExprPunct {
     Coalesce,
 }
 
-/// What stands at the start of a text, longest first: a token of ours, or a part of JavaScript we refuse.
+/// Meaning of a punctuation spelling: a token of the language, or an unsupported part of
+/// JavaScript.
 pub(super) enum PunctSpelling {
     Token(ExprPunct),
     Unsupported { feature: &'static str, hint: Option<&'static str> },
@@ -74,7 +75,7 @@ const BIT_OPERATOR: PunctSpelling = PunctSpelling::Unsupported {
 };
 const COMMENT: PunctSpelling = PunctSpelling::Unsupported { feature: "comments", hint: None };
 
-/// Every spelling, each before its own prefixes.
+/// Every spelling, listed before its own prefixes so that the longest one matches.
 pub(super) const PUNCT_SPELLINGS: &[(&str, PunctSpelling)] = &[
     (">>>=", ASSIGNMENT),
     ("<!--", COMMENT),

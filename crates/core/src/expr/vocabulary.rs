@@ -1,5 +1,5 @@
-//! Every name the language knows beside the author's own: methods, builtins, reserved words, and the
-//! names JavaScript finds on its prototypes, which an expression may not hold.
+//! Every name that the language defines: methods, builtin functions, reserved words, and the names
+//! on JavaScript's prototypes, which cannot be the value of an expression.
 
 /// Methods that call a function for each element of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) enum CallbackMethod {
     ToSorted,
 }
 
-/// Methods of arrays and strings that take values only.
+/// Methods of arrays and strings that take only values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BuiltinMethod {
     At,
@@ -37,7 +37,7 @@ pub(super) enum BuiltinMethod {
     Trim,
 }
 
-/// Functions that may also stand as a callback by their bare name.
+/// Conversion functions, which can also be passed as a callback by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConversionFunction {
     Boolean,
@@ -45,7 +45,7 @@ pub(super) enum ConversionFunction {
     String,
 }
 
-/// Functions that belong to no value.
+/// Functions that are not methods of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BuiltinFunction {
     Convert(ConversionFunction),
@@ -69,8 +69,8 @@ pub(super) enum BuiltinFunction {
     Pointer(PointerFunction),
 }
 
-/// Functions of `ExprString`: ours, not JavaScript's. `matches` is not among them: its pattern is compiled
-/// with the expression.
+/// Functions of `Text`, an extension to JavaScript. `matches` is separate, because its pattern is
+/// compiled together with the expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextFunction {
     Words,
@@ -81,7 +81,7 @@ pub(super) enum TextFunction {
     Fields,
 }
 
-/// Functions of `JsonPointer`: ours too.
+/// Functions of `Pointer`, an extension to JavaScript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PointerFunction {
     Has,
@@ -100,7 +100,7 @@ const CALLBACK_METHODS: &[(&str, CallbackMethod)] = &[
     ("toSorted", CallbackMethod::ToSorted),
 ];
 
-/// Name, id, and the most arguments it takes.
+/// Name, id, and maximum number of arguments.
 const BUILTIN_METHODS: &[(&str, BuiltinMethod, usize)] = &[
     ("includes", BuiltinMethod::Includes, 2),
     ("indexOf", BuiltinMethod::IndexOf, 2),
@@ -126,7 +126,7 @@ const TWO: usize = 2;
 const THREE: usize = 3;
 const UNLIMITED: usize = usize::MAX;
 
-/// Namespace (empty for a plain function), name, id, and the most arguments it takes.
+/// Namespace (empty for a plain function), name, id, and maximum number of arguments.
 const BUILTINS: &[(&str, &str, BuiltinFunction, usize)] = &[
     ("", "Boolean", BuiltinFunction::Convert(ConversionFunction::Boolean), ONE),
     ("", "Number", BuiltinFunction::Convert(ConversionFunction::Number), ONE),
@@ -157,7 +157,7 @@ const BUILTINS: &[(&str, &str, BuiltinFunction, usize)] = &[
     ("Pointer", "get", BuiltinFunction::Pointer(PointerFunction::Get), TWO),
 ];
 
-/// The function whose second argument is a pattern.
+/// Namespace and name of the function whose second argument is a pattern.
 pub(super) const TEXT_MATCHES: (&str, &str) = ("Text", "matches");
 
 impl CallbackMethod {
@@ -184,7 +184,8 @@ impl BuiltinMethod {
 }
 
 impl BuiltinFunction {
-    /// Finds `Math.max` as `("Math", "max")` and `Number` as `("", "Number")`.
+    /// Finds `Math.max` as `("Math", "max")` and `Number` as `("", "Number")`. Also returns the
+    /// maximum number of arguments.
     pub(super) fn from_name(namespace: &str, name: &str) -> Option<(Self, usize)> {
         BUILTINS
             .iter()
@@ -192,7 +193,8 @@ impl BuiltinFunction {
             .map(|(_, _, builtin, most)| (*builtin, *most))
     }
 
-    /// Whether it is ours: JavaScript fills up missing arguments, our functions want them all.
+    /// Returns whether the function is an extension to JavaScript. JavaScript fills in missing
+    /// arguments; extensions require all of them.
     pub(super) fn is_extension(self) -> bool {
         matches!(self, Self::Text(_) | Self::Pointer(_))
     }
@@ -211,14 +213,14 @@ pub(super) fn is_namespace(name: &str) -> bool {
     BUILTINS.iter().any(|(space, ..)| *space == name)
 }
 
-/// The members of a namespace, for a hint.
+/// Returns the members of a namespace, for a hint.
 pub(super) fn list_members(namespace: &str) -> Vec<&'static str> {
     let of = |space: &str| space == namespace;
     let named = BUILTINS.iter().filter(|(space, ..)| of(space)).map(|(_, name, ..)| *name);
     named.chain(of(TEXT_MATCHES.0).then_some(TEXT_MATCHES.1)).collect()
 }
 
-/// The names that stand for themselves: `Math`, `Number` and so on.
+/// Returns the global names: `Math`, `Number` and so on.
 pub(super) fn list_globals() -> Vec<&'static str> {
     let mut names: Vec<&str> = BUILTINS
         .iter()
@@ -229,7 +231,7 @@ pub(super) fn list_globals() -> Vec<&'static str> {
     names
 }
 
-/// Every method, for a hint.
+/// Returns the names of all methods, for a hint.
 pub(super) fn list_methods() -> Vec<&'static str> {
     list_callback_methods()
         .into_iter()
@@ -237,12 +239,12 @@ pub(super) fn list_methods() -> Vec<&'static str> {
         .collect()
 }
 
-/// The methods that take a function, for a hint.
+/// Returns the names of the methods that take a function, for a hint.
 pub(super) fn list_callback_methods() -> Vec<&'static str> {
     CALLBACK_METHODS.iter().map(|(name, _)| *name).collect()
 }
 
-/// Words that cannot name a parameter or a variable.
+/// Returns whether the word cannot name a parameter or a variable.
 pub(super) fn is_reserved(word: &str) -> bool {
     const WORDS: &[&str] = &[
         "arguments",
@@ -301,7 +303,7 @@ pub(super) fn is_reserved(word: &str) -> bool {
     WORDS.contains(&word)
 }
 
-/// Whose prototype a name is looked for on.
+/// Prototype on which JavaScript looks up a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JsPrototype {
     Object,
@@ -312,7 +314,7 @@ pub(super) enum JsPrototype {
 }
 
 impl JsPrototype {
-    /// Whether JavaScript would find a built-in function or accessor of this name.
+    /// Returns whether JavaScript finds a built-in function or accessor of this name.
     pub(super) fn has_member(self, name: &str) -> bool {
         let own = match self {
             Self::Object | Self::Boolean => &[],

@@ -1,13 +1,14 @@
-//! One way to write a value (RFC 8785), and the digest of that.
+//! Canonical JSON text of a value (RFC 8785), and its digest.
 //!
-//! Two files that say the same thing have the same digest, whatever their layout and key order.
+//! Two files with the same content have the same digest, regardless of layout and key order.
 
 use serde_json::Value;
 
 use super::sha256_hex;
 use crate::expr::js_number::to_js_string;
 
-/// The canonical text of a value: keys sorted by UTF-16 units, numbers as JavaScript writes them.
+/// Returns the canonical text of a value: keys sorted by UTF-16 code units, numbers formatted as in
+/// JavaScript.
 #[must_use]
 pub fn to_canonical_json(value: &Value) -> String {
     let mut text = String::new();
@@ -15,7 +16,7 @@ pub fn to_canonical_json(value: &Value) -> String {
     text
 }
 
-/// `sha256:` and the digest of the canonical text.
+/// Returns `sha256:` followed by the hexadecimal digest of the canonical text.
 #[must_use]
 pub fn digest_json(value: &Value) -> String {
     format!("sha256:{}", sha256_hex(&[to_canonical_json(value).as_bytes()]))
@@ -24,7 +25,7 @@ pub fn digest_json(value: &Value) -> String {
 fn write_canonical(value: &Value, text: &mut String) {
     match value {
         Value::Number(number) => match number.as_f64() {
-            // Integers beyond 2^53 keep all their digits: RFC 8785 would round them.
+            // Integers beyond 2^53 keep all their digits; RFC 8785 would round them.
             Some(_) if number.is_i64() || number.is_u64() => text.push_str(&number.to_string()),
             Some(double) => text.push_str(&to_js_string(double)),
             None => text.push_str(&number.to_string()),
@@ -53,7 +54,7 @@ fn write_canonical(value: &Value, text: &mut String) {
             }
             text.push('}');
         }
-        // `serde_json` escapes strings just as RFC 8785 asks.
+        // `serde_json` escapes strings as RFC 8785 requires.
         other => text.push_str(&other.to_string()),
     }
 }

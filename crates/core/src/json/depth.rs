@@ -1,9 +1,9 @@
-//! How deep values nest.
+//! Nesting depth of JSON values.
 
 use serde_json::Value;
 
-/// How many arrays and objects stand in one another; a plain value has none. No recursion: values
-/// come from outside.
+/// Returns the maximum nesting of arrays and objects; a scalar has depth 0. The function does not
+/// recurse, because values may come from untrusted input.
 #[must_use]
 pub fn measure_depth(value: &Value) -> usize {
     let mut deepest = 0;

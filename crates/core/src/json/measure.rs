@@ -1,4 +1,4 @@
-//! How large a value is as JSON, without making the text.
+//! Size of a value as JSON, measured without producing the text.
 
 use std::io;
 
@@ -6,19 +6,19 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-/// The size of a value as compact JSON.
+/// Size of a value as compact JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct JsonSize {
-    /// Bytes of the text.
+    /// Length of the JSON text, in bytes.
     pub bytes: usize,
-    /// Nested arrays and objects; a text or a number has 0.
+    /// Nesting of arrays and objects; 0 for a string or a number.
     pub depth: usize,
 }
 
-/// Measures a value as compact JSON. Nothing is allocated.
+/// Measures a value as compact JSON without allocating memory.
 ///
 /// # Panics
-/// Never for types whose map keys are texts.
+/// Never for types whose map keys are strings.
 #[must_use]
 pub fn measure_json(value: &impl Serialize) -> JsonSize {
     let (mut counter, mut levels) = (JsonByteCounter(0), JsonDepthCounter::default());
@@ -27,7 +27,7 @@ pub fn measure_json(value: &impl Serialize) -> JsonSize {
     JsonSize { bytes: counter.0, depth: levels.deepest }
 }
 
-/// Counts what is written to it.
+/// Writer that counts the bytes written to it.
 struct JsonByteCounter(usize);
 
 impl io::Write for JsonByteCounter {
@@ -41,7 +41,7 @@ impl io::Write for JsonByteCounter {
     }
 }
 
-/// Follows the brackets that are open.
+/// Serialization formatter that tracks the number of open brackets.
 #[derive(Default)]
 struct JsonDepthCounter {
     open_brackets: usize,

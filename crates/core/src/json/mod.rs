@@ -1,7 +1,8 @@
-//! JSON as text: reading it with nothing lost, pointing into it, writing it one way only.
+//! JSON as text: lossless parsing, pointers, canonical output and digests.
 //!
-//! `serde_json` holds the values; this module reads the text, because a reader that keeps the last
-//! of two equal keys, rounds a number or mends a comma without saying so cannot stand at our door.
+//! `serde_json` provides the value type. This module has its own parser, because a parser that
+//! silently keeps the last of two duplicate keys, rounds a number or repairs a comma cannot be used
+//! to admit replies.
 
 mod pointer_text;
 mod span;

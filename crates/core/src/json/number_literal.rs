@@ -1,9 +1,9 @@
-//! Numbers as they stand in a text, and whether a JSON value can hold them.
+//! Number literals, and whether a JSON value can represent them without loss.
 
 use serde_json::{Number, Value};
 
-/// Turns a literal of JSON's grammar into a value; `Empty` where that would lose something:
-/// an overflow, an underflow, or digits that a double cannot carry.
+/// Converts a literal of JSON's grammar into a value. Returns `None` if the conversion would lose
+/// information: an overflow, an underflow, or digits that a double cannot represent.
 pub(super) fn parse_number(literal: &str) -> Option<Value> {
     if let Some(integer) = parse_integer(literal) {
         return Some(integer);
@@ -12,7 +12,7 @@ pub(super) fn parse_number(literal: &str) -> Option<Value> {
     if !double.is_finite() {
         return None;
     }
-    // Fifteen significant digits always survive a double, so most literals need no second look.
+    // Fifteen significant digits always survive a double, so most literals need no exact check.
     let mantissa = literal.split(['e', 'E']).next().unwrap_or(literal);
     let long = mantissa.len() > 15;
     if (long || double == 0.0 || double.is_subnormal()) && !is_exact(literal, double) {
@@ -29,11 +29,11 @@ fn parse_integer(literal: &str) -> Option<Value> {
     if digits.len() == literal.len() {
         return literal.parse::<u64>().ok().map(Value::from);
     }
-    // `-0` is a double: the integers have only one zero.
+    // `-0` must be a double: integers have only one zero.
     (digits != "0").then(|| literal.parse::<i64>().ok()).flatten().map(Value::from)
 }
 
-/// Whether the double says the same as the literal: as its shortest decimal, rounded to as many
+/// Returns whether the double represents the literal: as its shortest decimal, rounded to as many
 /// digits as the literal has, or, for a whole number, exactly.
 fn is_exact(literal: &str, double: f64) -> bool {
     let written = to_decimal(literal);
@@ -44,14 +44,15 @@ fn is_exact(literal: &str, double: f64) -> bool {
         || same(format!("{double:.0}"))
 }
 
-/// Significant digits without zeros at either end, and the power of ten of the last one.
+/// Returns the significant digits without zeros at either end, and the power of ten of the last
+/// digit.
 fn to_decimal(text: &str) -> (String, i64) {
     let text = text.trim_start_matches('-');
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let mut digits = format!("{whole}{fraction}");
     let exponent = exponent.strip_prefix('+').unwrap_or(exponent);
-    // An exponent too long for an integer has already over- or underflowed the double.
+    // An exponent too long for an integer has already overflowed or underflowed the double.
     let mut power = exponent.parse::<i64>().unwrap_or(0).saturating_sub(fraction.len() as i64);
     while digits.len() > 1 && digits.ends_with('0') {
         digits.pop();

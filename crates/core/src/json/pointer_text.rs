@@ -1,11 +1,11 @@
-//! JSON Pointers (RFC 6901) as text: how they are put together and taken apart.
+//! JSON Pointers (RFC 6901) as text: building, splitting and matching.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::Value;
 
-/// Appends one segment, escaped.
+/// Appends one segment to a pointer, with `~` and `/` escaped.
 pub fn push_segment(pointer: &mut String, segment: &str) {
     pointer.push('/');
     for character in segment.chars() {
@@ -17,7 +17,7 @@ pub fn push_segment(pointer: &mut String, segment: &str) {
     }
 }
 
-/// The pointer of a member.
+/// Returns the pointer of a member of the value at `pointer`.
 #[must_use]
 pub fn child_pointer(pointer: &str, segment: &str) -> String {
     let mut longer = pointer.to_owned();
@@ -25,13 +25,13 @@ pub fn child_pointer(pointer: &str, segment: &str) -> String {
     longer
 }
 
-/// The pointer of whatever holds this one; `Empty` for the root.
+/// Returns the pointer of the enclosing value, or `None` for the root.
 #[must_use]
 pub fn parent_pointer(pointer: &str) -> Option<&str> {
     pointer.rfind('/').map(|slash| &pointer[..slash])
 }
 
-/// The segments, unescaped.
+/// Returns the unescaped segments of a pointer.
 pub fn split_pointer(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
     pointer.split('/').skip(1).map(|segment| {
         if segment.contains('~') {
@@ -42,21 +42,21 @@ pub fn split_pointer(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
     })
 }
 
-/// A pointer in which `*` stands for every member: `/breakdown/*/issues/*`.
+/// Pointer pattern in which `*` matches every member: `/breakdown/*/issues/*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonPointerPattern {
     segments: Vec<String>,
 }
 
 impl JsonPointerPattern {
-    /// Reads a pattern; `Empty` where it does not begin with `/`.
+    /// Parses a pattern. Returns `None` if it does not start with `/`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         text.starts_with('/')
             .then(|| Self { segments: split_pointer(text).map(Cow::into_owned).collect() })
     }
 
-    /// Calls `visit` with the way to every match and its value, in the order of the document.
+    /// Calls `visit` with the path and the value of every match, in document order.
     pub fn for_each_match<'v>(
         &self,
         root: &'v Value,
@@ -66,7 +66,7 @@ impl JsonPointerPattern {
     }
 }
 
-/// The way to a value, which becomes a pointer only when somebody asks.
+/// Path to a value. It is formatted as a JSON Pointer only on demand.
 #[derive(Debug, Clone, Default)]
 pub struct JsonValuePath<'k>(Vec<JsonPointerSegment<'k>>);
 
@@ -80,7 +80,7 @@ impl fmt::Display for JsonValuePath<'_> {
     }
 }
 
-/// One step into a value; text only when somebody needs it.
+/// One step into a value, converted to text only on demand.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum JsonPointerSegment<'k> {
     Key(&'k str),
@@ -88,7 +88,7 @@ pub(super) enum JsonPointerSegment<'k> {
 }
 
 impl JsonPointerSegment<'_> {
-    /// Appends the step to a pointer.
+    /// Appends this segment to a pointer.
     pub(super) fn push_to(self, pointer: &mut String) {
         match self {
             Self::Key(key) => push_segment(pointer, key),
@@ -96,7 +96,7 @@ impl JsonPointerSegment<'_> {
         }
     }
 
-    /// How much the step adds to a pointer, escapes not counted.
+    /// Returns the number of bytes that this segment adds to a pointer, not counting escapes.
     pub(super) fn pointer_len(self) -> usize {
         match self {
             Self::Key(key) => 1 + key.len(),
@@ -104,7 +104,7 @@ impl JsonPointerSegment<'_> {
         }
     }
 
-    /// The pointer of this step and the rest behind it.
+    /// Returns the pointer that consists of this segment followed by `rest`.
     pub(super) fn prepend_to(self, rest: &str) -> String {
         let mut pointer = String::new();
         self.push_to(&mut pointer);

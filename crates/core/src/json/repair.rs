@@ -1,25 +1,25 @@
-//! The mends a reader may make, each with a name and a class.
+//! Repairs that the JSON parser can make, each with a name and a class.
 //!
-//! A repair is never silent: the reader either records it or refuses the text.
+//! A repair is never silent: the parser either records it or refuses the text.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::TextSpan;
 use crate::limits::MAX_REPAIRS;
 
-/// How far a repair goes beyond what the text says.
+/// Class of a repair: how far it goes beyond what the text states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RepairClass {
-    /// The value is certain; only decoration was dropped.
+    /// The value is certain; only decoration was removed.
     Lossless,
-    /// The value is certain in another notation than JSON.
+    /// The value is certain, but it was written in a notation other than JSON.
     Syntactic,
-    /// Something was missing and has been supposed.
+    /// Something was missing, and the parser assumed it.
     Guess,
 }
 
 impl RepairClass {
-    /// The name in contract files and logs.
+    /// Returns the name used in contract files and logs.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -30,30 +30,30 @@ impl RepairClass {
     }
 }
 
-/// Which classes a contract allows. Each level includes those before it.
+/// Repair classes that a contract allows. Each level includes the levels before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RepairLevel {
-    /// JSON as the standard has it.
+    /// No repairs: JSON exactly as the standard defines it.
     None,
-    /// The default wherever anything but bare JSON may arrive.
+    /// Lossless repairs; the default wherever anything but bare JSON may arrive.
     Lossless,
-    /// Also other notations.
+    /// Also repairs of other notations.
     Syntactic,
-    /// Also suppositions.
+    /// Also repairs that assume missing parts.
     Guess,
 }
 
 impl RepairLevel {
-    /// Every level, mildest first.
+    /// Every level, from the strictest to the most permissive.
     pub const ALL: [Self; 4] = [Self::None, Self::Lossless, Self::Syntactic, Self::Guess];
 
-    /// Reads a level by its name in contract files.
+    /// Parses a level from its name in contract files.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.as_str() == name)
     }
 
-    /// The name in contract files.
+    /// Returns the name used in contract files.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl RepairLevel {
         }
     }
 
-    /// Whether repairs of this class may be made.
+    /// Returns whether this level allows repairs of the given class.
     #[must_use]
     pub fn allows(self, class: RepairClass) -> bool {
         match class {
@@ -75,15 +75,15 @@ impl RepairLevel {
     }
 }
 
-/// What was mended.
+/// Kind of a repair: what was wrong with the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RepairKind {
     /// A byte-order mark before the text.
     ByteOrderMark,
     /// A code fence around the object.
     CodeFence,
-    /// A null where a provider's schema leaves no other way to leave a field out. The driver makes it
-    /// before admission; its span is the whole text.
+    /// A null where a provider's schema has no other means to omit a field. The driver makes this
+    /// repair before admission; its span is the whole text.
     NullForAbsent,
     /// A comma before a closing bracket.
     TrailingComma,
@@ -91,42 +91,43 @@ pub enum RepairKind {
     Comment,
     /// A string in single quotes.
     SingleQuotes,
-    /// A string in typographic quotes, with nothing inside that could end it elsewhere.
+    /// A string in typographic quotes, with no character inside that could end it earlier.
     SmartQuotes,
-    /// A string in typographic quotes that holds other quotes.
+    /// A string in typographic quotes that contains other quotes.
     MixedQuotes,
     /// A key without quotes.
     BareKey,
-    /// `True`, `False` or `Empty`.
+    /// `True`, `False` or `None`, as Python writes them.
     PythonLiteral,
     /// A raw line break or tab inside a string.
     RawNewline,
-    /// The same behind a comma, where two strings that lost their quotes look alike.
+    /// A raw line break inside a string, after a comma. Two strings that lost their quotes look the
+    /// same.
     DoubtfulNewline,
-    /// White space of Unicode's that is none of JSON's, between tokens.
+    /// Unicode white space between tokens that JSON does not allow.
     UnicodeSpace,
-    /// A lone wrapper around the object: a member such as `result`, a list of one, a string.
+    /// A single wrapper around the object: a member such as `result`, a list of one, a string.
     Wrapper,
-    /// A string that the end of the text cut off.
+    /// A string cut off by the end of the text.
     UnterminatedString,
-    /// An object that the end of the text cut off.
+    /// An object cut off by the end of the text.
     UnterminatedObject,
-    /// An array that the end of the text cut off.
+    /// An array cut off by the end of the text.
     UnterminatedArray,
     /// No comma between two members.
     MissingComma,
-    /// A string with only one of its quotes, or none.
+    /// A string with only one quote, or none.
     MissingQuote,
     /// No colon between key and value.
     MissingColon,
     /// A quote inside a string, without its backslash.
     UnescapedQuote,
-    /// A backslash before a character that takes none.
+    /// A backslash before a character that must not be escaped.
     InvalidEscape,
 }
 
 impl RepairKind {
-    /// Every kind, by class.
+    /// Every kind, ordered by class.
     pub const ALL: [Self; 22] = [
         Self::ByteOrderMark,
         Self::CodeFence,
@@ -152,7 +153,7 @@ impl RepairKind {
         Self::InvalidEscape,
     ];
 
-    /// The class, which decides whether a contract allows it.
+    /// Returns the class, which decides whether a contract allows this repair.
     #[must_use]
     pub fn class(self) -> RepairClass {
         match self {
@@ -181,7 +182,7 @@ impl RepairKind {
         }
     }
 
-    /// What whoever wrote the text should do instead.
+    /// Returns what the author of the text should write instead.
     #[must_use]
     pub fn advice(self) -> &'static str {
         match self {
@@ -209,7 +210,7 @@ impl RepairKind {
         }
     }
 
-    /// The name in logs.
+    /// Returns the name used in logs.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -239,23 +240,23 @@ impl RepairKind {
     }
 }
 
-/// One mend, and where it was made.
+/// One repair and where the parser made it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repair {
-    /// What was mended.
+    /// Kind of the repair; serialized as `repair`.
     #[serde(rename = "repair")]
     pub kind: RepairKind,
-    /// How far that goes.
+    /// Class of the repair, derived from its kind.
     pub class: RepairClass,
-    /// The bytes it concerns.
+    /// Byte range of the affected text.
     pub span: TextSpan,
-    /// How many mends of this kind the span covers: 1, unless there were too many to keep each.
+    /// Number of repairs of this kind within the span: 1, unless there were too many to keep each.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub count: usize,
 }
 
 impl Repair {
-    /// Records a mend.
+    /// Creates a repair with a count of 1.
     #[must_use]
     pub fn new(kind: RepairKind, span: TextSpan) -> Self {
         Self { kind, class: kind.class(), span, count: 1 }
@@ -271,7 +272,7 @@ fn is_one(count: &usize) -> bool {
     *count == 1
 }
 
-/// Keeps the first [`MAX_REPAIRS`] mends as they are, and counts the others by their kind.
+/// Keeps the first [`MAX_REPAIRS`] repairs unchanged, and counts the others by kind.
 pub(super) fn limit_repairs(mut repairs: Vec<Repair>) -> Vec<Repair> {
     if repairs.len() <= MAX_REPAIRS {
         return repairs;

@@ -1,8 +1,8 @@
-//! The digest of bytes, in one place for everything that shows or compares one.
+//! SHA-256 digests, for every module that displays or compares one.
 
 use sha2::{Digest as _, Sha256};
 
-/// SHA-256 of these parts, one behind the other, in 64 hexadecimal digits.
+/// Returns the SHA-256 digest of the concatenated parts as 64 hexadecimal digits.
 #[must_use]
 pub fn sha256_hex(parts: &[&[u8]]) -> String {
     let mut digest = Sha256Hasher::default();
@@ -12,17 +12,17 @@ pub fn sha256_hex(parts: &[&[u8]]) -> String {
     digest.finish()
 }
 
-/// The SHA-256 of bytes that come in pieces, so that no caller needs all of them at once.
+/// Incremental SHA-256, so that no caller needs all bytes in memory at once.
 #[derive(Debug, Clone, Default)]
 pub struct Sha256Hasher(Sha256);
 
 impl Sha256Hasher {
-    /// Adds the next piece.
+    /// Adds the next piece of the input.
     pub fn update(&mut self, piece: &[u8]) {
         self.0.update(piece);
     }
 
-    /// The digest of all pieces, in 64 hexadecimal digits.
+    /// Returns the digest of all pieces as 64 hexadecimal digits.
     #[must_use]
     pub fn finish(self) -> String {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";

@@ -1,37 +1,37 @@
-//! A stretch of text, in bytes.
+//! Byte ranges in a text.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Where something stands in a text: byte offsets, end exclusive.
+/// Range of a text in byte offsets; the end is exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct TextSpan {
-    /// The first byte.
+    /// Offset of the first byte.
     pub start: usize,
-    /// One past the last byte.
+    /// Offset one past the last byte.
     pub end: usize,
 }
 
 impl TextSpan {
-    /// From `start` up to, not including, `end`.
+    /// Creates a span from `start` up to, but not including, `end`.
     #[must_use]
     pub fn new(start: usize, end: usize) -> Self {
         Self { start, end: end.max(start) }
     }
 
-    /// The same stretch, `by` bytes further on.
+    /// Returns the span moved forward by `by` bytes.
     #[must_use]
     pub fn shift_by(self, by: usize) -> Self {
         Self { start: self.start + by, end: self.end + by }
     }
 
-    /// The stretch as a range, for slicing.
+    /// Returns the span as a range, for slicing.
     #[must_use]
     pub fn range(self) -> std::ops::Range<usize> {
         self.start..self.end
     }
 }
 
-/// `[start, end]`, which is what programs slice with.
+/// Serialized as `[start, end]`, the form that programs slice with.
 impl Serialize for TextSpan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         [self.start, self.end].serialize(serializer)

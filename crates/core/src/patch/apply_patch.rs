@@ -1,7 +1,8 @@
-//! A patch, and what it does to a document: all of it or nothing.
+//! The [`Patch`] type and its atomic application to a document.
 //!
-//! Only the places that a patch names are touched: no copy of the document is made, and a patch that
-//! stops half-way is taken back step by step. Not here: whether a patch may write where it writes.
+//! Applying a patch touches only the locations that the patch names and makes no copy of the
+//! document. If an operation fails, the steps done so far are reverted one by one. This module does
+//! not check whether a patch may write to a location; see `authority.rs`.
 
 use std::collections::BTreeMap;
 
@@ -16,27 +17,28 @@ use super::{JsonPointer, PatchError, PatchOperation};
 use crate::json::measure_depth;
 use crate::limits::{MAX_PATCH_COPIED_BYTES, MAX_PATCH_MOVED_BYTES, MAX_RECORDED_DEPTH};
 
-/// A change of a document: RFC 6902 operations, done in order. Stored and sent as the bare array.
+/// A change to a document: RFC 6902 operations, applied in order. It is stored and sent as the bare
+/// array of operations.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Patch {
-    /// The operations.
+    /// The operations, in the order in which they are applied.
     pub ops: Vec<PatchOperation>,
 }
 
 impl Patch {
-    /// A patch of these operations.
+    /// Creates a patch from the given operations without checking them.
     #[must_use]
     pub fn from_ops(ops: Vec<PatchOperation>) -> Self {
         Self { ops }
     }
 
-    /// Changes the document and gives the patch that changes it back.
+    /// Applies the patch to the document and returns the inverse patch.
     ///
-    /// A refused patch leaves the document as it was, down to the order of its keys. The inverse
-    /// restores every value; it restores the order of keys too, except that a key which was removed,
-    /// moved away or overwritten by a `move` comes back as the last of its object, because RFC 6902
-    /// cannot name a position among keys.
+    /// If an operation fails, the document stays as it was, including the order of its keys. The
+    /// inverse restores every value. It also restores the order of keys, with one exception: a key
+    /// that was removed, moved away or overwritten by a `move` comes back as the last key of its
+    /// object, because RFC 6902 cannot express a position among keys.
     ///
     /// ```
     /// use countersign_core::patch::Patch;
@@ -79,17 +81,17 @@ impl Patch {
     }
 }
 
-/// A patch half-way.
+/// A patch while it is being applied, with the steps needed to revert it.
 struct PatchTransaction<'d> {
     document: &'d mut Value,
     undo_log: Vec<UndoStep>,
     copied_bytes: usize,
-    /// Bytes of values that were looked through because they moved deeper.
+    /// The number of bytes of values whose depth was measured because a `move` put them deeper.
     walked_bytes: usize,
 }
 
 impl PatchTransaction<'_> {
-    /// Does one operation, or nothing.
+    /// Applies one operation, or returns an error and leaves the document unchanged.
     fn apply_operation(&mut self, op: &PatchOperation) -> Result<(), PatchOperationError> {
         match op {
             PatchOperation::Add { path, value } => {
@@ -130,9 +132,10 @@ impl PatchTransaction<'_> {
         }
     }
 
-    /// Takes several members of one object away at once, as the first operations ask one by one: each
-    /// alone would move all that stand behind it. Gives how many operations that were; none where the
-    /// first ones ask for something else, or for what is not there.
+    /// Removes several members of one object in a single pass when the first operations of `ops`
+    /// remove them one after the other. Removing each member separately would shift all later
+    /// members every time. Returns the number of operations handled: 0 if fewer than two leading
+    /// operations remove existing members of the same object.
     fn remove_members(&mut self, ops: &[PatchOperation]) -> usize {
         let removed = |op: &PatchOperation| match op {
             PatchOperation::Remove { path } => {
@@ -149,7 +152,7 @@ impl PatchTransaction<'_> {
         let mut paths: Vec<JsonPointer> = Vec::new();
         for op in ops {
             let Some((_, name)) = removed(op).filter(|(other, _)| *other == parent) else { break };
-            // The operation at which it stops is told by its own step.
+            // The regular path of `apply` reports the error of the operation at which this stops.
             if order.contains_key(&name) || !members.contains_key(&name) {
                 break;
             }
@@ -248,7 +251,8 @@ impl PatchTransaction<'_> {
     }
 }
 
-/// A document that cannot be read back would be lost, so none is made.
+/// Rejects a value whose nesting, at its new location, exceeds [`MAX_RECORDED_DEPTH`]: a deeper
+/// document could be stored but not read back.
 fn check_depth(path: &JsonPointer, value: &Value) -> Result<(), PatchOperationError> {
     let depth = path.depth() + measure_depth(value);
     if depth <= MAX_RECORDED_DEPTH {
@@ -258,7 +262,8 @@ fn check_depth(path: &JsonPointer, value: &Value) -> Result<(), PatchOperationEr
     Err(PatchOperationError::Path(PatchMismatch::new(expected, depth.to_string())))
 }
 
-/// What a copy of the value costs; `Empty` beyond the limit, and then not all of it is looked at.
+/// Returns the cost in bytes of copying the value, or `None` if it exceeds `limit`. Stops walking
+/// the value as soon as the limit is exceeded.
 fn measure_copy(value: &Value, limit: usize) -> Option<usize> {
     let inside = match value {
         Value::String(text) => text.len(),

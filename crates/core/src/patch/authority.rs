@@ -1,7 +1,7 @@
-//! Who may write where: the places a patch may change, and those that no patch may.
+//! Checks which locations a patch may write, and which locations no patch may write.
 //!
-//! The check is by place, not by value: it asks what an operation would write, never whether that
-//! would make a difference.
+//! The check looks at locations, not at values: it asks what an operation would write, never
+//! whether the write would change anything.
 
 use serde_json::Value;
 
@@ -12,18 +12,21 @@ use super::{JsonPointer, JsonPointerError, Patch, PatchOperation, PointerSet};
 use crate::limits::MAX_LISTED_NAMES;
 use crate::reply::{Code, Violation, ViolationList};
 
-/// The places that may be written, and those that may not whatever the first list says.
+/// The pointers that a patch may write, and the protected pointers that it may not write even where
+/// the first list allows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Authority {
     writable: Vec<JsonPointer>,
     protected: Vec<JsonPointer>,
-    /// The same, to be looked up.
+    /// The pointers of `writable`, indexed for lookup; `protected_set` does the same for
+    /// `protected`.
     write_set: PointerSet,
     protected_set: PointerSet,
 }
 
 impl Authority {
-    /// Reads both lists. A place covers itself and everything below it; the empty pointer covers all.
+    /// Parses both lists. A pointer covers its location and everything below it; the empty pointer
+    /// covers the whole document.
     pub fn parse<W: AsRef<str>, P: AsRef<str>>(
         writes: &[W],
         protected: &[P],
@@ -38,28 +41,30 @@ impl Authority {
         Ok(Self { writable: writes, protected, write_set, protected_set })
     }
 
-    /// The places that may be written.
+    /// Returns the pointers that a patch may write, in the order given to [`Authority::parse`].
     #[must_use]
     pub fn writable(&self) -> &[JsonPointer] {
         &self.writable
     }
 
-    /// The places that may not.
+    /// Returns the pointers that a patch may not write, in the order given to [`Authority::parse`].
     #[must_use]
     pub fn protected(&self) -> &[JsonPointer] {
         &self.protected
     }
 
-    /// One violation for every write that reaches too far; the pointers lead into the patch:
-    /// `/2/path`.
+    /// Returns one violation for every operation member that goes beyond this authority. The
+    /// pointers of the violations lead into the patch: `/2/path`.
     ///
-    /// - Every verb but `test` writes its `path`; `move` writes its `from` as well. What `test` and the
-    ///   `from` of `copy` name must lie where may be written, too.
-    /// - A write to a place is a write to everything below it: replacing, removing or adding
-    ///   something around a protected place is refused, even if that place would keep its value.
-    /// - Adding or removing an item of an array is a write to every later item.
-    /// - A place is what it is when its operation runs. An array around a place that is out of reach
-    ///   cannot be replaced, so its indices mean the same from the first operation to the last.
+    /// - Every operation except `test` writes its `path`; `move` also writes its `from`. The
+    ///   location that `test` or the `from` of `copy` reads must be writable, too.
+    /// - A write to a location is a write to everything below it. Replacing, removing or adding a
+    ///   value that contains a protected location is refused, even if that location would keep its
+    ///   value.
+    /// - Adding or removing an array item is a write to every later item.
+    /// - A pointer means the location it has when its operation runs. An array that contains a
+    ///   location outside the authority cannot be replaced, so its indices mean the same from the
+    ///   first operation to the last.
     ///
     /// ```
     /// use countersign_core::patch::{Authority, Patch};
@@ -75,7 +80,8 @@ impl Authority {
     /// let violations = authority.check(&patch, &document);
     /// let lines: Vec<String> = violations.iter().map(ToString::to_string).collect();
     /// assert_eq!(lines, [
-    ///     "/1/path: expected a place that leaves /domain/locked alone, found /domain [not_authorized]",
+    ///     "/1/path: expected a place that leaves /domain/locked alone, \
+    ///      found /domain [not_authorized]",
     ///     "/2/from: expected a place under /domain, found /control/limits [not_authorized]",
     /// ]);
     /// ```
@@ -92,9 +98,10 @@ impl Authority {
         violations.finish()
     }
 
-    /// What `test` and the `from` of `copy` may not look at: a model that may write one place is not
-    /// to find out by trying, or carry over, what stands in another. An engine's place may be looked
-    /// at where it lies among those that may be written.
+    /// Refuses a `test` or a `copy` that reads outside the writable locations. A model that may
+    /// write one location must not find out the value of another by testing it, or copy it. A
+    /// protected location, such as an engine-owned field, may be read if it lies inside a writable
+    /// one.
     fn check_read(&self, index: usize, op: &PatchOperation) -> Option<Violation> {
         let (name, place) = match op {
             PatchOperation::Test { path, .. } => ("path", path),
@@ -143,7 +150,8 @@ impl Authority {
         })
     }
 
-    /// A protected place that is written: the first in the list.
+    /// Returns the first protected pointer, in list order, that the write overlaps, and how it
+    /// overlaps.
     fn find_protected_overlap(
         &self,
         reach: &PatchWrite,
@@ -167,7 +175,7 @@ impl Authority {
         first.map(|(at, touch)| (&self.protected[at], touch))
     }
 
-    /// The first place written that is not among those that may be.
+    /// Returns the first written location that no writable pointer covers.
     fn find_unauthorized_pointer(&self, reach: &PatchWrite) -> Option<JsonPointer> {
         let may = |place: &JsonPointer| self.write_set.covers(place.as_str());
         match &reach.shift {
@@ -192,7 +200,7 @@ impl Authority {
     }
 }
 
-/// How a write touches a protected place.
+/// How a write overlaps a protected location.
 #[derive(Debug, Clone, Copy)]
 enum ProtectedOverlap {
     Inside,

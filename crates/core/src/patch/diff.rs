@@ -1,7 +1,8 @@
-//! The patch that makes one value out of another: short, and easy to read for a person.
+//! Computes the patch that turns one value into another, short and readable for people.
 //!
-//! Arrays are compared from both ends, so what was put in or taken out in one place shows as that. No
-//! `move` and no `copy`: whether a value that stands elsewhere is *the same* one, only its author knows.
+//! Arrays are compared from both ends, so an insertion or a removal in one position shows as
+//! exactly that. The result contains no `move` and no `copy`: only the author knows whether an
+//! equal value at another location is the same one.
 
 use serde_json::Value;
 
@@ -9,14 +10,16 @@ use super::{JsonPointer, Patch, PatchOperation};
 use crate::limits::MAX_DIFF_POINTER_BYTES;
 
 impl Patch {
-    /// What must be done to `before` to make it `after`; nothing where they are equal.
+    /// Returns the operations that turn `before` into `after`; the patch is empty if they are
+    /// equal.
     ///
     /// ```
     /// use countersign_core::patch::Patch;
     /// use serde_json::json;
     ///
-    /// let (mut before, after) = (json!({"tasks": [1, 2, 3]}), json!({"tasks": [1, 3], "done": true}));
-    /// let patch = Patch::between(&before, &after);
+    /// let mut before = json!({"tasks": [1, 2, 3]});
+    /// let after = json!({"tasks": [1, 3], "done": true});
+    /// let patch = Patch::diff(&before, &after);
     /// assert_eq!(json!(patch), json!([
     ///     {"op": "remove", "path": "/tasks/1"},
     ///     {"op": "add", "path": "/done", "value": true},
@@ -35,7 +38,7 @@ impl Patch {
 fn diff_values(at: &JsonPointer, before: &Value, after: &Value, ops: &mut Vec<PatchOperation>) {
     match (before, after) {
         _ if before == after => {}
-        // Below a long pointer every operation would repeat it.
+        // Every operation below a long pointer would repeat that pointer.
         _ if at.as_str().len() > MAX_DIFF_POINTER_BYTES => {
             ops.push(PatchOperation::Replace { path: at.clone(), value: after.clone() });
         }
@@ -66,7 +69,7 @@ fn diff_arrays(at: &JsonPointer, old: &[Value], new: &[Value], ops: &mut Vec<Pat
     for (index, (was, is)) in old.iter().zip(new).enumerate() {
         diff_values(&place(index), was, is, ops);
     }
-    // From the back, so that what is still to be removed keeps its place.
+    // Remove from the back, so that the items still to be removed keep their indices.
     for index in (new.len()..old.len()).rev() {
         ops.push(PatchOperation::Remove { path: place(index) });
     }

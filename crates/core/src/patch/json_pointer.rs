@@ -1,7 +1,7 @@
-//! A JSON Pointer (RFC 6901) that has been checked, kept as text.
+//! A validated JSON Pointer (RFC 6901), stored as text.
 //!
-//! The grammar is taken strictly, so two pointers name the same place only if their texts are equal.
-//! Not for pointers with wildcards: that is `any_json::Pattern`.
+//! The parser accepts only the exact grammar, so two pointers name the same location only if their
+//! texts are equal. For pointers with wildcards, see `json::JsonPointerPattern`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,30 +12,30 @@ use thiserror::Error;
 
 use crate::json;
 
-/// A place in a document. The empty pointer is the whole document.
+/// A location in a document. The empty pointer is the whole document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct JsonPointer(String);
 
-/// Why a text is no JSON Pointer.
+/// The reason why a text is not a JSON Pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum JsonPointerError {
-    /// It is not empty and does not begin with `/`.
+    /// The text is not empty and does not begin with `/`.
     #[error("expected a JSON Pointer, found a text that does not begin with `/`")]
     NoSlash,
-    /// A `~` with neither `0` nor `1` behind it.
+    /// A `~` is followed by neither `0` nor `1`.
     #[error("expected a JSON Pointer, found a `~` that is neither `~0` nor `~1`")]
     BareTilde,
 }
 
 impl JsonPointer {
-    /// The whole document.
+    /// Returns the empty pointer, which names the whole document.
     #[must_use]
     pub fn root() -> Self {
         Self::default()
     }
 
-    /// Reads a pointer; nothing about it is mended.
+    /// Parses a pointer without repairing anything.
     pub fn parse(text: impl Into<String>) -> Result<Self, JsonPointerError> {
         let text = text.into();
         if !text.is_empty() && !text.starts_with('/') {
@@ -47,46 +47,47 @@ impl JsonPointer {
         Ok(Self(text))
     }
 
-    /// The text, escapes and all.
+    /// Returns the pointer text with its `~0` and `~1` escapes.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The place of a member.
+    /// Returns the pointer to a member or item of this location. `segment` is unescaped text.
     #[must_use]
     pub fn child(&self, segment: &str) -> Self {
         Self(json::child_pointer(&self.0, segment))
     }
 
-    /// Whether this place lies inside the other; a place does not lie inside itself.
+    /// Returns whether this location lies inside the other. A location does not lie inside itself.
     #[must_use]
     pub fn is_below(&self, other: &Self) -> bool {
         strip_ancestor(&self.0, &other.0).is_some()
     }
 
-    /// How many steps lead from the root to here.
+    /// Returns the number of segments; 0 for the root.
     pub(super) fn depth(&self) -> usize {
         self.0.matches('/').count()
     }
 
-    /// The pointer of what holds this place, and the last step; `Empty` for the root.
+    /// Returns the parent pointer and the unescaped last segment, or `None` for the root.
     pub(super) fn split_last(&self) -> Option<(&str, Cow<'_, str>)> {
         let parent = json::parent_pointer(&self.0)?;
         json::split_pointer(&self.0[parent.len()..]).next().map(|segment| (parent, segment))
     }
 
-    /// The place of an item of the array.
+    /// Returns the pointer to an item of the array.
     pub(super) fn from_array_item(array: &str, index: usize) -> Self {
         Self(format!("{array}/{index}"))
     }
 
-    /// The index at which this place lies in, or below, an item of the array.
+    /// Returns the index of the item of `array` that this pointer names or lies below.
     pub(super) fn index_in(&self, array: &str) -> Option<usize> {
         find_index_below(&self.0, array)
     }
 
-    /// This place once an item has been put into the array before the item it lies in.
+    /// Returns this pointer as it is after an item is inserted into `array` before the item that
+    /// this pointer names or lies below.
     pub(super) fn shift_index_in(&self, array: &str) -> Self {
         match self.index_in(array) {
             Some(index) => {
@@ -99,17 +100,18 @@ impl JsonPointer {
     }
 }
 
-/// The index at which a pointer lies in, or below, an item of the array.
+/// Returns the index of the item of `array` that the pointer names or lies below.
 pub(super) fn find_index_below(pointer: &str, array: &str) -> Option<usize> {
     strip_ancestor(pointer, array)?.split('/').nth(1).and_then(parse_index)
 }
 
-/// What of a pointer stands behind another; begins with `/`.
+/// Returns the part of `pointer` after `other`, beginning with `/`, if `pointer` lies inside
+/// `other`.
 fn strip_ancestor<'p>(pointer: &'p str, other: &str) -> Option<&'p str> {
     pointer.strip_prefix(other).filter(|rest| rest.starts_with('/'))
 }
 
-/// An array index as RFC 6901 writes it: digits, no leading zero.
+/// Parses an array index as RFC 6901 defines it: digits without a leading zero.
 pub(super) fn parse_index(segment: &str) -> Option<usize> {
     let digits = segment.bytes().all(|byte| byte.is_ascii_digit());
     let leading_zero = segment.len() > 1 && segment.starts_with('0');

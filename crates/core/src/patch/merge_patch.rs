@@ -1,7 +1,8 @@
-//! An RFC 7396 merge patch as the operations that do the same to a given document.
+//! Converts an RFC 7396 merge patch into the RFC 6902 operations that have the same effect on a
+//! given document.
 //!
-//! Not a second way to change a document: what comes out is checked, applied and logged like any
-//! other patch.
+//! The result is checked, applied and logged like any other patch, so a merge patch is not a second
+//! mechanism for changing a document.
 
 use serde_json::Value;
 
@@ -11,13 +12,14 @@ use crate::limits::MAX_PATCH_POINTER_BYTES;
 use crate::reply::Violation;
 
 impl Patch {
-    /// The operations that do to `target` what the merge patch would.
+    /// Returns the operations that have the same effect on `target` as the merge patch.
     ///
-    /// Whatever the merge patch names becomes an operation, even where it changes nothing, so that
-    /// naming a place one may not write is refused and not only changing it: an equal value is a
-    /// `replace`, a null for a member that is not there is an `add` and a `remove`, and an empty
-    /// object for one that is there is a `move` onto itself. Objects on the way to a named place are
-    /// not named. The operations hold for `target` only.
+    /// Everything that the merge patch names becomes an operation, even if it changes nothing, so
+    /// that the authority check refuses a merge patch that names a forbidden location, not only one
+    /// that changes it. An equal value becomes a `replace`, a null for an absent member an `add`
+    /// and a `remove`, and an empty object for an existing object a `move` onto itself. The objects
+    /// on the path to a named location do not count as named. The operations are valid for `target`
+    /// only.
     ///
     /// ```
     /// use countersign_core::patch::Patch;
@@ -25,7 +27,7 @@ impl Patch {
     ///
     /// let mut document = json!({"title": "a", "author": {"given": "b", "family": "c"}});
     /// let merge = json!({"title": "z", "author": {"family": null}});
-    /// let patch = Patch::merge(&document, &merge);
+    /// let patch = Patch::from_merge_patch(&document, &merge);
     /// assert_eq!(json!(patch), json!([
     ///     {"op": "replace", "path": "/title", "value": "z"},
     ///     {"op": "remove", "path": "/author/family"},
@@ -33,7 +35,8 @@ impl Patch {
     /// patch.apply(&mut document).unwrap();
     /// assert_eq!(document, json!({"title": "z", "author": {"given": "b"}}));
     /// ```
-    /// A merge patch from outside is read with [`Patch::try_from_merge_patch`].
+    ///
+    /// For a merge patch from an untrusted source use [`Patch::try_from_merge_patch`].
     #[must_use]
     pub fn from_merge_patch(target: &Value, merge: &Value) -> Self {
         let mut ops = Vec::new();
@@ -49,8 +52,9 @@ impl Patch {
         Self { ops }
     }
 
-    /// The same, or a violation where the operations would name far more than the merge patch says: a
-    /// long key of `target` stands in the pointer of every member inside it.
+    /// Like [`Patch::from_merge_patch`], but returns a violation if the pointers of the operations
+    /// together exceed [`MAX_PATCH_POINTER_BYTES`]. They can be far larger than the merge patch,
+    /// because a long key of `target` is repeated in the pointer of every member inside it.
     pub fn try_from_merge_patch(target: &Value, merge: &Value) -> Result<Self, Vec<Violation>> {
         let bytes = count_pointer_bytes(target, merge, 0, MAX_PATCH_POINTER_BYTES);
         if bytes <= MAX_PATCH_POINTER_BYTES {
@@ -65,8 +69,8 @@ impl Patch {
     }
 }
 
-/// The operations for what is inside two objects. Members are taken away last, one after the other, so
-/// that they can be taken away at once.
+/// Appends the operations for the members of two objects. Removals come last and next to each
+/// other, so that [`Patch::apply`] can do them in one pass.
 fn push_member_operations(
     ops: &mut Vec<PatchOperation>,
     pointer: &JsonPointer,
@@ -95,7 +99,8 @@ fn push_member_operations(
     ops.append(&mut removals);
 }
 
-/// How many bytes the pointers of [`Patch::merge`] have together; more than `limit` is not counted on.
+/// Returns an upper bound of the bytes in all pointers of [`Patch::from_merge_patch`]. Stops
+/// counting once the sum exceeds `limit`.
 fn count_pointer_bytes(target: &Value, merge: &Value, around: usize, limit: usize) -> usize {
     let mut sum: usize = 0;
     for (name, value) in merge.as_object().into_iter().flatten() {
@@ -113,8 +118,8 @@ fn count_pointer_bytes(target: &Value, merge: &Value, around: usize, limit: usiz
     sum
 }
 
-/// What a merge patch makes of nothing: itself, without the members that are null. Nulls in arrays
-/// are values.
+/// Returns the result of applying a merge patch to nothing: the patch itself without its null
+/// members. Nulls in arrays are values and stay.
 fn remove_nulls(merge: &Value) -> Value {
     match merge {
         Value::Object(members) => members

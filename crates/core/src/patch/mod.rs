@@ -1,4 +1,5 @@
-//! Changes of a document: read, checked against authority, applied whole or not at all, undone.
+//! Changes to a JSON document: parse a patch, check it against an authority, apply it as a whole or
+//! not at all, and undo it.
 //!
 //! ```text
 //! RFC 6902 array ── parse ──┐
@@ -7,8 +8,9 @@
 //!                                     Vec<Violation>         PatchError
 //! ```
 //!
-//! There is one form for every change, a list of RFC 6902 operations: authority, inverse and log know
-//! no other. Not here: versions, the document's own contract, and who may ask for a change at all.
+//! Every change has one form, a list of RFC 6902 operations, so the authority check, the inverse
+//! and the log handle no other form. This module does not handle document versions, the document's
+//! own contract, or who may request a change.
 
 mod json_pointer;
 mod pointer_set;

@@ -1,6 +1,7 @@
-//! Why a patch was not applied.
+//! Errors of applying a patch.
 //!
-//! Not for malformed patches, nor for those that reach too far: these never come to be applied.
+//! Malformed patches and patches beyond their authority are refused earlier, before they are
+//! applied.
 
 use thiserror::Error;
 
@@ -9,41 +10,41 @@ use super::{JsonPointer, PatchOperation};
 use crate::json;
 use crate::reply::{Code, Violation, format_value};
 
-/// The operation that stopped a patch. The document is as it was.
+/// The operation at which a patch failed. The document is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PatchError {
-    /// An operation that cannot be done to this document.
+    /// The operation cannot be applied to this document.
     #[error("operation {index}: `{verb}` at `{pointer}`: expected {expected}, found {found}")]
     Inapplicable {
-        /// Which operation, from 0.
+        /// The index of the operation, counted from 0.
         index: usize,
-        /// What it wanted to do.
+        /// The `op` of the operation, such as `replace`.
         verb: &'static str,
-        /// `path` or `from`: which of its pointers leads nowhere.
+        /// The member that holds the failing pointer: `path` or `from`.
         member: &'static str,
-        /// That pointer.
+        /// The value of that member.
         pointer: JsonPointer,
-        /// What should have been there.
+        /// What the operation requires at that location.
         expected: String,
-        /// What was there.
+        /// What the document has at that location.
         found: String,
     },
-    /// A `test` of a value that is not there.
+    /// The value of a `test` differs from the document.
     #[error("operation {index}: `test` at `{pointer}` does not hold")]
     TestFailed {
-        /// Which operation, from 0.
+        /// The index of the operation, counted from 0.
         index: usize,
-        /// The first place that differs, in the document.
+        /// The first location in the document that differs.
         pointer: String,
-        /// What the patch says stands there, shortened.
+        /// The value that the patch expects there, shortened.
         expected: String,
-        /// What stands there, shortened.
+        /// The value that the document has there, shortened.
         found: String,
     },
 }
 
 impl PatchError {
-    /// Which operation, from 0.
+    /// Returns the index of the failed operation, counted from 0.
     #[must_use]
     pub fn index(&self) -> usize {
         match self {
@@ -75,12 +76,12 @@ impl From<PatchError> for Violation {
     }
 }
 
-/// A place as a message names it.
+/// Returns the pointer as messages name it; the empty pointer is "the whole document".
 pub(super) fn describe_pointer(pointer: &str) -> &str {
     if pointer.is_empty() { "the whole document" } else { pointer }
 }
 
-/// What stands in the way of an operation, before anyone has said which one it is.
+/// What an operation requires and what it found, before the operation is known.
 #[derive(Debug)]
 pub(super) struct PatchMismatch {
     pub(super) expected: String,
@@ -93,19 +94,19 @@ impl PatchMismatch {
     }
 }
 
-/// Why one operation stopped.
+/// The reason why one operation failed.
 #[derive(Debug)]
 pub(super) enum PatchOperationError {
-    /// Its `path` leads nowhere.
+    /// The operation cannot use its `path`.
     Path(PatchMismatch),
-    /// Its `from` leads nowhere.
+    /// The operation cannot use its `from`.
     From(PatchMismatch),
-    /// Its test does not hold; the place is the one inside its `path`.
+    /// The value of a `test` differs; `inside` is the pointer of the difference relative to `path`.
     Test { inside: String, obstacle: PatchMismatch },
 }
 
 impl PatchOperationError {
-    /// The error, now that the operation is known.
+    /// Adds the index and the pointer of the operation.
     pub(super) fn into_patch_error(self, index: usize, op: &PatchOperation) -> PatchError {
         let (member, pointer, PatchMismatch { expected, found }) = match (self, op) {
             (Self::Test { inside, obstacle: PatchMismatch { expected, found } }, _) => {
@@ -132,7 +133,7 @@ impl From<ValueDifference<'_>> for PatchOperationError {
     }
 }
 
-/// The pointer of an operation's member, from the index of the operation.
+/// Returns the pointer, within the patch, to a member of the operation at `index`.
 pub(super) fn member_pointer(index: usize, name: &str) -> String {
     json::child_pointer(&format!("/{index}"), name)
 }

@@ -1,64 +1,63 @@
-//! One operation of RFC 6902, stored and sent as just that object.
+//! One RFC 6902 operation, stored and sent as the object that the RFC defines.
 //!
-//! Not here: what an operation does to a document (`apply.rs`), and the words for a malformed one
-//! (`read.rs`).
+//! `apply_patch.rs` applies operations, and `patch_parser.rs` describes malformed ones.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::JsonPointer;
 
-/// One step of a patch. Members that the RFC does not know are ignored when one is deserialized.
+/// One operation of a patch. Deserialization ignores members that the RFC does not define.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub enum PatchOperation {
-    /// Puts a value: a new member, over an old one, or between the items of an array.
+    /// Adds an object member, overwrites an existing one, or inserts an array item.
     Add {
-        /// Where to.
+        /// The location of the new value; `-` as the last segment appends to an array.
         path: JsonPointer,
-        /// What.
+        /// The value to add.
         value: Value,
     },
-    /// Takes a value away.
+    /// Removes an existing value.
     Remove {
-        /// Which one.
+        /// The location of the value to remove.
         path: JsonPointer,
     },
-    /// Puts a value in the place of one that exists.
+    /// Replaces an existing value.
     Replace {
-        /// Which one.
+        /// The location of the existing value.
         path: JsonPointer,
-        /// What comes instead.
+        /// The value that replaces it.
         value: Value,
     },
-    /// Takes a value away and adds it elsewhere.
+    /// Removes a value and adds it at another location.
     Move {
-        /// Which one.
+        /// The location of the value to move.
         from: JsonPointer,
-        /// Where to, in the document without it.
+        /// The new location, in the document without the moved value.
         path: JsonPointer,
     },
-    /// Adds a value that exists once more.
+    /// Adds a copy of an existing value at another location.
     Copy {
-        /// Which one.
+        /// The location of the value to copy.
         from: JsonPointer,
-        /// Where to.
+        /// The location of the copy.
         path: JsonPointer,
     },
-    /// Changes nothing, and stops the patch unless this value stands here.
+    /// Changes nothing, and fails the patch unless the document has this value.
     Test {
-        /// Where.
+        /// The location of the value to compare.
         path: JsonPointer,
-        /// What should stand there.
+        /// The expected value; numbers are compared by value, so `1` equals `1.0`.
         value: Value,
     },
 }
 
 impl PatchOperation {
-    /// Every verb, as it is written.
+    /// The six values of `op`, as they appear in JSON.
     pub const VERBS: [&'static str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
 
-    /// The place this is about.
+    /// Returns the `path` of the operation, which every operation has.
     #[must_use]
     pub fn path(&self) -> &JsonPointer {
         match self {
@@ -71,7 +70,7 @@ impl PatchOperation {
         }
     }
 
-    /// What this does, as it is written.
+    /// Returns the `op` of the operation, as it appears in JSON.
     #[must_use]
     pub fn verb(&self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
-//! An RFC 6902 array as a value becomes a patch, or one violation for every fault in it.
+//! Parses an RFC 6902 array into a [`Patch`], with one violation for every fault.
 //!
-//! Not here: whether the operations can be applied; that takes a document.
+//! Whether the operations can be applied depends on a document and is not checked here.
 
 use serde_json::{Map, Value};
 
@@ -11,24 +11,25 @@ use crate::limits::MAX_PATCH_OPS;
 use crate::reply::{Code, Violation, ViolationList, format_value};
 use crate::similar_name::find_similar_name;
 
-/// What is done with members that an operation has no use for.
+/// What the parser does with members that an operation does not use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnknownMemberPolicy {
-    /// They are ignored, as the RFC asks.
+    /// Ignore them, as the RFC requires.
     Ignore,
-    /// They are violations, unless they are null: something was meant that nobody would hear.
+    /// Report them as violations unless they are null, because they show an intent that would
+    /// otherwise be lost.
     Refuse,
 }
 
 impl Patch {
-    /// Reads an RFC 6902 array. The pointers of violations lead into the array: `/3/path`. Members
-    /// that the RFC does not know are ignored, as it asks.
+    /// Parses an RFC 6902 array. The pointers of violations lead into the array: `/3/path`. Members
+    /// that the RFC does not define are ignored, as it requires.
     pub fn parse(value: &Value) -> Result<Self, Vec<Violation>> {
         parse_operations(value, UnknownMemberPolicy::Ignore)
     }
 }
 
-/// Reads every operation, or tells every fault.
+/// Parses every operation, or returns every violation.
 pub(super) fn parse_operations(
     value: &Value,
     strangers: UnknownMemberPolicy,
@@ -70,7 +71,7 @@ impl PatchParser {
             return None;
         };
         let Some(verb) = self.parse_verb(index, members) else {
-            // Even so the path is judged: what is wrong should be told at once.
+            // The path is still checked, so that one reply lists every fault.
             self.parse_pointer(index, members, "path");
             return None;
         };
@@ -179,7 +180,7 @@ impl PatchParser {
     }
 }
 
-/// A violation of a malformed patch.
+/// Creates a violation with the code for malformed patches.
 pub(super) fn invalid_patch_violation(
     pointer: impl Into<String>,
     expected: impl Into<String>,

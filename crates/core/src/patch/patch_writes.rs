@@ -1,7 +1,7 @@
-//! Which places an operation writes, beyond the one it names.
+//! Determines which locations an operation writes beyond the one it names.
 //!
-//! An item that is put into an array or taken out of it changes what stands at every later index.
-//! The lengths of arrays change while a patch runs, so they are followed from operation to operation.
+//! Inserting or removing an array item changes the value at every later index. The lengths of
+//! arrays change while a patch runs, so [`ArrayLengths`] tracks them from operation to operation.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::json_pointer::parse_index;
 use super::value_slot::find_value;
 use super::{JsonPointer, PatchOperation};
 
-/// What an operation does at a place.
+/// How an operation changes the location it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WriteEffect {
     Set,
@@ -19,18 +19,18 @@ enum WriteEffect {
     Remove,
 }
 
-/// One write.
+/// One write of an operation.
 #[derive(Debug)]
 pub(super) struct PatchWrite {
-    /// The member of the operation that names the place: `path` or `from`.
+    /// The member of the operation that names the location: `path` or `from`.
     pub(super) member: &'static str,
-    /// The place, with `-` turned into the index it stands for.
+    /// The written location, with `-` resolved to the index it stands for.
     pub(super) pointer: JsonPointer,
-    /// The items that get another index, where the place is one of an array.
+    /// The items whose index changes, if the operation inserts or removes an array item.
     pub(super) shift: Option<IndexShift>,
 }
 
-/// A stretch of an array: every index from `first` to `last` gets another value.
+/// A range of array items: every index from `first` to `last`, inclusive, gets another value.
 #[derive(Debug)]
 pub(super) struct IndexShift {
     pub(super) array: JsonPointer,
@@ -38,7 +38,7 @@ pub(super) struct IndexShift {
     pub(super) last: usize,
 }
 
-/// A document as far as indices are concerned, while a patch runs over it.
+/// The array lengths of a document while a patch runs over it.
 pub(super) struct ArrayLengths<'d> {
     document: &'d Value,
     changed_lengths: BTreeMap<String, usize>,
@@ -49,7 +49,7 @@ impl<'d> ArrayLengths<'d> {
         Self { document, changed_lengths: BTreeMap::new() }
     }
 
-    /// Every write of the operation, in the order in which they happen.
+    /// Returns every write of the operation, in the order in which they happen.
     pub(super) fn collect_writes(&mut self, op: &PatchOperation) -> Vec<PatchWrite> {
         match op {
             PatchOperation::Add { path, .. } | PatchOperation::Copy { path, .. } => {
@@ -61,7 +61,7 @@ impl<'d> ArrayLengths<'d> {
             PatchOperation::Replace { path, .. } => {
                 vec![self.resolve_write("path", path, WriteEffect::Set)]
             }
-            // Onto itself: nothing moves, and the place is named all the same.
+            // A `move` onto itself changes nothing but still counts as a write to the location.
             PatchOperation::Move { from, path } if from == path => {
                 vec![self.resolve_write("path", path, WriteEffect::Set)]
             }
@@ -94,7 +94,7 @@ impl<'d> ArrayLengths<'d> {
         let first = match parse_index(&segment) {
             Some(index) => index,
             None if segment == "-" && effect == WriteEffect::Insert => length,
-            // No such item: the patch cannot be applied.
+            // There is no such item, so the patch cannot be applied.
             None => return None,
         };
         let (last, after) = match effect {
@@ -107,8 +107,9 @@ impl<'d> ArrayLengths<'d> {
         Some(IndexShift { array, first, last: last.max(first) })
     }
 
-    /// How many items an array has by now; `Empty` where no array stood when the patch began. One
-    /// that the patch itself brings lies wholly inside what it writes.
+    /// Returns the current length of an array, or `None` if there was no array at this location
+    /// when the patch began. An array that the patch itself adds lies completely inside what the
+    /// patch writes.
     fn current_length(&self, array: &str) -> Option<usize> {
         self.changed_lengths
             .get(array)

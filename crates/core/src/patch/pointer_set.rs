@@ -1,21 +1,22 @@
-//! A set of JSON Pointers that answers, without walking through all of them, whether a place lies in,
-//! around or beside one of them.
+//! A set of JSON Pointers that finds the pointers at, above or below a location without scanning
+//! all of them.
 //!
-//! Texts must be pointers that were checked: two of them name one place only if they are equal.
+//! The texts must be validated pointers: two of them name the same location only if they are equal.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use crate::limits::MAX_DEPTH;
 
-/// Pointers with their positions in the list they come from; of equal ones the first.
+/// Pointers with their positions in the original list. For equal pointers the first position is
+/// kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PointerSet {
     positions: BTreeMap<String, usize>,
 }
 
 impl PointerSet {
-    /// A set of these pointers.
+    /// Creates a set from the pointers; the position of each is its index in the iterator.
     pub(crate) fn from_pointers<'p>(pointers: impl IntoIterator<Item = &'p str>) -> Self {
         let mut positions = BTreeMap::new();
         for (position, pointer) in pointers.into_iter().enumerate() {
@@ -24,25 +25,25 @@ impl PointerSet {
         Self { positions }
     }
 
-    /// The position of the first pointer in the list that is this place or lies around it. No document
-    /// is deeper than [`MAX_DEPTH`], so steps beyond are not looked at.
+    /// Returns the position of the first pointer, in list order, that equals this location or lies
+    /// above it. Segments beyond [`MAX_DEPTH`] are ignored, because no document is deeper.
     pub(crate) fn find_covering(&self, place: &str) -> Option<usize> {
         let steps = place.match_indices('/').map(|(end, _)| end).chain([place.len()]);
         let around = steps.take(MAX_DEPTH + 1).map(|end| &place[..end]);
         around.filter_map(|around| self.positions.get(around).copied()).min()
     }
 
-    /// Whether this place is one of the pointers.
+    /// Returns whether the set has exactly this pointer.
     pub(crate) fn contains(&self, place: &str) -> bool {
         self.positions.contains_key(place)
     }
 
-    /// Whether one of the pointers is this place or lies around it.
+    /// Returns whether a pointer of the set equals this location or lies above it.
     pub(crate) fn covers(&self, place: &str) -> bool {
         self.find_covering(place).is_some()
     }
 
-    /// The pointers inside a place, in the order of their texts, with their positions.
+    /// Returns the pointers below a location with their positions, sorted by their text.
     pub(crate) fn iter_inside<'s>(&'s self, place: &str) -> impl Iterator<Item = (&'s str, usize)> {
         let first = format!("{place}/");
         let bounds = (Bound::Included(first.as_str()), Bound::Unbounded);
@@ -51,7 +52,7 @@ impl PointerSet {
         inside.map(|(pointer, position)| (pointer.as_str(), *position))
     }
 
-    /// Whether one of the pointers lies inside a place.
+    /// Returns whether a pointer of the set lies below this location.
     pub(crate) fn has_any_inside(&self, place: &str) -> bool {
         self.iter_inside(place).next().is_some()
     }

@@ -1,7 +1,7 @@
-//! A patch that says of itself in which format it is: `{"format": …, "ops": …}`.
+//! A patch that names its own format: `{"format": …, "ops": …}`.
 //!
-//! This is how models write patches, so it is read more strictly than the RFC asks. Not for patches
-//! of programs: those come as the bare array.
+//! Models write patches in this form, so it is read more strictly than RFC 6902 requires. Programs
+//! send the bare array instead.
 
 use serde_json::Value;
 
@@ -14,10 +14,9 @@ use crate::reply::{Violation, ViolationList, format_value};
 const FORMAT_NAMES: &str = "\"json_patch\" or \"merge_patch\"";
 
 impl Patch {
-    /// Reads `{"format": "json_patch", "ops": [..]}` or `{"format": "merge_patch", "ops": {..}}`; a
-    /// merge patch becomes operations against `document`. Format and shape must agree, and a member
-    /// that nobody would read is refused unless it is null. The pointers of violations lead into
-    /// `tagged`.
+    /// Parses `{"format": "json_patch", "ops": [..]}` or `{"format": "merge_patch", "ops": {..}}`;
+    /// a merge patch becomes operations against `document`. Format and shape must agree, and an
+    /// unknown member is refused unless it is null. The pointers of violations lead into `tagged`.
     pub fn from_tagged(tagged: &Value, document: &Value) -> Result<Self, Vec<Violation>> {
         let Value::Object(members) = tagged else {
             let expected = "an object with `format` and `ops`";
@@ -74,9 +73,10 @@ impl Patch {
         }
     }
 
-    /// Turns violations of this patch, by [`Authority::check_protocol`](super::Authority::check) or by
-    /// [`apply_patch`](Self::apply), so that they point into the tagged value it was read from:
-    /// `/ops/2/path` in an array, and the place that is named in a merge patch: `/ops/meta/status`.
+    /// Changes the pointer of a violation from [`Authority::check`](super::Authority::check) or
+    /// [`apply`](Self::apply) so that it leads into the tagged value from which this patch was
+    /// parsed: `/ops/2/path` for an array of operations, or the location that a merge patch names:
+    /// `/ops/meta/status`.
     #[must_use]
     pub fn relocate_violation(&self, tagged: &Value, violation: Violation) -> Violation {
         let is_merge = tagged.get("ops").is_some_and(Value::is_object);

@@ -1,39 +1,40 @@
-//! What it takes to go back one step: exactly, or as operations.
+//! Undoes one step of a patch, either exactly or as operations.
 //!
-//! Going back exactly restores the order of keys too; it serves a patch that stops half-way. The
-//! operations are for later, for the log and for people, and RFC 6902 cannot say where among its
-//! siblings a key stood.
+//! The exact undo also restores the order of keys; it reverts a patch that fails midway. The
+//! operations form the inverse patch, for the log and for people. RFC 6902 cannot express the
+//! position of a key among its siblings.
 
 use serde_json::{Map, Value};
 
 use super::value_slot::{SiblingPosition, ValueSlot};
 use super::{JsonPointer, PatchOperation};
 
-/// One change that was made.
+/// One change that a patch made to the document.
 #[derive(Debug)]
 pub(super) enum UndoStep {
-    /// A value was added where none stood.
+    /// A value was added at a location that had none.
     Added { path: JsonPointer },
-    /// A value took the place of another.
+    /// A value replaced another.
     Replaced { path: JsonPointer, old: Value },
-    /// A value was taken away from this position among its siblings.
+    /// A value was removed from this position among its siblings.
     Removed { path: JsonPointer, position: SiblingPosition, old: Value },
-    /// Several members of one object were taken away, in this order, from these positions.
+    /// Several members of one object were removed, in this order, from these positions.
     RemovedMembers { parent: String, taken: Vec<(JsonPointer, usize, Value)> },
-    /// A value went from one place to another.
+    /// A value was moved from one location to another.
     Moved {
         from: JsonPointer,
         position: SiblingPosition,
         path: JsonPointer,
-        /// What it took the place of.
+        /// The value that the moved value replaced.
         old: Option<Value>,
-        /// The value once more, where it went to a place around its own: RFC 6902 has no way back.
+        /// A copy of the moved value, present if the value moved to the location of one of its own
+        /// ancestors: RFC 6902 cannot undo such a `move` with another `move`.
         value_copy: Option<Value>,
     },
 }
 
 impl UndoStep {
-    /// Makes the document what it was before, byte for byte.
+    /// Restores the document to its state before the step, byte for byte.
     pub(super) fn revert(self, document: &mut Value) {
         match self {
             Self::Added { path } => {
@@ -57,7 +58,7 @@ impl UndoStep {
         }
     }
 
-    /// Appends the operations that go back.
+    /// Appends the operations that undo the step.
     pub(super) fn append_inverse(self, ops: &mut Vec<PatchOperation>) {
         match self {
             Self::Added { path } => ops.push(PatchOperation::Remove { path }),
@@ -78,7 +79,8 @@ impl UndoStep {
                 ops.push(PatchOperation::Move { from: path, path: from });
             }
             Self::Moved { from, position, path, old: Some(old), value_copy: None } => {
-                // What was overwritten comes back when its array may hold the moved item again.
+                // The overwritten value returns after the moved item, so its index accounts for
+                // that item.
                 let home = match (position, from.split_last()) {
                     (SiblingPosition::Item(index), Some((array, _)))
                         if path.index_in(array) >= Some(index) =>
@@ -94,7 +96,7 @@ impl UndoStep {
     }
 }
 
-/// The members with those that were taken away back at the positions they had.
+/// Puts the removed members back at their original positions among the remaining ones.
 fn interleave_members(
     members: Map<String, Value>,
     mut taken: Vec<(JsonPointer, usize, Value)>,

@@ -1,4 +1,5 @@
-//! Where two values differ, as `test` sees it: numbers by their value, objects whatever their order.
+//! Finds where two values differ, as the `test` operation compares them: numbers by value, and
+//! objects regardless of the order of their keys.
 
 use std::fmt;
 
@@ -6,8 +7,8 @@ use serde_json::{Number, Value};
 
 use crate::json;
 
-/// The first place at which two values differ, from the root of both. `Empty` on a side means that
-/// nothing stands there.
+/// The first location at which two values differ, relative to the root of both. `None` on one side
+/// means that this side has no value there.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ValueDifference<'v> {
     pub(super) pointer: String,
@@ -15,7 +16,8 @@ pub(super) struct ValueDifference<'v> {
     pub(super) found: Option<&'v Value>,
 }
 
-/// Compares two values; `Empty` where they are equal. Looks no further than `expected` is large.
+/// Compares two values and returns `None` if they are equal. The work is bounded by the size of
+/// `expected`.
 pub(super) fn find_difference<'v>(
     expected: &'v Value,
     found: &'v Value,
@@ -52,7 +54,7 @@ pub(super) fn find_difference<'v>(
     }
 }
 
-/// Exact even where a double could not tell: 2^53 + 1 is not 2^53.
+/// Compares exactly even where a double could not tell the values apart: 2^53 + 1 is not 2^53.
 fn is_same_number(one: &Number, two: &Number) -> bool {
     match (as_integer(one), as_integer(two)) {
         (Some(one), Some(two)) => one == two,
@@ -66,7 +68,7 @@ fn as_integer(number: &Number) -> Option<i128> {
         return Some(integer);
     }
     let double = number.as_f64()?;
-    // Beyond 2^64 no integer of JSON values lies, so doubles there are compared as doubles.
+    // JSON values hold no integer beyond 2^64, so doubles beyond it are compared as doubles.
     (double.fract() == 0.0 && double.abs() <= 2_f64.powi(64)).then_some(double as i128)
 }
 

@@ -1,6 +1,6 @@
-//! A place in a document, found and ready to be written.
+//! A resolved location in a document, ready to be written.
 //!
-//! Not here: what an operation means. A slot only knows how a value is put, swapped and taken.
+//! A slot inserts, replaces and removes a value; it does not know what an operation means.
 
 use std::mem;
 
@@ -11,28 +11,28 @@ use super::json_pointer::parse_index;
 use super::patch_error::{PatchMismatch, describe_pointer};
 use crate::json;
 
-/// Where a value stands or will stand.
+/// A location that holds a value or can hold one.
 #[derive(Debug)]
 pub(super) enum ValueSlot<'v> {
     /// The document itself.
     Root(&'v mut Value),
-    /// A member of an object.
+    /// A member of an object, by its key.
     Member(&'v mut Map<String, Value>, String),
-    /// An item of an array.
+    /// An item of an array, by its index.
     Item(&'v mut Vec<Value>, usize),
 }
 
-/// Where among its siblings a value stood.
+/// The position of a value among its siblings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SiblingPosition {
-    /// Among the members of an object.
+    /// The position among the members of an object, from 0.
     Member(usize),
-    /// Among the items of an array.
+    /// The index among the items of an array.
     Item(usize),
 }
 
 impl<'v> ValueSlot<'v> {
-    /// A place where a value may be added: what holds it exists, the value need not.
+    /// Opens a location at which a value can be added. Its parent must exist; the value need not.
     pub(super) fn open(
         document: &'v mut Value,
         pointer: &JsonPointer,
@@ -58,7 +58,7 @@ impl<'v> ValueSlot<'v> {
         }
     }
 
-    /// A place at which a value stands.
+    /// Opens a location that holds a value.
     pub(super) fn open_existing(
         document: &'v mut Value,
         pointer: &JsonPointer,
@@ -67,7 +67,7 @@ impl<'v> ValueSlot<'v> {
         Self::open(document, pointer)
     }
 
-    /// Where this is, with `-` turned into the index it stands for.
+    /// Returns the pointer of this slot, with `-` resolved to the index it stands for.
     pub(super) fn resolve_pointer(&self, asked: &JsonPointer) -> JsonPointer {
         match (self, asked.split_last()) {
             (Self::Item(_, index), Some((parent, _))) => {
@@ -77,7 +77,7 @@ impl<'v> ValueSlot<'v> {
         }
     }
 
-    /// Adds a value; gives back the one it took the place of.
+    /// Inserts a value and returns the value it replaced, if any.
     pub(super) fn insert(self, value: Value) -> Option<Value> {
         match self {
             Self::Root(document) => Some(mem::replace(document, value)),
@@ -89,7 +89,7 @@ impl<'v> ValueSlot<'v> {
         }
     }
 
-    /// Adds a value where it once stood among its siblings.
+    /// Inserts a value at its former position among its siblings.
     pub(super) fn restore(self, position: SiblingPosition, value: Value) {
         match (self, position) {
             (Self::Member(members, key), SiblingPosition::Member(position)) => {
@@ -101,7 +101,7 @@ impl<'v> ValueSlot<'v> {
         }
     }
 
-    /// Puts a value in the place of the one that stands there.
+    /// Replaces the existing value and returns it.
     pub(super) fn replace(self, value: Value) -> Value {
         match self {
             Self::Root(document) => mem::replace(document, value),
@@ -110,7 +110,7 @@ impl<'v> ValueSlot<'v> {
         }
     }
 
-    /// Takes the value that stands there, and tells its position among its siblings.
+    /// Removes the existing value and returns it with its position among its siblings.
     pub(super) fn remove(self) -> Result<(Value, SiblingPosition), PatchMismatch> {
         match self {
             Self::Root(_) => {
@@ -118,7 +118,7 @@ impl<'v> ValueSlot<'v> {
                 Err(PatchMismatch::new(expected, describe_pointer("")))
             }
             Self::Member(members, key) => {
-                // What was added a moment ago stands last, and is found without a search.
+                // A member that was just added is the last one and is found without a search.
                 let is_last = members.keys().next_back().is_some_and(|last| *last == key);
                 let position = if is_last {
                     Some(members.len() - 1)
@@ -134,7 +134,7 @@ impl<'v> ValueSlot<'v> {
     }
 }
 
-/// The value at a place, or what stands in the way.
+/// Returns the value at a location, or the mismatch that prevents reaching it.
 pub(super) fn find_value<'v>(
     document: &'v Value,
     pointer: &str,
@@ -186,7 +186,7 @@ fn container_mismatch(pointer: &str, found: &Value) -> PatchMismatch {
     )
 }
 
-/// What kind of value this is, in words.
+/// Returns the kind of a value for messages, such as "an array".
 pub(super) fn describe_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

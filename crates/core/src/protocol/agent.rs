@@ -1,35 +1,35 @@
-//! Agents as prompts need them: resolved against their base, with their rules' texts.
+//! Agents as prompts use them: merged with their base agent, with the texts of their rules.
 
 use std::sync::Arc;
 
 use super::{FileOrigin, Localized};
 
-/// A resolved agent.
+/// An agent merged with its base.
 #[derive(Debug)]
 pub struct ResolvedAgent {
-    /// Its id.
+    /// Unique in the protocol.
     pub id: String,
-    /// What it is for.
+    /// What the agent does, for people.
     pub description: String,
-    /// The prompt, base and own put together.
+    /// The base's prompt and the agent's own prompt, merged.
     pub prompt: Localized<String>,
-    /// The model it names; `Empty` is what the caller or the index says.
+    /// Model that the agent asks for; `None` leaves the choice to the caller or the index.
     pub model: Option<String>,
-    /// How freely the model chooses.
+    /// Sampling temperature; the provider's default if absent.
     pub temperature: Option<f64>,
-    /// How long a reply may be.
+    /// Maximum length of a reply in tokens; the provider's default if absent.
     pub max_tokens: Option<u32>,
-    /// The tools it may use.
+    /// Tools that the agent may use; empty if it may use none.
     pub tools: Vec<AgentTool>,
-    /// Names of skills, told in the prompt.
+    /// Names of skills, which the prompt lists.
     pub skills: Vec<String>,
-    /// The rules injected into its prompts: name and text.
+    /// Rules added to the agent's prompts, as name and text.
     pub rules: Vec<(String, Arc<Localized<String>>)>,
-    /// Where it was said; `Empty` for a base.
+    /// Where the file defines the agent; `None` for a built-in agent.
     pub origin: Option<FileOrigin>,
 }
 
-/// What an agent may do beside replying, always inside the workspace.
+/// A tool that an agent may use before it replies, always inside the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AgentTool {
     /// Reads a file.
@@ -38,15 +38,15 @@ pub enum AgentTool {
     Write,
     /// Lists a folder.
     List,
-    /// Finds a text in files.
+    /// Searches files for a text.
     Search,
 }
 
 impl AgentTool {
-    /// Every tool.
+    /// Every tool, in the order of declaration.
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::List, Self::Search];
 
-    /// The name in files and in tool calls.
+    /// The name in agent files and in tool calls.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl AgentTool {
         }
     }
 
-    /// A tool by its name.
+    /// Finds a tool by its name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.as_str() == name)

@@ -1,4 +1,4 @@
-//! Budgets: a name, a limit, and what happens when it is spent.
+//! Budgets: a name, a limit, and what happens when the limit is reached.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,30 +11,32 @@ use crate::reply::format_value;
 
 use super::FailureHandler;
 
-/// Limits by name.
+/// Budget limits by name.
 #[derive(Debug, Clone, Default)]
 pub struct BudgetLimits {
-    /// Each limit; what is not named here is not limited here.
+    /// The limits of this level; a budget that is not listed has no limit here.
     pub limits: BTreeMap<String, BudgetLimit>,
 }
 
-/// One limit.
+/// The limit of one budget.
 #[derive(Debug, Clone)]
 pub struct BudgetLimit {
-    /// How much.
+    /// How much may be spent.
     pub amount: LimitAmount,
-    /// What happens when it is spent.
+    /// What happens when the budget is spent.
     pub then: FailureHandler,
-    /// The sentence for people, where the author has a better one.
+    /// The author's sentence for people; a generated one if absent.
     pub says: Option<Localized<String>>,
 }
 
-/// How much a limit allows: a count, tokens, millionths of the currency, or milliseconds.
+/// The amount that a limit allows: a count, tokens, millionths of the currency, or milliseconds,
+/// depending on the budget.
 #[derive(Debug, Clone)]
 pub enum LimitAmount {
-    /// This much.
+    /// An amount fixed in the file.
     Fixed(u64),
-    /// As much as an expression over `state` and `run` gives when the budget is asked.
+    /// The result of an expression over `state` and `run`, evaluated each time the budget is
+    /// checked.
     Computed(Arc<Expr>),
 }
 
@@ -50,7 +52,7 @@ impl PartialEq for LimitAmount {
 
 impl Eq for LimitAmount {}
 
-/// The amount, or the expression that gives it.
+/// Formats the amount, or the source of the expression.
 impl std::fmt::Display for LimitAmount {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -61,8 +63,8 @@ impl std::fmt::Display for LimitAmount {
 }
 
 impl LimitAmount {
-    /// How much it is for a budget of this name, in a run with this document; a sentence where that
-    /// cannot be told.
+    /// Resolves the amount for the budget `name` in a run with this document. The error is a
+    /// sentence that says why there is no amount.
     pub fn resolve_amount(&self, name: &str, state: &Value, run: &Value) -> Result<u64, String> {
         let expr = match self {
             Self::Fixed(most) => return Ok(*most),
@@ -80,9 +82,10 @@ impl LimitAmount {
     }
 }
 
-/// A value as an amount in the unit that a budget of this name is counted in; what is expected where it is none.
+/// Converts a value to an amount in the unit of the budget `name`. The error says what was
+/// expected.
 pub(crate) fn parse_amount(name: &str, value: &Value) -> Result<u64, &'static str> {
-    // Expressions compute with doubles, so a whole number may come as `3.0`.
+    // Expressions compute with doubles, so an integer may arrive as `3.0`.
     let whole = || {
         let whole = |number: &f64| (0.0..9e15).contains(number) && number.fract() == 0.0;
         value.as_u64().or_else(|| value.as_f64().filter(whole).map(|number| number as u64))
@@ -101,35 +104,36 @@ pub(crate) fn parse_amount(name: &str, value: &Value) -> Result<u64, &'static st
     }
 }
 
-/// An amount in units of the currency as millionths; `Empty` below zero and beyond counting.
+/// Converts units of the currency to millionths; `None` for negative or too large amounts.
 pub(crate) fn to_millionths(units: f64) -> Option<u64> {
     let amount = (units * 1_000_000.0).round();
     (0.0..9e18).contains(&amount).then_some(amount as u64)
 }
 
-/// The budgets the engine counts by itself. Any other name is counted by transitions and phases that spend it.
+/// The budgets that the engine counts itself. Transitions and phases count budgets of any other
+/// name when they spend them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BuiltinBudget {
-    /// Refused replies in one step, the first included.
+    /// Refused replies in one step, including the first.
     Violations,
-    /// Failures of the provider in a row.
+    /// Consecutive failures of the provider.
     ProviderFailures,
-    /// Entries of one phase.
+    /// Entries into one phase.
     Loops,
-    /// Questions asked.
+    /// Questions asked to people.
     Questions,
-    /// Tokens, in and out.
+    /// Tokens of prompts and replies.
     Tokens,
     /// Millionths of the currency that prices are given in.
     Money,
-    /// Milliseconds since the run began.
+    /// Milliseconds since the run was started.
     WallTime,
     /// Rounds of tool use in one step.
     ToolRounds,
 }
 
 impl BuiltinBudget {
-    /// Every one.
+    /// Every built-in budget, in the order of declaration.
     pub const ALL: [Self; 8] = [
         Self::Violations,
         Self::ProviderFailures,
@@ -141,7 +145,7 @@ impl BuiltinBudget {
         Self::ToolRounds,
     ];
 
-    /// The name in files.
+    /// The name in protocol files.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -156,7 +160,8 @@ impl BuiltinBudget {
         }
     }
 
-    /// The limit that holds where no file gives one: no run goes on for ever because nobody thought of it.
+    /// The limit that applies if no file sets one. The defaults stop a run from looping forever
+    /// when its author set no limit.
     #[must_use]
     pub fn default_amount(self) -> Option<u64> {
         match self {

@@ -1,4 +1,4 @@
-//! The files of a protocol folder as texts by path: what a run is pinned to.
+//! The files of a protocol folder as texts by path. A run is pinned to them.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,22 @@ use serde_json::json;
 
 use crate::json;
 
-/// Every file of a protocol, by its path inside the folder, with `/` between names.
+/// Every file of a protocol, by its path inside the folder, with `/` as separator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProtocolBundle {
-    /// Path to text.
+    /// The text of each file by path.
     pub files: BTreeMap<String, String>,
 }
 
 impl ProtocolBundle {
-    /// What the folder is, in 64 characters: equal texts under equal paths, equal digest.
+    /// Computes the digest of the folder, 64 hexadecimal characters. Equal paths with equal texts
+    /// give equal digests.
     #[must_use]
     pub fn compute_digest(&self) -> String {
         json::digest_json(&json!(self.files))
     }
 
-    /// The files directly in a folder, by path, in order.
+    /// Lists the files directly in a folder as path and text, sorted by path.
     pub fn files_in_folder<'b>(
         &'b self,
         folder: &'b str,

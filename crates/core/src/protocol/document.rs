@@ -1,4 +1,5 @@
-//! What a run's document is: its contract, its first value, and the places that are the engine's.
+//! The definition of a run's document: its contract, its initial value, and its engine-owned
+//! fields.
 
 use std::sync::Arc;
 
@@ -7,28 +8,29 @@ use serde_json::Value;
 use crate::contract::Contract;
 use crate::expr::Expr;
 
-/// The document of a protocol's runs.
+/// The document definition that runs of a protocol or workflow use.
 #[derive(Debug)]
 pub struct DocumentDefinition {
-    /// What it must satisfy after every commit. `Empty`: any object.
+    /// Contract that the document must satisfy after every commit; `None` allows any object.
     pub contract: Option<Arc<Contract>>,
-    /// What it is before anything happened; the engine's places are filled in on top.
+    /// Value before the first input; the engine then fills in its own fields.
     pub initial: Value,
-    /// The places only the engine writes.
+    /// Fields that only the engine writes.
     pub engine: Vec<EngineField>,
 }
 
-/// A place the engine fills after every step, and nobody else writes.
+/// A field of the document that the engine updates after every step. Nothing else can write it.
 #[derive(Debug)]
 pub struct EngineField {
-    /// What it is called in the index: `status`, `phase`, `version`, or a name of the author's.
+    /// Name in the index: `status`, `phase`, `version`, or a name that the author chose.
     pub name: String,
-    /// Where it stands.
+    /// JSON Pointer of the field.
     pub at: String,
-    /// Its value, an expression over `state` and `run`; for the engine's own names, `run.NAME`.
+    /// Expression over `state` and `run` that gives the value; for the engine's own names,
+    /// `run.NAME`.
     pub value: Expr,
 }
 
-/// The names of a run that an index may give a place without saying more.
+/// Engine field names that the index may map to a pointer without giving an expression.
 pub const ENGINE_FIELD_NAMES: [&str; 7] =
     ["workflow", "phase", "status", "version", "updated_at", "created_at", "id"];

@@ -1,75 +1,76 @@
 //! How an accepted value changes the document, as the author of a phase wrote it.
 //!
-//! A change says what is meant; `run` turns it into a patch against the document of that moment.
+//! A change states the intent; the `run` module turns it into a patch against the document at that
+//! version.
 
 use super::FileOrigin;
 use crate::expr::Expr;
 
-/// One change.
+/// One change of the document.
 #[derive(Debug)]
 pub struct DocumentChange {
-    /// Made only where this holds, over `state`, `run` and `reply`.
+    /// Condition over `state`, `run` and `reply`; always applied if absent.
     pub when: Option<Expr>,
-    /// What is done.
+    /// The operation to apply.
     pub operation: ChangeOperation,
-    /// Where it was said.
+    /// Where the file defines the change.
     pub origin: FileOrigin,
 }
 
-/// What is done.
+/// An operation on the document.
 #[derive(Debug)]
 pub enum ChangeOperation {
-    /// The reply brings a patch: an RFC 6902 array, or `{ format, ops }`.
+    /// Applies a patch from the reply: an RFC 6902 array, or `{ format, ops }`.
     Patch {
-        /// Where in the reply it stands.
+        /// Pointer to the patch inside the reply.
         from: String,
-        /// What it may change, where that is less than what the phase may.
+        /// Pointers that the patch may write, if they are fewer than the phase may write.
         writes: Option<Vec<String>>,
     },
-    /// The value is merged in, as RFC 7396 says.
+    /// Merges the value as defined by RFC 7396.
     Merge {
-        /// Into what.
+        /// Pointer to merge into.
         at: String,
-        /// What; the whole reply when absent.
+        /// The value to merge; the whole reply if absent.
         value: Option<Expr>,
     },
-    /// The value is put there; what holds it is made where it is missing.
+    /// Sets the value, creating missing parent objects.
     Set {
-        /// Where.
+        /// Pointer to set.
         at: String,
-        /// What; the whole reply when absent.
+        /// The value to set; the whole reply if absent.
         value: Option<Expr>,
     },
-    /// The value becomes the last of a list, which is made where it is missing.
+    /// Appends the value to a list, creating the list if it is missing.
     Append {
-        /// Which list.
+        /// Pointer of the list.
         at: String,
-        /// What; the whole reply when absent.
+        /// The value to append; the whole reply if absent.
         value: Option<Expr>,
     },
-    /// Each value replaces the fields of the item with its key, or becomes a new item.
+    /// Updates the fields of the list item with the same key, or adds a new item.
     Upsert {
-        /// Which list.
+        /// Pointer of the list.
         at: String,
-        /// The field that tells items apart.
+        /// Field that identifies an item.
         key: String,
-        /// One item or a list of them; the whole reply when absent.
+        /// One item or a list of items; the whole reply if absent.
         value: Option<Expr>,
     },
-    /// The items with these keys go; without a key, the place itself goes.
+    /// Removes the list items with the given keys; without a key, removes the value at the pointer.
     Remove {
-        /// Which list, or which place.
+        /// Pointer of the list or of the value.
         at: String,
-        /// The field that tells items apart.
+        /// Field that identifies an item; absent to remove the value itself.
         key: Option<String>,
-        /// One key or a list of them.
+        /// One key or a list of keys.
         value: Option<Expr>,
     },
-    /// The log gets an event of the author's; the document stays as it is.
+    /// Records an event of the author's in the log and leaves the document unchanged.
     Emit {
-        /// Its name, in capitals.
+        /// Name of the event, in capitals.
         event: String,
-        /// What it says.
+        /// Payload of the event; absent if there is none.
         data: Option<Expr>,
     },
 }

@@ -1,16 +1,17 @@
-//! Lengths of time as authors write them: `30s`, `5m`, `1h`, `2d`.
+//! Durations as authors write them: `30s`, `5m`, `1h`, `2d`.
 
-/// A length of time in milliseconds.
+/// A duration in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DurationMillis {
-    /// How many.
+    /// Number of milliseconds, at least 1.
     pub millis: i64,
 }
 
-/// The longest: a thousand years keep every sum of times inside 64 bits.
+/// The maximum: a thousand years keep every sum of times inside 64 bits.
 const MAX_MILLIS: f64 = 1000.0 * 366.0 * 86_400_000.0;
 
-/// Reads a number with a unit: `ms`, `s`, `m`, `h` or `d`. `Empty` where it is not one, or not above zero.
+/// Parses a number with a unit: `ms`, `s`, `m`, `h` or `d`. Returns `None` for other texts, for
+/// durations under a millisecond and for those over a thousand years.
 #[must_use]
 pub fn parse_duration(text: &str) -> Option<DurationMillis> {
     let text = text.trim();
@@ -29,7 +30,7 @@ pub fn parse_duration(text: &str) -> Option<DurationMillis> {
     (1.0..=MAX_MILLIS).contains(&millis).then_some(DurationMillis { millis: millis as i64 })
 }
 
-/// The largest unit that says it in a whole number: `90s`, `5m`.
+/// Formats with the largest unit that gives a whole number: `90s`, `5m`.
 impl std::fmt::Display for DurationMillis {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];

@@ -1,34 +1,35 @@
-//! Outcomes: what follows when something went wrong for good, and what is written then.
+//! Failure handlers: what a run does when something failed permanently, and what it writes then.
 
 use std::sync::Arc;
 
 use super::DocumentChange;
 
-/// What follows, and the author's changes that are made before. No model has a hand in these, so the phase's
-/// `writes` do not bind them; the engine's places and the document's contract do.
+/// A failure policy with the author's changes that are applied first. No model influences these
+/// changes, so the phase's `writes` do not restrict them; the engine-owned fields and the
+/// document's contract do.
 #[derive(Debug, Clone)]
 pub struct FailureHandler {
-    /// Where the run goes.
+    /// How the run continues.
     pub then: FailurePolicy,
-    /// What is written first; expressions read what went wrong as `failure`.
+    /// Changes to apply first; their expressions read the failure as `failure`.
     pub apply: Arc<[DocumentChange]>,
 }
 
-/// Where a run goes when something went wrong for good.
+/// How a run continues after a permanent failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FailurePolicy {
     /// The run waits for a person.
     Wait,
     /// The run fails.
     Fail,
-    /// The phase counts as done.
+    /// The phase counts as done and the run continues.
     GoOn,
-    /// The run goes on in this phase.
+    /// The run moves to the phase with this id.
     GoTo(String),
 }
 
 impl FailureHandler {
-    /// The phase that a run is sent to.
+    /// Id of the phase that the run moves to; `None` for other policies.
     #[must_use]
     pub fn target_phase(&self) -> Option<&str> {
         match &self.then {

@@ -1,21 +1,21 @@
-//! Work for each of several items: which they are, and what one of them is called.
+//! Work that is repeated for each item of a list: the items and the name of the current one.
 
 use crate::expr::Expr;
 
-/// The items of a phase that does the same for each of them.
+/// The items that a phase repeats its work for.
 #[derive(Debug)]
 pub struct ForEachItems {
-    /// A list, over `state` and `run`.
+    /// Expression over `state` and `run` that gives the list.
     pub items: Expr,
-    /// The name by which expressions read the item they are about.
+    /// Name under which expressions read the current item.
     pub item_name: String,
 }
 
 impl ForEachItems {
-    /// What an item is called where the author does not say.
+    /// Name of the current item if the author sets none.
     pub const DEFAULT_ITEM_NAME: &'static str = "item";
 
-    /// How many items there may be at once. No process needs more, and a list that a model wrote must not
-    /// hold the engine.
+    /// Maximum number of items. No process needs more, and a list written by a model must not block
+    /// the engine.
     pub const MAX_ITEMS: usize = 1_000;
 }

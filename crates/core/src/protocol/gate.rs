@@ -1,72 +1,76 @@
-//! Gates: what must hold before a way is open. Asked by `run`, which alone knows the state.
+//! Gates: the condition of a transition. Only the `run` module evaluates them, because only it has
+//! the state.
 
 use super::{DurationMillis, TextTemplate};
 use crate::expr::Expr;
 
-/// What must hold, and how often a closed gate is asked again.
+/// The condition of a transition, and how often a closed gate is evaluated again.
 #[derive(Debug)]
 pub struct TransitionGate {
-    /// A sentence for people.
+    /// A sentence for people; absent if the author gives none.
     pub description: Option<String>,
-    /// The question.
+    /// The condition that opens the gate.
     pub check: GateCheck,
-    /// When a closed gate is asked again.
+    /// When a closed gate is evaluated again by itself; never by itself if absent.
     pub retry: Option<RetryPolicy>,
 }
 
-/// The question a gate asks.
+/// The condition of a gate.
 #[derive(Debug)]
 pub enum GateCheck {
-    /// `criteria` and `expression`: true or false over `state` and `run`.
+    /// `criteria` and `expression`: an expression over `state` and `run` is true.
     Expression(Expr),
-    /// `status`: the value at a pointer, as text, equals this.
+    /// `status`: the value at a pointer, as text, equals a given text.
     Status {
-        /// The pointer, also where the author wrote a dotted path.
+        /// The pointer, converted if the author wrote a dotted path.
         pointer: String,
-        /// The text.
+        /// The expected text.
         value: String,
     },
-    /// `file_exists`: a path inside the workspace.
+    /// `file_exists`: a file exists inside the workspace.
     FileExists {
-        /// The path, relative, with `/` between names.
+        /// The relative path, with `/` as separator.
         path: String,
     },
-    /// The same with places to fill, over `state` and `run`.
+    /// `file_exists` with a path template over `state` and `run`.
     FileExistsTemplate {
-        /// The path.
+        /// The template of the path.
         path: TextTemplate,
     },
-    /// `manual`: somebody must approve.
+    /// `manual`: a person must approve.
     Manual {
-        /// Who may; everybody when absent.
+        /// The assignee, who alone may decide; anyone if absent.
         who: Option<String>,
-        /// How long is waited for a decision; the run goes on waiting, and says that it is late.
+        /// Time for the decision. After it the gate stays closed, and the run keeps waiting and
+        /// reports that the decision is late.
         deadline: Option<DurationMillis>,
     },
 }
 
-/// When a closed gate is asked again.
+/// When a closed gate is evaluated again, or a failed effect is retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Whether the pause grows.
+    /// Whether the delay grows.
     pub mode: RetryBackoff,
-    /// The first pause.
+    /// Delay before the first retry.
     pub interval: DurationMillis,
-    /// How often at most.
+    /// For an effect, the maximum number of attempts including the first; for a gate, the maximum
+    /// number of further evaluations.
     pub max_attempts: u32,
 }
 
-/// Whether the pause between attempts grows.
+/// How the delay between retries develops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryBackoff {
-    /// It stays.
+    /// The delay stays the same.
     Fixed,
-    /// It doubles.
+    /// The delay doubles each time.
     Exponential,
 }
 
 impl RetryPolicy {
-    /// The pause before the `attempt`-th repetition (the first is 1), at most a day.
+    /// Delay in milliseconds before retry number `attempt`, from 1. Doubling stops at one day, or
+    /// at the interval if that is longer.
     #[must_use]
     pub fn delay_for_attempt(&self, attempt: u32) -> i64 {
         const DAY: i64 = 86_400_000;

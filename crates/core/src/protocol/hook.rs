@@ -1,26 +1,27 @@
-//! Hooks: what a protocol does when a phase is entered or left.
+//! Hooks: what a protocol does when a run enters or leaves a phase.
 
 use serde_json::Value;
 
 use super::{DurationMillis, FileOrigin};
 
-/// A declared hook.
+/// A hook that the index declares.
 #[derive(Debug)]
 pub enum HookDefinition {
-    /// A patch of the document, RFC 6902.
+    /// Applies an RFC 6902 patch to the document.
     Patch {
-        /// The operations.
+        /// The patch operations, as an array.
         ops: Value,
-        /// Where it was said.
+        /// Where the file defines the hook.
         origin: FileOrigin,
     },
-    /// A program that gets JSON on standard input and answers `ok`, `abort`, `patch` or `redirect`.
+    /// Runs a program that reads JSON from standard input and answers `ok`, `abort`, `patch` or
+    /// `redirect`.
     Program {
-        /// Its name in the policy.
+        /// Name of the program in the policy.
         program: String,
-        /// How long it may take.
+        /// Time limit of the hook; the program's own limit if absent.
         timeout: Option<DurationMillis>,
-        /// Where it was said.
+        /// Where the file defines the hook.
         origin: FileOrigin,
     },
 }

@@ -1,26 +1,28 @@
-//! Texts in several languages, and which of them a run is shown.
+//! Texts in several languages, and the choice of one of them for a run.
 
-/// A text, or whatever is made of one, in each of its languages. A plain text has one version, under no name.
+/// A text, or a value made from one, in each of its languages. A plain text has a single version
+/// with an empty language tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Localized<T> {
-    /// Language and version, in the order of the file. Never empty.
+    /// Language tag and version, in file order. Never empty.
     versions: Vec<(String, T)>,
 }
 
 impl<T> Localized<T> {
-    /// One text for every language.
+    /// Wraps a text that is the same in every language.
     #[must_use]
     pub fn from_plain(text: T) -> Self {
         Self { versions: vec![(String::new(), text)] }
     }
 
-    /// The versions of a text; `Empty` where there is none.
+    /// Wraps the versions of a text; `None` if there are none.
     #[must_use]
     pub fn from_versions(versions: Vec<(String, T)>) -> Option<Self> {
         if versions.is_empty() { None } else { Some(Self { versions }) }
     }
 
-    /// The version of this language, else of its primary language, else the English one, else the first.
+    /// Selects the version for a language, else for its primary language, else English, else the
+    /// first.
     #[must_use]
     pub fn version_for(&self, language: Option<&str>) -> &T {
         let find = |wanted: &str| {
@@ -32,18 +34,18 @@ impl<T> Localized<T> {
         exact.or_else(primary).or_else(|| find("en")).unwrap_or(&self.versions[0].1)
     }
 
-    /// Every version with the name of its language; no name for a plain text.
+    /// Iterates over language tag and version; the tag of a plain text is empty.
     pub fn versions(&self) -> impl Iterator<Item = (&str, &T)> {
         self.versions.iter().map(|(language, text)| (language.as_str(), text))
     }
 
-    /// Whether it is said in more than no language in particular.
+    /// Whether any version has a language tag.
     #[must_use]
     pub fn has_languages(&self) -> bool {
         self.versions.iter().any(|(language, _)| !language.is_empty())
     }
 
-    /// What is made of each version.
+    /// Converts each version and keeps its language tag.
     #[must_use]
     pub fn map<U>(&self, mut make: impl FnMut(&T) -> U) -> Localized<U> {
         let versions = self.versions.iter().map(|(language, text)| (language.clone(), make(text)));
@@ -51,7 +53,7 @@ impl<T> Localized<T> {
     }
 }
 
-/// Whether a text names a language as files do: two or three letters, and perhaps a region.
+/// Whether a text is a language tag as files use them: two or three letters and an optional region.
 #[must_use]
 pub fn is_language_tag(text: &str) -> bool {
     let (language, region) =
@@ -64,12 +66,12 @@ pub fn is_language_tag(text: &str) -> bool {
     letters && region
 }
 
-/// `ru` of `ru-RU` and of `ru_RU`.
+/// Returns `ru` for `ru-RU` and for `ru_RU`.
 fn primary_subtag(language: &str) -> &str {
     language.split(['-', '_']).next().unwrap_or(language)
 }
 
-/// `pt_BR`, `pt-br` and `pt-BR` are one.
+/// Whether two tags are equal; `pt_BR`, `pt-br` and `pt-BR` are.
 fn tags_equal(one: &str, other: &str) -> bool {
     let plain = |byte: u8| if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
     one.len() == other.len() && one.bytes().map(plain).eq(other.bytes().map(plain))

@@ -1,45 +1,47 @@
-//! How the runs of a protocol use memory. What is remembered and composed is not decided here.
+//! How the runs of a protocol use memory. What is stored and how packets are composed is decided
+//! elsewhere.
 
 use std::collections::BTreeMap;
 
 use crate::expr::Expr;
 
-/// What an index says under `memory`.
+/// The `memory` section of the index.
 #[derive(Debug, Default)]
 pub struct ProtocolMemoryConfig {
-    /// Whether its runs neither remember nor are reminded.
+    /// Whether memory is off: runs are not recorded in memory and get no memory in prompts. The
+    /// default is `false`.
     pub off: bool,
-    /// The policy of packets: one that ships, by its id, or a file of the folder; `default` where absent.
+    /// Packet policy: the id of a shipped policy, or a file of the folder; `default` if absent.
     pub policy: Option<String>,
-    /// How many tokens a packet may have, where that is not for the policy to say.
+    /// Maximum size of a packet in tokens; the policy's own limit if absent.
     pub tokens: Option<u64>,
-    /// What the working state of a run is made of, over `state` and `run`.
+    /// Expressions over `state` and `run` that give the parts of a run's working state.
     pub working: BTreeMap<WorkingStatePart, Expr>,
 }
 
-/// A part of the working state that a protocol may fill.
+/// A part of the working state that a protocol can fill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WorkingStatePart {
-    /// What the run is after: a text.
+    /// The goal of the run: a text.
     Goal,
-    /// What must be kept to: a table.
+    /// Constraints that the run must respect: an object.
     Constraints,
-    /// Named values: a table.
+    /// Named values: an object.
     Slots,
-    /// Steps: a list of texts, or of tables with `step` and `status`.
+    /// Steps: a list of texts, or of objects with `step` and `status`.
     Plan,
-    /// What was decided: a list of texts, or of tables with a `statement`.
+    /// Decisions made: a list of texts, or of objects with a `statement`.
     Decisions,
-    /// What may go wrong: a list of texts, or of tables with a `risk`.
+    /// Risks: a list of texts, or of objects with a `risk`.
     Risks,
 }
 
 impl WorkingStatePart {
-    /// Every part.
+    /// Every part, in the order of declaration.
     pub const ALL: [Self; 6] =
         [Self::Goal, Self::Constraints, Self::Slots, Self::Plan, Self::Decisions, Self::Risks];
 
-    /// Its key in the index.
+    /// The key in the index.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
-//! Protocols: a folder of files that says how a process goes, loaded once and never changed.
+//! Protocols: folders of files that define a process, loaded once and immutable.
 //!
-//! Pure: the files come in as a [`ProtocolBundle`] of texts, and what they say comes out as a [`Protocol`]
-//! or as diagnostics with places. Nothing here runs anything.
+//! This module is pure. Files arrive as a [`ProtocolBundle`] of texts, and loading returns a
+//! [`Protocol`] or diagnostics with locations. It executes nothing.
 
 mod bundle;
 mod origin;
@@ -57,7 +57,7 @@ pub use workflow::{
     WorkflowDefinition, WorkflowIndex, WorkflowInput, WorkflowPhase, WorkflowTransition,
 };
 
-/// The names an expression of a protocol may use, in the order of their slots.
+/// The names that an expression of a protocol may use, in the order of their slots.
 ///
-/// A gate knows the first two; a change made from a reply, an answer or a result knows all.
+/// A gate knows the first two. A change made from a reply, an answer or a result knows all three.
 pub const EXPRESSION_NAMES: [&str; 3] = ["state", "run", "reply"];

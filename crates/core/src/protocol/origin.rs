@@ -1,4 +1,4 @@
-//! Where in an author's files something was said, so that a fault found later can point there.
+//! Locations in an author's files, so that problems found after loading can point to them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,35 +6,36 @@ use std::sync::Arc;
 use crate::json;
 use crate::source::{Diagnostic, ParsedSourceFile};
 
-/// A member of a file.
+/// The location of a value in a file.
 #[derive(Debug, Clone)]
 pub struct FileOrigin {
-    /// The file.
+    /// The parsed file.
     pub tree: Arc<ParsedSourceFile>,
-    /// The member in it.
+    /// JSON Pointer of the value in the file.
     pub pointer: String,
 }
 
 impl FileOrigin {
-    /// The root of a file.
+    /// Location of the whole file.
     #[must_use]
     pub fn root(tree: &Arc<ParsedSourceFile>) -> Self {
         Self { tree: Arc::clone(tree), pointer: String::new() }
     }
 
-    /// A member of this one.
+    /// Location of a member of this value.
     #[must_use]
     pub fn child(&self, key: &str) -> Self {
         Self { tree: Arc::clone(&self.tree), pointer: json::child_pointer(&self.pointer, key) }
     }
 
-    /// A fault here.
+    /// Creates a diagnostic for this location.
     #[must_use]
     pub fn diagnose(&self, code: &str, message: impl Into<String>) -> Diagnostic {
         self.tree.diagnose(code, &self.pointer, message)
     }
 
-    /// A fault at a stretch of the text that stands here: a part of an expression.
+    /// Creates a diagnostic for a range of the text at this location, such as a part of an
+    /// expression.
     #[must_use]
     pub fn diagnose_within(
         &self,

@@ -1,10 +1,12 @@
-//! Patterns of paths: names with `*` in them, and `**` for any number of names.
+//! Path patterns: names with `*`, and `**` for any number of names.
 //!
-//! As in a shell, a wildcard does not stand for a hidden name; whoever means one writes its dot.
+//! As in a shell, a wildcard does not match a hidden name; a pattern for one must spell out the
+//! dot.
 
 use super::file_policy::{contains_reserved_name, fold_name, is_hidden_name};
 
-/// A pattern of paths inside the workspace. It covers what it matches and what lies below that.
+/// A pattern of paths inside the workspace. It covers the paths it matches and everything below
+/// them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathPattern {
     source: String,
@@ -15,12 +17,12 @@ pub struct PathPattern {
 enum PathPatternSegment {
     /// `**`: any number of names that are not hidden.
     AnyDepth,
-    /// One name, folded; `*` in it stands for any characters.
+    /// One folded name; `*` in it matches any characters.
     Name(String),
 }
 
 impl PathPattern {
-    /// Reads a pattern, or says in a few words what is wrong with it.
+    /// Parses a pattern. The error is a short phrase that says what is wrong.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let path = super::confine_path("", text)?;
         let segment = |name: &str| match name {
@@ -31,13 +33,13 @@ impl PathPattern {
         Ok(Self { source: text.to_owned(), segments })
     }
 
-    /// The text it was read from.
+    /// The text that the pattern was parsed from.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Whether everything it could show is reserved.
+    /// Whether everything that the pattern can match is reserved.
     #[must_use]
     pub fn is_reserved(&self) -> bool {
         let names = self.segments.iter().map(|segment| match segment {
@@ -47,17 +49,18 @@ impl PathPattern {
         contains_reserved_name(&names.collect::<Vec<_>>())
     }
 
-    /// Whether folded names are matched, or lie below what is matched.
+    /// Whether the folded names match, or are below a match.
     pub(super) fn covers(&self, names: &[String]) -> bool {
         self.match_states(names).last() == Some(&true)
     }
 
-    /// Whether folded names are a folder on the way to what could be matched, or are matched.
+    /// Whether the folded names match, or are a folder that leads to a possible match.
     pub(super) fn leads_through(&self, names: &[String]) -> bool {
         self.match_states(names).contains(&true)
     }
 
-    /// How much of the pattern the names may have used up; the last state lies at or below a match.
+    /// Returns the positions in the pattern that the names can reach. The last one is a match or
+    /// below a match.
     fn match_states(&self, names: &[String]) -> Vec<bool> {
         let end = self.segments.len();
         let mut reached = vec![false; end + 1];
@@ -80,7 +83,7 @@ impl PathPattern {
         reached
     }
 
-    /// `**` may also stand for no name at all.
+    /// Advances past `**`, which may match no name at all.
     fn skip_any(&self, reached: &mut [bool]) {
         for at in 0..self.segments.len() {
             if reached[at] && self.segments[at] == PathPatternSegment::AnyDepth {
@@ -90,7 +93,7 @@ impl PathPattern {
     }
 }
 
-/// Whether a folded name fits a folded pattern in which `*` stands for any characters.
+/// Whether a folded name matches a folded pattern in which `*` matches any characters.
 fn matches_name(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     if is_hidden_name(name) && !pattern.starts_with('.') {

@@ -1,4 +1,5 @@
-//! What the owner of a protocol allows its runs: programs, hosts, sources, prices, limits.
+//! What the owner of a protocol allows its runs: programs, hosts, sources, files, prices and
+//! limits.
 
 use std::collections::BTreeMap;
 
@@ -6,39 +7,39 @@ use serde_json::Value;
 
 use super::{BudgetLimits, DurationMillis, FilePolicy};
 
-/// The policy of a protocol. What is not here is not allowed.
+/// The policy of a protocol. Everything that is not listed is forbidden.
 #[derive(Debug, Default)]
 pub struct ProtocolPolicy {
-    /// Programs by name.
+    /// Programs that runs may start, by name.
     pub programs: BTreeMap<String, ProgramDefinition>,
-    /// Hosts that may be called: `api.example.org`, `127.0.0.1:8080`.
+    /// Hosts that runs may call: `api.example.org`, `127.0.0.1:8080`.
     pub hosts: Vec<String>,
-    /// Where things are looked up, by name.
+    /// Sources that runs may query, by name.
     pub sources: BTreeMap<String, RetrievalSource>,
     /// Hidden files that runs may reach.
     pub files: FilePolicy,
-    /// What a million tokens cost, by model, in millionths of the currency: in, out.
+    /// Price of a million tokens by model, in millionths of the currency: input, output.
     pub prices: BTreeMap<String, (u64, u64)>,
-    /// Limits of a whole run.
+    /// Budget limits of a whole run.
     pub budget: BudgetLimits,
 }
 
-/// A program that runs may start: no shell, an empty environment, a time limit.
+/// A program that runs may start: without a shell, with an empty environment and a time limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramDefinition {
-    /// The file and its first arguments.
+    /// The executable and its first arguments.
     pub command: Vec<String>,
-    /// How long it may take.
+    /// Time limit of one execution.
     pub timeout: DurationMillis,
-    /// Environment variables that are passed on, by name.
+    /// Names of the environment variables that are passed on.
     pub environment: Vec<String>,
 }
 
-/// A source that things are looked up in. What it needs beyond its kind is its own business.
+/// A source that runs can query. Settings beyond the kind are interpreted by the source itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RetrievalSource {
-    /// `files`, or a kind that the runtime knows.
+    /// `files`, or a kind that the runtime provides.
     pub kind: String,
-    /// Everything the author said of it.
+    /// The whole declaration as the author wrote it.
     pub settings: Value,
 }

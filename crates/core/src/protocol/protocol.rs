@@ -1,4 +1,4 @@
-//! A protocol, whole: everything its files say, resolved and compiled.
+//! A complete protocol: the content of its files, resolved and compiled.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,70 +13,71 @@ use crate::contract::ContractRegistry;
 use crate::expr::Expr;
 use crate::similar_name::find_similar_name;
 
-/// A loaded protocol. Immutable; a run is pinned to its digest.
+/// A loaded protocol. It is immutable, and a run is pinned to its digest.
 #[derive(Debug)]
 pub struct Protocol {
-    /// The name in the index.
+    /// Name from the index.
     pub name: String,
-    /// The version in the index.
+    /// Version from the index: `major.minor.patch`.
     pub version: String,
-    /// A few words.
+    /// Description from the index; empty if it has none.
     pub description: String,
-    /// The workflow that is meant when none is named.
+    /// Id of the workflow to use if the caller names none.
     pub default_workflow: String,
-    /// How the document is laid out in files beside the protocol.
+    /// How the document is laid out in state files.
     pub state_format: StateFileLayout,
-    /// What the document of a run is, and which places in it are the engine's, where its workflow does
-    /// not say so itself; see [`Protocol::document_for`].
+    /// The document definition of workflows that do not have their own; see
+    /// [`Protocol::document_for`].
     pub document: DocumentDefinition,
-    /// Workflows by id, their includes merged in.
+    /// Workflows by id, with their includes merged in.
     pub workflows: BTreeMap<String, WorkflowDefinition>,
-    /// Agents by id, resolved against their bases.
+    /// Agents by id, merged with their bases.
     pub agents: BTreeMap<String, Arc<ResolvedAgent>>,
-    /// Rules for prompts by name: the file's name without folder and extension.
+    /// Prompt rules by name, which is the file name without folder and extension.
     pub rules: BTreeMap<String, Arc<Localized<String>>>,
-    /// Contracts of the folder, and the shipped ones.
+    /// The folder's contracts and the shipped ones.
     pub contracts: ContractRegistry,
     /// Hooks by id.
     pub hooks: BTreeMap<String, HookDefinition>,
     /// What runs may do and spend.
     pub policy: ProtocolPolicy,
-    /// The model that is meant when neither the agent nor the caller names one.
+    /// Model to use if neither the agent nor the caller names one.
     pub default_model: Option<String>,
-    /// What gives the language of a run, over `state` and `run`.
+    /// Expression over `state` and `run` that gives the language of a run.
     pub language: Option<Expr>,
     /// How runs use memory.
     pub memory: ProtocolMemoryConfig,
-    /// The files it was loaded from.
+    /// The files that the protocol was loaded from.
     pub bundle: ProtocolBundle,
-    /// The digest of those files.
+    /// Digest of those files.
     pub digest: String,
 }
 
-/// How the document is laid out in files.
+/// How the document is laid out in state files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateFileLayout {
-    /// `current.json`.
+    /// One file, `current.json`.
     Single,
-    /// `workflow.json`, `sprint.json`, `tasks.json`.
+    /// Three files: `workflow.json`, `sprint.json`, `tasks.json`.
     Multi,
 }
 
 impl Protocol {
-    /// The language of a run with this document; `Empty` where nothing gives one.
+    /// Evaluates the language of a run with this document; `None` if the protocol sets none or the
+    /// expression gives no text.
     #[must_use]
     pub fn resolve_language(&self, document: &Value, run: &Value) -> Option<String> {
         let given = self.language.as_ref()?.eval(&[Some(document), Some(run)]).ok()?.to_json()?;
         given.as_str().map(str::to_owned)
     }
 
-    /// The document of a workflow's runs: its own, or the one of the index.
+    /// The document definition for a workflow's runs: its own, or the one of the index.
     #[must_use]
     pub fn document_for<'p>(&'p self, workflow: &'p WorkflowDefinition) -> &'p DocumentDefinition {
         workflow.document.as_ref().unwrap_or(&self.document)
     }
 
-    /// A workflow by its id, or a sentence that names the nearest.
+    /// Finds a workflow by id. The error is a sentence that suggests the nearest id.
     pub fn find_workflow(&self, id: &str) -> Result<&WorkflowDefinition, String> {
         self.workflows.get(id).ok_or_else(|| {
             let known = self.workflows.keys().map(String::as_str);

@@ -1,12 +1,13 @@
-//! Texts with places to fill: `Write {{ state.title }} in two lines.`
+//! Text templates: `Write {{ state.title }} in two lines.`
 //!
-//! What stands between the braces is an expression. A text fills in as it is, anything else as JSON.
+//! The text between the braces is an expression. A string result is inserted as it is, any other
+//! value as JSON.
 
 use serde_json::Value;
 
 use crate::expr::{EvalError, Expr, ExprError};
 
-/// A compiled text.
+/// A compiled template.
 #[derive(Debug)]
 pub struct TextTemplate {
     source: String,
@@ -20,7 +21,8 @@ enum TemplatePart {
 }
 
 impl TextTemplate {
-    /// Compiles a text; `names` are the variables its expressions may use. A fault's span is one in the text.
+    /// Compiles a template; `names` are the variables that its expressions may use. The span of an
+    /// error is relative to `source`.
     pub fn compile(source: &str, names: &[&str]) -> Result<Self, ExprError> {
         let mut parts = Vec::new();
         let mut rest = 0;
@@ -49,13 +51,13 @@ impl TextTemplate {
         Ok(Self { source: source.to_owned(), parts })
     }
 
-    /// The text it was compiled from.
+    /// The text that the template was compiled from.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The expressions in it.
+    /// Iterates over the expressions of the placeholders.
     pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
         self.parts.iter().filter_map(|part| match part {
             TemplatePart::Text(_) => None,
@@ -63,7 +65,8 @@ impl TextTemplate {
         })
     }
 
-    /// Fills it in. `undefined` is an error: a hole in a question is worse than none asked.
+    /// Fills in the placeholders. `undefined` is an error, because a question with a gap is worse
+    /// than no question.
     pub fn render(&self, roots: &[Option<&Value>]) -> Result<String, EvalError> {
         let mut text = String::new();
         for part in &self.parts {

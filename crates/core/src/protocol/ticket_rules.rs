@@ -1,17 +1,17 @@
-//! Tickets: what a phase must have been given before it is entered.
+//! Tickets: what a run must hold before it can enter a phase.
 //!
-//! Work that begins anew takes back what it gave, and all that was given on the strength of it.
+//! Entering a phase revokes the tickets it issues and every ticket that depends on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{WorkflowDefinition, WorkflowPhase};
 
-/// Who needs which ticket: the positions of phases by the ticket.
+/// Positions of the phases that need a ticket, by ticket.
 pub(crate) type PhasesByTicket<'w> = BTreeMap<&'w str, Vec<usize>>;
 
 impl WorkflowDefinition {
-    /// The tickets that entering a phase takes back: its own, and those given by phases that need one of
-    /// them, and by the ways out of those, and so on.
+    /// Lists the tickets that entering a phase revokes: its own, those issued by phases that need
+    /// one of them, those issued by the transitions out of these phases, and so on.
     #[must_use]
     pub fn tickets_revoked_by<'w>(&'w self, phase: &'w WorkflowPhase) -> BTreeSet<&'w str> {
         if phase.gives.is_empty() {
@@ -20,7 +20,7 @@ impl WorkflowDefinition {
         self.tickets_revoked_with(phase, &self.phases_by_ticket())
     }
 
-    /// The phases of this workflow by the tickets they need.
+    /// Groups the phases of this workflow by the tickets they need.
     pub(crate) fn phases_by_ticket(&self) -> PhasesByTicket<'_> {
         let mut needs = PhasesByTicket::new();
         for (position, phase) in self.phases.iter().enumerate() {
@@ -31,7 +31,7 @@ impl WorkflowDefinition {
         needs
     }
 
-    /// The same as [`Self::tickets_revoked_by`] for whoever asks of many phases.
+    /// Same as [`Self::tickets_revoked_by`], for callers that ask about many phases.
     pub(crate) fn tickets_revoked_with<'w>(
         &'w self,
         phase: &'w WorkflowPhase,
@@ -56,7 +56,7 @@ impl WorkflowDefinition {
         taken
     }
 
-    /// The first ticket that a phase needs and that would not be held once it is entered.
+    /// Finds the first ticket that a phase needs and that the run would not hold after entering it.
     #[must_use]
     pub fn find_missing_ticket<'w>(
         &'w self,

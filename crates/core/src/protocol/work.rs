@@ -1,4 +1,4 @@
-//! What is done in a phase: a model's step, a question, an effect, a child workflow, or nothing.
+//! The work of a phase: a model step, questions, an effect, a child workflow, or nothing.
 
 use std::sync::Arc;
 
@@ -16,65 +16,66 @@ use crate::expr::Expr;
 /// The work of a phase.
 #[derive(Debug)]
 pub enum PhaseWork {
-    /// None: the ways out are asked at once. When none is open, anybody may hand in a patch.
+    /// No work: the gates are evaluated at once. If all are closed, anyone may submit a patch.
     None,
-    /// A model is asked, under a contract.
+    /// Calls a model under a contract.
     Agent(AgentWork),
-    /// People are asked; the phase is done when every question is answered.
+    /// Asks people; the phase is done when every question is answered.
     Ask(Vec<PhaseQuestion>),
-    /// Something is done outside.
+    /// Executes an effect outside the engine.
     Effect {
-        /// For each of what; once where absent.
+        /// Items to repeat the effect for; executed once if absent.
         for_each: Option<ForEachItems>,
-        /// What.
+        /// The effect to execute.
         effect: EffectTemplate,
         /// How the result changes the document.
         apply: Vec<DocumentChange>,
-        /// What the result must satisfy.
+        /// Contract that the result must satisfy; unchecked if absent.
         contract: Option<Arc<Contract>>,
-        /// When a failed attempt is repeated.
+        /// When a failed attempt is retried; no retries if absent.
         retry: Option<RetryPolicy>,
-        /// What follows when it has failed for good.
+        /// What happens when the effect has failed permanently.
         on_failed: FailureHandler,
     },
-    /// Another workflow runs, as a run of its own.
+    /// Starts another workflow as a child run.
     Invoke(WorkflowInvocation),
 }
 
-/// A model's step.
+/// A model step.
 #[derive(Debug)]
 pub struct AgentWork {
-    /// Who is asked.
+    /// The agent that is called.
     pub agent: Arc<ResolvedAgent>,
-    /// What the reply must satisfy.
+    /// Contract that the reply must satisfy.
     pub contract: Arc<Contract>,
-    /// What is asked, filled in from `state` and `run`. Without it, the phase's name and description.
+    /// Task template over `state` and `run`; the phase's name and description if absent.
     pub prompt: Option<Localized<TextTemplate>>,
-    /// Which packet it gets.
+    /// The kind of memory packet that the model receives.
     pub purpose: AgentPurpose,
-    /// The pointers of the document that are shown; all of it when absent.
+    /// Pointers of the document that the model sees; the whole document if absent.
     pub reads: Option<Vec<String>>,
     /// How an accepted reply changes the document.
     pub apply: Vec<DocumentChange>,
-    /// What follows when every re-asking is spent; `Empty` is what the contract says.
+    /// What happens when all retries are used up; `None` follows the handler of the `violations`
+    /// budget, or else the contract.
     pub on_refused: Option<FailureHandler>,
-    /// The budget that a step refused for good spends from, such as `reviewer_failures`.
+    /// Budget to spend from when a step is refused permanently, such as `reviewer_failures`.
     pub refusal_spends: Option<String>,
 }
 
-/// Which packet of memory a model gets.
+/// The kind of memory packet that a model receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AgentPurpose {
-    /// One that plans.
+    /// A packet for a model that plans.
     Planner,
-    /// One that uses tools.
+    /// A packet for a model that uses tools.
     Tool,
-    /// One whose words reach a person.
+    /// A packet for a model whose text is shown to a person.
     Responder,
 }
 
 impl AgentPurpose {
-    /// The name in files.
+    /// The name in protocol files.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -85,158 +86,161 @@ impl AgentPurpose {
     }
 }
 
-/// A question to people, or a document they are to bring.
+/// A question to people, or a request for a document.
 #[derive(Debug)]
 pub struct PhaseQuestion {
-    /// Unique in its phase. Where it is asked for each of several items, the text of the template that names
-    /// each.
+    /// Unique in its phase. If the question is asked per item, the source of the template that
+    /// gives each id.
     pub id: String,
-    /// For each of what, and under which ids; once where absent.
+    /// Items to ask about, with the template of their ids; asked once if absent.
     pub for_each: Option<(ForEachItems, TextTemplate)>,
-    /// What is asked.
+    /// The text of the question.
     pub question: Localized<TextTemplate>,
-    /// What an answer looks like.
+    /// Shape of the answer.
     pub shape: AnswerShape,
-    /// Who may answer; everybody when absent.
+    /// The assignee, who alone may answer; anyone if absent.
     pub who: Option<String>,
-    /// How long an answer is waited for.
+    /// Time to answer; no limit if absent.
     pub deadline: Option<DurationMillis>,
-    /// The answer that is taken when the deadline passes.
+    /// Answer to use when the deadline passes.
     pub default: Option<Value>,
-    /// What follows a deadline without a default.
+    /// What happens when the deadline passes without a default.
     pub otherwise: FailureHandler,
-    /// How the answer, as `reply`, changes the document.
+    /// How the answer changes the document; expressions read it as `reply`.
     pub apply: Vec<DocumentChange>,
-    /// Asked only where this holds.
+    /// Condition for asking; always asked if absent.
     pub when: Option<Expr>,
 }
 
-/// What an answer looks like.
+/// Shape of an answer.
 #[derive(Debug)]
 pub enum AnswerShape {
     /// Any value that satisfies a contract.
     Value(Arc<Contract>),
-    /// One of a list, by its id.
+    /// One of several choices, given by its id.
     Choices(ChoiceSource),
-    /// A file.
+    /// A file that the person provides.
     Document {
-        /// Where it is looked for, inside the workspace.
+        /// Path where the file is expected, inside the workspace.
         suggested_path: Option<TextTemplate>,
-        /// What is taken.
+        /// Extensions that are accepted.
         accepts: AcceptedExtensions,
     },
-    /// Any value that satisfies a JSON Schema, which the one expression in here gives.
+    /// Any value that satisfies a JSON Schema, which the single expression of the template gives.
     Computed(TextTemplate),
 }
 
-/// Which files are taken.
+/// Which file extensions are accepted.
 #[derive(Debug)]
 pub enum AcceptedExtensions {
-    /// Those with these extensions, with the dot; any when empty.
+    /// Extensions with the dot, fixed in the file; any if empty.
     Listed(Vec<String>),
-    /// An expression gives the list.
+    /// The result of an expression that gives the list.
     Computed(Expr),
 }
 
 /// Where the choices of a question come from.
 #[derive(Debug)]
 pub enum ChoiceSource {
-    /// They stand in the file.
+    /// Choices listed in the protocol file.
     Listed(Vec<ListedChoice>),
-    /// An expression over `state` and `run` gives them: a list of texts, or of objects with `id` and `label`.
+    /// The result of an expression over `state` and `run`: a list of texts, or of objects with `id`
+    /// and `label`.
     Computed(Expr),
 }
 
-/// One of several answers as a file lists it.
+/// A choice as a protocol file lists it.
 #[derive(Debug)]
 pub struct ListedChoice {
-    /// What is answered.
+    /// The value of the answer.
     pub id: String,
-    /// What is shown.
+    /// The text that people see.
     pub label: Localized<String>,
 }
 
-/// One of several answers. Stored with the wait that offers it.
+/// A choice in the language of the run. Stored with the wait that offers it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerChoice {
-    /// What is answered.
+    /// The value of the answer.
     pub id: String,
-    /// What is shown.
+    /// The text that people see.
     pub label: String,
 }
 
-/// Something done outside, with places to fill.
+/// An effect whose values are templates and expressions.
 #[derive(Debug)]
 pub enum EffectTemplate {
     /// Writes a file inside the workspace.
     Write {
-        /// Where.
+        /// Path of the file inside the workspace.
         path: TextTemplate,
-        /// What; a text as it is, anything else as JSON.
+        /// Content of the file; a string is written as it is, any other value as JSON.
         content: Expr,
-        /// Whether a file that holds something else is left alone.
+        /// Whether to leave an existing file with different content unchanged.
         once: bool,
     },
     /// Copies a file inside the workspace.
     Copy {
-        /// Which.
+        /// Path of the file to copy, inside the workspace.
         from: TextTemplate,
-        /// Where to.
+        /// Path of the copy, inside the workspace.
         to: TextTemplate,
-        /// Whether a file that holds something else is left alone.
+        /// Whether to leave an existing file with different content unchanged.
         once: bool,
     },
     /// Runs a program that the policy declares.
     Run {
-        /// Its name in the policy.
+        /// Name of the program in the policy.
         program: String,
-        /// Arguments behind the declared ones.
+        /// Arguments appended to the declared ones.
         args: Vec<TextTemplate>,
-        /// What it gets on standard input, as JSON.
+        /// Value passed on standard input as JSON; absent if there is none.
         input: Option<Expr>,
     },
-    /// Calls a host that the policy allows.
+    /// Sends a request to a host that the policy allows.
     Http {
-        /// The method.
+        /// The HTTP method.
         method: String,
-        /// The address.
+        /// The absolute URL.
         url: TextTemplate,
-        /// The body, as JSON.
+        /// Request body, sent as JSON; absent if there is none.
         body: Option<Expr>,
     },
-    /// Looks something up in a declared source.
+    /// Queries a source that the policy declares.
     Retrieve {
-        /// Its name in the policy.
+        /// Name of the source in the policy.
         source: TextTemplate,
-        /// The question.
+        /// The query, in the form that the source expects.
         query: Expr,
     },
 }
 
-/// Another workflow as a run of its own.
+/// Another workflow, started as a child run.
 #[derive(Debug)]
 pub struct WorkflowInvocation {
-    /// For each of what; once where absent.
+    /// Items to start a child for; one child if absent.
     pub fan_out: Option<ChildFanOut>,
-    /// Its id.
+    /// Id of the child's workflow.
     pub workflow: String,
-    /// Where in the child's document what of ours goes.
+    /// Pointers in the child's document with the expressions that give their values, evaluated in
+    /// the parent.
     pub input: Vec<(String, Expr)>,
-    /// How the child's document, as `reply`, changes ours when it completes.
+    /// How a completed child changes the parent's document; expressions read the child's document
+    /// as `reply`.
     pub output: Vec<DocumentChange>,
-    /// The phase that follows; without it, the gates decide.
+    /// Phase to enter when the child completes; if absent, the gates decide.
     pub on_complete: Option<String>,
-    /// What follows a child that failed.
+    /// What happens when the child has failed.
     pub on_failed: FailureHandler,
 }
 
-/// A child for each of several items.
+/// One child run per item.
 #[derive(Debug)]
 pub struct ChildFanOut {
-    /// Which items.
+    /// The items to start a child for.
     pub for_each: ForEachItems,
-    /// What tells the child of an item from the others, a text; the item itself where absent.
+    /// Expression that gives the text identifying an item's child; the item itself if absent.
     pub key: Option<Expr>,
-    /// How many run at once.
+    /// Maximum number of children that run at the same time.
     pub max_concurrent: usize,
 }

@@ -1,4 +1,4 @@
-//! A workflow: phases and the ways between them.
+//! Workflows: phases and the transitions between them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,41 +11,41 @@ use super::{
 };
 use crate::contract::Contract;
 
-/// A state machine of phases and transitions, includes merged in.
+/// A state machine of phases and transitions, with includes merged in.
 #[derive(Debug)]
 pub struct WorkflowDefinition {
     /// Unique in the protocol.
     pub id: String,
     /// A name for people.
     pub name: Option<String>,
-    /// What it does.
+    /// What the workflow does, for people.
     pub description: Option<String>,
-    /// The document of its runs, where it has one of its own; see [`super::Protocol::document_for`].
+    /// The workflow's own document definition; see [`super::Protocol::document_for`].
     pub document: Option<DocumentDefinition>,
-    /// What its runs may be started with, beside a document.
+    /// What runs may be started with, beside a document.
     pub input: Option<WorkflowInput>,
-    /// The places of the document that are what a run gives in the end; none where it does not say.
+    /// Pointers of the document that form the result of a run; empty if the workflow declares none.
     pub output: Vec<String>,
-    /// A run begins in the first. Own phases come before included ones.
+    /// Phases in order; a run starts in the first. Own phases come before included ones.
     pub phases: Vec<WorkflowPhase>,
-    /// The ways, in the order of the files.
+    /// Transitions in file order.
     pub transitions: Vec<WorkflowTransition>,
-    /// Where it was said.
+    /// Where the file defines the workflow.
     pub origin: FileOrigin,
-    /// Where its phases and the ways out of them stand in the lists above.
+    /// Positions of phases and transitions in the lists above.
     pub index: WorkflowIndex,
 }
 
-/// The positions of the phases and transitions of a workflow, by the ids of phases.
+/// Positions of a workflow's phases and transitions, by phase id.
 #[derive(Debug, Default)]
 pub struct WorkflowIndex {
     phases: BTreeMap<String, usize>,
-    /// The ways out of a phase, in the order they are asked.
+    /// Positions of the transitions out of a phase, in evaluation order.
     transitions_from: BTreeMap<String, Vec<usize>>,
 }
 
 impl WorkflowIndex {
-    /// The index of these phases and transitions. Of phases with one id the first counts.
+    /// Builds the index. If several phases have the same id, the first one is used.
     #[must_use]
     pub fn new(phases: &[WorkflowPhase], transitions: &[WorkflowTransition]) -> Self {
         let mut index = Self::default();
@@ -67,91 +67,97 @@ impl WorkflowIndex {
     }
 }
 
-/// What a run may be started with: checked like an answer, and then the first thing that changes the document.
+/// What a run may be started with. It is checked like an answer, and then makes the first change to
+/// the document.
 #[derive(Debug)]
 pub struct WorkflowInput {
-    /// What it must satisfy.
+    /// Contract that the input must satisfy.
     pub answer: Arc<Contract>,
-    /// How it, as `reply`, changes the first document.
+    /// How the input changes the initial document; expressions read it as `reply`.
     pub apply: Vec<DocumentChange>,
-    /// What is asked of a person where none was given.
+    /// Question to a person when a run is started without input.
     pub question: Option<Localized<String>>,
 }
 
-/// One phase.
+/// One phase of a workflow.
 #[derive(Debug)]
 pub struct WorkflowPhase {
     /// Unique in the workflow.
     pub id: String,
     /// A name for people.
     pub name: Option<String>,
-    /// What happens in it, for prompts and people.
+    /// What happens in the phase, for prompts and people.
     pub description: Option<String>,
-    /// Whether it says that it ends the run. A phase with no way out does so too.
+    /// Whether the author marked the phase as an end. A phase without outgoing transitions is an
+    /// end too.
     pub terminal: bool,
-    /// The hook that runs after it is entered.
+    /// Id of the hook that runs after the phase is entered.
     pub on_enter: Option<String>,
-    /// The hook that runs before it is left.
+    /// Id of the hook that runs before the phase is left.
     pub on_exit: Option<String>,
-    /// What is done in it.
+    /// The work of the phase.
     pub work: PhaseWork,
-    /// The pointers that may be written here; `Empty` is every place that is not the engine's.
+    /// Pointers that may be written in this phase; `None` allows every field that is not
+    /// engine-owned.
     pub writes: Option<Vec<String>>,
-    /// How long a run may stay.
+    /// Time that a run may stay in the phase, and what happens after it.
     pub timeout: Option<(DurationMillis, FailureHandler)>,
-    /// Limits of this phase.
+    /// Budget limits of this phase.
     pub budget: BudgetLimits,
-    /// The tickets without which it is not entered.
+    /// Tickets that a run must hold to enter the phase.
     pub needs: Vec<String>,
-    /// The tickets that are given when its work was accepted.
+    /// Tickets issued when the phase's work is accepted.
     pub gives: Vec<String>,
-    /// Where it was said.
+    /// Where the file defines the phase.
     pub origin: FileOrigin,
 }
 
-/// One way from phase to phase.
+/// A transition from one phase to another.
 #[derive(Debug)]
 pub struct WorkflowTransition {
-    /// The phase that is left.
+    /// Id of the phase that is left.
     pub from: String,
-    /// The phase that is entered.
+    /// Id of the phase that is entered.
     pub to: String,
-    /// The lowest open one is taken.
+    /// Evaluation order; of the open transitions the one with the lowest priority is taken. The
+    /// default is 0.
     pub priority: i64,
-    /// What must hold; open when absent.
+    /// The condition of the transition; always open if absent.
     pub gate: Option<TransitionGate>,
-    /// The budget that taking this way spends from: `rework`, or a name of the author's.
+    /// Budget to spend from when the transition is taken: `rework`, or a name that the author
+    /// chose.
     pub spends: Option<String>,
-    /// How taking it changes the document, before the next phase is entered. Expressions read `state` and `run`.
+    /// Changes applied before the next phase is entered. Their expressions read `state` and `run`.
     pub apply: Vec<DocumentChange>,
-    /// The tickets that are given when it is taken.
+    /// Tickets issued when the transition is taken.
     pub gives: Vec<String>,
-    /// Where it was said.
+    /// Where the file defines the transition.
     pub origin: FileOrigin,
 }
 
 impl WorkflowDefinition {
-    /// A phase by its id.
+    /// Finds a phase by its id.
     #[must_use]
     pub fn find_phase(&self, id: &str) -> Option<&WorkflowPhase> {
         self.phase_position(id).map(|position| &self.phases[position])
     }
 
-    /// The position of a phase in the list.
+    /// Position of a phase in `phases`.
     #[must_use]
     pub fn phase_position(&self, id: &str) -> Option<usize> {
         self.index.phases.get(id).copied()
     }
 
-    /// The ways out of a phase with their positions in the workflow, in the order they are asked:
-    /// lowest priority first, ties in the order of the files.
+    /// Lists the transitions out of a phase with their positions, in evaluation order: lowest
+    /// priority first, ties in file order.
     #[must_use]
     pub fn transitions_from(&self, phase: &str) -> Vec<(usize, &WorkflowTransition)> {
         let ways = self.index.transitions_from.get(phase).into_iter().flatten();
         ways.map(|position| (*position, &self.transitions[*position])).collect()
     }
 
-    /// What a document holds at the places of `output`, in their order. A place that holds nothing gives nothing.
+    /// Selects the values at the pointers of `output`, in their order. Pointers without a value are
+    /// skipped.
     pub fn select_output<'w>(
         &'w self,
         document: &'w Value,
@@ -160,7 +166,7 @@ impl WorkflowDefinition {
         places.filter_map(|place| Some((place, document.pointer(place)?)))
     }
 
-    /// Whether a run that stands here is done.
+    /// Whether a run ends in this phase.
     #[must_use]
     pub fn ends_in(&self, phase: &WorkflowPhase) -> bool {
         phase.terminal || !self.index.transitions_from.contains_key(&phase.id)

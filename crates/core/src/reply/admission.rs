@@ -1,7 +1,8 @@
-//! The three doors: `ParsedReply`, `ValidatedReply`, `AcceptedValue`. Each can only be had through the one before it.
+//! The three stages of admission: [`ParsedReply`], [`ValidatedReply`] and [`AcceptedValue`]. Each
+//! stage can be built only from the one before it.
 //!
-//! All stand in this file and keep their fields to themselves, so nothing but the last door makes
-//! an [`AcceptedValue`], and whatever asks for one can rely on the contract.
+//! All three types are in this file and keep their fields private, so only the last stage creates
+//! an [`AcceptedValue`], and code that takes one can rely on the contract.
 
 use serde_json::Value;
 
@@ -16,18 +17,19 @@ use super::wrapper;
 use crate::contract::Contract;
 use crate::json::{JsonDataLossKind, Repair, RepairKind, RepairLevel, TextSpan};
 
-/// What a rule may look at beside the reply.
+/// The values that rules may read in addition to the reply. A rule that needs an absent value is
+/// skipped.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RuleContext<'a> {
-    /// The document before the reply.
+    /// The document before the reply, which rules read as `state`.
     pub state: Option<&'a Value>,
-    /// The run: phase, counters, ids.
+    /// The run with its phase, counters and ids, which rules read as `run`.
     pub run: Option<&'a Value>,
-    /// The document as the reply's patch would leave it.
+    /// The document as the reply's patch would leave it, which rules read as `new`.
     pub new: Option<&'a Value>,
 }
 
-/// A text in which at least one candidate was found.
+/// The first stage: a text that contains at least one candidate.
 #[derive(Debug)]
 pub struct ParsedReply<'t> {
     text: &'t str,
@@ -35,14 +37,15 @@ pub struct ParsedReply<'t> {
     options: AdmissionOptions,
 }
 
-/// At least one candidate fits the schema.
+/// The second stage: at least one candidate is valid against the schema.
 #[derive(Debug)]
 pub struct ValidatedReply<'t> {
     text: &'t str,
     fitting: Vec<FittingCandidate>,
-    /// Candidates that do not fit, and pieces outside, that look like attempts at the reply.
+    /// Invalid candidates, and pieces of text outside candidates, that look like attempts at the
+    /// reply.
     rivals: Vec<RivalReply>,
-    /// What else the text holds.
+    /// The scan of the text without its candidates.
     scan: ScanResult,
     repair_level: RepairLevel,
 }
@@ -51,18 +54,18 @@ pub struct ValidatedReply<'t> {
 struct FittingCandidate {
     value: Value,
     span: TextSpan,
-    /// Where it stands with its wrapper, if it has one.
+    /// The span including the wrapper; equal to `span` if there is no wrapper.
     outer_span: TextSpan,
     repairs: Vec<Repair>,
     defaults: Vec<String>,
 }
 
-/// A value that its contract has let in.
+/// The last stage: a value that its contract has accepted.
 ///
-/// There is no other way to one than through the doors:
+/// The stages of admission are the only way to create one:
 ///
 /// ```compile_fail
-/// let forged = countersign_core::reply::Accepted {
+/// let forged = countersign_core::reply::AcceptedValue {
 ///     value: serde_json::json!({}),
 ///     span: None,
 ///     repairs: Vec::new(),
@@ -71,12 +74,14 @@ struct FittingCandidate {
 /// ```
 ///
 /// ```
-/// use countersign_core::contract::load_inline;
-/// use countersign_core::reply::{Context, Finish};
+/// use countersign_core::contract::load_inline_contract;
+/// use countersign_core::reply::{FinishReason, RuleContext};
 ///
-/// let contract = load_inline("id: greeting\nversion: 1.0.0\nschema: { required: [hello] }").unwrap();
-/// let verdict = contract.admit(r#"{"hello": "world"}"#, Finish::Stop, &Context::default());
-/// assert_eq!(verdict.accepted().unwrap().value()["hello"], "world");
+/// let text = "id: greeting\nversion: 1.0.0\nschema: { required: [hello] }";
+/// let contract = load_inline_contract(text).unwrap();
+/// let verdict =
+///     contract.admit(r#"{"hello": "world"}"#, FinishReason::Stop, &RuleContext::default());
+/// assert_eq!(verdict.as_accepted().unwrap().value()["hello"], "world");
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct AcceptedValue {
@@ -87,31 +92,31 @@ pub struct AcceptedValue {
 }
 
 impl AcceptedValue {
-    /// The value, with declared defaults filled in.
+    /// Returns the value with the declared defaults filled in.
     #[must_use]
     pub fn value(&self) -> &Value {
         &self.value
     }
 
-    /// Gives the value away.
+    /// Returns the owned value and drops the rest.
     #[must_use]
     pub fn into_value(self) -> Value {
         self.value
     }
 
-    /// Where it stood in the text, if it was text.
+    /// Returns the byte span of the object in the reply text, or `None` if the value was not text.
     #[must_use]
     pub fn span(&self) -> Option<TextSpan> {
         self.span
     }
 
-    /// What was mended on the way, in the order of the text.
+    /// Returns the repairs that were made, in the order of the text.
     #[must_use]
     pub fn repairs(&self) -> &[Repair] {
         &self.repairs
     }
 
-    /// The pointers of the defaults that were filled in.
+    /// Returns the pointers of the defaults that were filled in.
     #[must_use]
     pub fn defaults(&self) -> &[String] {
         &self.defaults
@@ -119,12 +124,12 @@ impl AcceptedValue {
 }
 
 impl<'t> ParsedReply<'t> {
-    /// The first door: finds the candidates.
+    /// Finds the candidates of a text; the first stage.
     pub fn from_text(text: &'t str, terms: AdmissionOptions) -> Result<Self, Vec<Violation>> {
         Ok(Self { text, scan: intake::find_candidates(text, terms)?, options: terms })
     }
 
-    /// Bytes as text, or the violation that they are none.
+    /// Decodes bytes as UTF-8, or returns the violation that names the first invalid byte.
     pub fn decode_utf8(bytes: &'t [u8]) -> Result<&'t str, Vec<Violation>> {
         std::str::from_utf8(bytes).map_err(|error| {
             let at = error.valid_up_to();
@@ -136,7 +141,7 @@ impl<'t> ParsedReply<'t> {
         })
     }
 
-    /// The second door: which candidates fit the schema.
+    /// Finds the candidates that are valid against the schema; the second stage.
     pub fn validate(self, contract: &Contract) -> Result<ValidatedReply<'t>, Vec<Violation>> {
         let Self { text, scan: mut found, options: terms } = self;
         let level = terms.repairs;
@@ -146,7 +151,7 @@ impl<'t> ParsedReply<'t> {
         let mut refused: Vec<RefusedCandidate> = Vec::new();
         for candidate in candidates {
             let (span, unclosed) = (candidate.span, candidate.is_unclosed);
-            // A lone candidate has nobody to be compared with.
+            // A single candidate needs no comparison with others.
             let likeness = if alone && !candidate.is_prose {
                 FieldOverlap::default()
             } else {
@@ -155,12 +160,14 @@ impl<'t> ParsedReply<'t> {
             if candidate.is_prose && !likeness.is_attempt() {
                 continue;
             }
-            // What a closing mark makes reasoning is none where it stands as a reply would.
+            // A candidate before a closing reasoning mark counts as reasoning, unless it stands
+            // there as a reply would.
             let reasoned = found.reasoning_end.is_some_and(|end| span.end <= end);
             if reasoned && quotation::find_quotation(text, span, &found).is_some() {
                 continue;
             }
-            // Beside another candidate, one that the end of the text cut off is not to be guessed.
+            // Beside other candidates, one that the end of the text cut off must not be completed
+            // by repairs.
             let finish =
                 if alone { terms.finish } else { infer_finish_reason(&candidate, terms.finish) };
             let unclosed = unclosed || finish != terms.finish;
@@ -179,12 +186,13 @@ impl<'t> ParsedReply<'t> {
                 }
             }
         }
-        // A reply that ends inside an object was cut off, whatever stood before.
+        // A reply that ends inside an object was cut off, even if complete objects precede it.
         let cut = refused.iter().position(|one| one.is_unclosed);
         if fitting.is_empty() || cut.is_some() {
             let told = match cut {
                 Some(cut) => Some(refused.swap_remove(cut)),
-                // The one that looks most like the reply; the last of equals.
+                // Report the candidate that names most fields of the contract; the last one if
+                // several tie.
                 None => refused.into_iter().max_by_key(|one| one.field_overlap),
             };
             let Some(told) = told else {
@@ -201,12 +209,12 @@ struct RefusedCandidate {
     span: TextSpan,
     is_unclosed: bool,
     field_overlap: FieldOverlap,
-    /// What it says, where it could be read.
+    /// The parsed value, if the candidate could be parsed and is not the only one.
     value: Option<Value>,
     violations: Vec<Violation>,
 }
 
-/// What beside the fitting candidates could be the real reply.
+/// Collects everything besides the valid candidates that could be the real reply.
 fn find_rivals(
     text: &str,
     found: &ScanResult,
@@ -236,7 +244,8 @@ fn find_rivals(
     rivals
 }
 
-/// A candidate whose end was supplied was cut off, whatever the provider says.
+/// Returns `Length` for a candidate whose end a repair supplied: it was cut off, even if the
+/// provider reports otherwise.
 fn infer_finish_reason(candidate: &ReplyCandidate, finish: FinishReason) -> FinishReason {
     let supplied = |repair: &Repair| {
         matches!(
@@ -252,7 +261,8 @@ fn infer_finish_reason(candidate: &ReplyCandidate, finish: FinishReason) -> Fini
     }
 }
 
-/// The candidate as it is; or, where only that fits, what its lone wrapper holds.
+/// Validates the candidate; if it is a lone wrapper and only its content is valid, validates the
+/// content instead.
 fn fit_or_unwrap(
     text: &str,
     mut candidate: ReplyCandidate,
@@ -300,7 +310,8 @@ fn fit_candidate(
     violations.count_more(reading.data_loss_count - reading.data_losses.len());
     let mut value = reading.value;
     let (defaults, broken) = fill_and_validate(&mut value, contract);
-    // A number that could not be read is not there to be validated.
+    // A number that could not be read exactly is missing from the value, so the schema result would
+    // be misleading.
     if !reading.data_losses.iter().any(|flaw| flaw.kind == JsonDataLossKind::LossyNumber) {
         violations.extend(broken);
     }
@@ -311,14 +322,14 @@ fn fit_candidate(
     }
 }
 
-/// Fills in defaults, and holds the value against the schema.
+/// Fills in defaults and validates the value against the schema.
 fn fill_and_validate(value: &mut Value, contract: &Contract) -> (Vec<String>, Vec<Violation>) {
     let completion = contract.schema.fill_and_validate(value);
     (completion.defaults, completion.violations)
 }
 
 impl ValidatedReply<'_> {
-    /// The second door for a value that never was text.
+    /// Validates a value that was never text; replaces the first two stages.
     pub fn from_value(
         mut value: Value,
         contract: &Contract,
@@ -340,7 +351,7 @@ impl ValidatedReply<'_> {
         })
     }
 
-    /// The third door: the rules, and the demand that exactly one candidate passes them.
+    /// Checks the rules and requires that exactly one candidate passes them; the last stage.
     pub fn accept(
         self,
         contract: &Contract,
@@ -372,7 +383,7 @@ impl ValidatedReply<'_> {
         if let Some(rival) = other.or(rival.map(|rival| rival.span)) {
             return Err(vec![describe_ambiguity(first.span, rival)]);
         }
-        // They all say the same; one of them has to stand as a reply.
+        // All passed candidates are equal; at least one of them must stand as a reply.
         let mut quotation = None;
         let standing = passed.iter().position(|fit| {
             let quoted = quotation::find_quotation(text, fit.outer_span, &found);

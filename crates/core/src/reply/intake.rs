@@ -1,6 +1,7 @@
-//! How a text may carry its object: alone, in a fence, or inside prose.
+//! Intake of a reply: the object stands alone, in a code fence, or inside prose.
 //!
-//! Gives candidates, never a choice: which one is the reply is for the contract to say.
+//! Intake returns candidates and never chooses between them; the contract decides which one is the
+//! reply.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,15 +16,15 @@ use super::reply_scanner::{self, ScanResult};
 use super::violation::{Code, Violation, format_value, shorten_text};
 use super::wrapper;
 
-/// What may stand around the object.
+/// The text that may surround the object in a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum IntakeMode {
-    /// White space.
+    /// Only white space; the default.
     #[default]
     Strict,
-    /// White space, and one code fence.
+    /// White space and one code fence.
     Fenced,
-    /// Anything; the object is looked for.
+    /// Any text; the scanner searches it for the object.
     Tolerant,
 }
 
@@ -31,13 +32,13 @@ impl IntakeMode {
     /// Every mode, strictest first.
     pub const ALL: [Self; 3] = [Self::Strict, Self::Fenced, Self::Tolerant];
 
-    /// Reads a mode by its name in contract files.
+    /// Parses the name that contract files use, or returns `None` for another name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|intake| intake.as_str() == name)
     }
 
-    /// The name in contract files.
+    /// Returns the name that contract files use.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -47,7 +48,7 @@ impl IntakeMode {
         }
     }
 
-    /// The repairs a contract allows when it says nothing about them.
+    /// Returns the repairs that apply if a contract does not set `repairs`.
     #[must_use]
     pub fn default_repairs(self) -> RepairLevel {
         match self {
@@ -57,29 +58,29 @@ impl IntakeMode {
     }
 }
 
-/// Why the model stopped writing, as its provider says.
+/// The reason why the model stopped writing, as its provider reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
-    /// It was done, or nobody knows otherwise.
+    /// The model finished, or the provider reported nothing else; the default.
     #[default]
     Stop,
-    /// It was cut off. Nothing is then mended into acceptance.
+    /// The output limit cut the reply off. Repairs then cannot make it acceptable.
     Length,
 }
 
-/// The terms on which a text is taken.
+/// The settings for the admission of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AdmissionOptions {
-    /// What may stand around the object.
+    /// The text that may surround the object.
     pub intake: IntakeMode,
-    /// Which repairs may be made.
+    /// The repairs that may be made.
     pub repairs: RepairLevel,
-    /// Why the model stopped.
+    /// The reason why the model stopped.
     pub finish: FinishReason,
 }
 
-/// The strictest: bare JSON from a model that was done.
+/// The strictest settings: bare JSON from a model that finished.
 impl Default for AdmissionOptions {
     fn default() -> Self {
         let intake = IntakeMode::default();
@@ -87,20 +88,20 @@ impl Default for AdmissionOptions {
     }
 }
 
-/// A stretch of the text that may be the reply.
+/// A span of the text that may be the reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplyCandidate {
-    /// Where it stands.
+    /// The byte span in the reply text.
     pub span: TextSpan,
-    /// What was read there, or why it could not be.
+    /// The parsed value, or the violation that says why it cannot be parsed.
     pub reading: Result<ParsedJson, Box<Violation>>,
-    /// Whether it is brackets of prose, as far as its beginning tells.
+    /// Whether its beginning looks like brackets in prose rather than an object.
     pub is_prose: bool,
-    /// Whether nothing closes it: the text ends inside.
+    /// Whether the text ends before its closing bracket.
     pub is_unclosed: bool,
 }
 
-/// Finds every candidate. No candidate at all is a violation; so are limits.
+/// Finds every candidate. Returns a violation if there is none or if a limit is exceeded.
 pub(super) fn find_candidates(
     text: &str,
     terms: AdmissionOptions,
@@ -125,7 +126,7 @@ fn wrap_single_candidate(candidate: ReplyCandidate) -> ScanResult {
     ScanResult { candidates: vec![candidate], ..ScanResult::default() }
 }
 
-/// The whole of `within` is the object, but for white space.
+/// Reads `within` as one object surrounded only by white space.
 fn read_bare_object(
     text: &str,
     within: TextSpan,
@@ -143,7 +144,7 @@ fn read_bare_object(
     }
     let mut reading = json::parse_json_prefix(&text[..end], start, level);
     if let Ok(reading) = &mut reading {
-        // A comment behind the object is decoration like one inside it, and is told like one.
+        // A comment after the object is a repair like a comment inside it, and is reported as one.
         match json::skip_json_space(&text[..end], reading.span.end, level) {
             Ok((rest, mut comments)) if rest == end => reading.repairs.append(&mut comments),
             _ => {
@@ -161,7 +162,7 @@ fn read_bare_object(
     Ok(build_candidate(text, TextSpan::new(start, end), reading))
 }
 
-/// A value of another kind than the contract can take.
+/// Describes a JSON value that is not an object.
 pub(super) fn describe_non_object(value: &Value, span: TextSpan) -> Violation {
     let violation =
         Violation::new(Code::NotAnObject, "", "a JSON object", format_value(value)).with_span(span);
@@ -173,7 +174,7 @@ pub(super) fn describe_non_object(value: &Value, span: TextSpan) -> Violation {
     }
 }
 
-/// The text begins with something other than an object: say what.
+/// Describes a text that does not begin with an object.
 fn describe_missing_object(text: &str, start: usize, end: usize) -> Violation {
     let rest = &text[start..end];
     match json::parse_json(rest, RepairLevel::None) {
@@ -199,7 +200,7 @@ fn describe_surrounding_text(expected: &str, found: &str, span: TextSpan) -> Vio
         .with_span(span)
 }
 
-/// The object alone, or in one fence.
+/// Reads an object that stands alone or in one code fence.
 fn read_fenced_object(text: &str, level: RepairLevel) -> Result<ReplyCandidate, Box<Violation>> {
     let mut repairs = Vec::new();
     let mut start = 0;
@@ -220,7 +221,7 @@ fn read_fenced_object(text: &str, level: RepairLevel) -> Result<ReplyCandidate, 
     Ok(found)
 }
 
-/// The inside of the one fence that encloses `within`, and the fence's own stretch.
+/// Returns the inside of the single code fence that encloses `within`, and the span of the fence.
 pub(super) fn find_fence(text: &str, within: TextSpan) -> Option<(TextSpan, TextSpan)> {
     let outer = &text[within.range()];
     let start = within.start + (outer.len() - trim_start(outer).len());
@@ -240,7 +241,7 @@ pub(super) fn find_fence(text: &str, within: TextSpan) -> Option<(TextSpan, Text
         inside.find('\n').unwrap_or(inside.len())
     };
     let content = &inside[info..];
-    // Some stop a model at the closing fence, so it may be absent; what matters is the object.
+    // The closing fence may be absent, because some callers use it as a stop sequence.
     let kept = content.trim_end_matches(mark);
     let closing = content.len() - kept.len();
     if closing != 0 && closing != length {
@@ -250,7 +251,7 @@ pub(super) fn find_fence(text: &str, within: TextSpan) -> Option<(TextSpan, Text
     Some((TextSpan::new(inner, inner + kept.len()), TextSpan::new(start, end)))
 }
 
-/// A candidate from what the reader said.
+/// Builds a candidate from the result of the JSON parser.
 pub(super) fn build_candidate(
     text: &str,
     span: TextSpan,
@@ -291,7 +292,7 @@ fn describe_stop(text: &str, stop: JsonParseError) -> Violation {
     .with_span(stop.span)
 }
 
-/// What a flaw of the reading means for the reply.
+/// Describes a data loss of the JSON parser as a violation of the reply.
 pub(super) fn describe_flaw(text: &str, flaw: &JsonDataLoss) -> Violation {
     let written = shorten_text(&text[flaw.span.range()]);
     let violation = |code, expected, found| Violation::new(code, &flaw.pointer, expected, found);
@@ -313,16 +314,16 @@ pub(super) fn describe_flaw(text: &str, flaw: &JsonDataLoss) -> Violation {
     .with_span(flaw.span)
 }
 
-/// A piece of the reply as a violation shows it: one line, in quotes.
+/// Quotes a piece of the reply for a violation: one line of at most 24 characters, in backticks.
 pub(super) fn quote_excerpt(text: &str) -> String {
     let text = text.trim_start();
-    // Only as far as is shown: the line may be the whole reply.
+    // Read only as far as is shown, because the line may be the whole reply.
     let short: String = text.chars().take_while(|c| !matches!(c, '\r' | '\n')).take(24).collect();
     let more = if text[short.len()..].trim_start().is_empty() { "" } else { "…" };
     format!("`{}{more}`", short.trim_end())
 }
 
-/// JSON's white space, which is less than Unicode's.
+/// Trims the white space of JSON, which is less than that of Unicode.
 fn trim_start(text: &str) -> &str {
     text.trim_start_matches([' ', '\t', '\n', '\r'])
 }

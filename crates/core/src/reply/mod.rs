@@ -1,9 +1,9 @@
-//! A reply's way through the door: text, then candidates, then one accepted value or violations.
+//! Admission of a model's reply: text becomes candidates, then one accepted value or violations.
 //!
 //! ```text
-//! text ── intake ──► Parsed ── schema ──► Valid ── rules ──► Accepted
-//!            │                   │                  │
-//!            └───────────── Vec<Violation> ─────────┘
+//! text ── intake ──► ParsedReply ── schema ──► ValidatedReply ── rules ──► AcceptedValue
+//!            │                        │                            │
+//!            └──────────────── Vec<Violation> ─────────────────────┘
 //! ```
 
 mod violation;

@@ -1,9 +1,10 @@
-//! Whether an object in prose stands there as a reply, or is only quoted.
+//! Decides whether an object in prose stands there as a reply or is only quoted.
 //!
-//! The criterion is the place, not the wording: a reply has lines of its own, or is introduced by a
-//! colon, or stands between whole sentences. An object that a sentence runs into or goes on behind,
-//! one in quotation marks, in a block quote or in a tag that marks somebody else's text is quoted.
-//! Words are looked at only where the place leaves it open (`reported.rs`), and only to refuse.
+//! The position decides, not the wording. A reply stands on lines of its own, or after a colon, or
+//! between complete sentences. An object is quoted if a sentence leads into it or continues after
+//! it, or if it is inside quotation marks, a block quote or a tag that marks someone else's text.
+//! The words around the object are examined only where the position leaves the question open
+//! (`reporting_words.rs`), and only to refuse.
 
 use super::reply_markers::{self, MarkupTag};
 use super::reply_scanner::{ScanResult, is_quote};
@@ -11,35 +12,36 @@ use super::reporting_words::{reports_after, reports_before, reports_in_comment};
 use super::violation::{Code, Violation};
 use crate::json::TextSpan;
 
-/// How far around an object quotation marks are paired, in bytes.
+/// The number of bytes around an object within which quotation marks are paired.
 const MAX_PARAGRAPH_BYTES: usize = 2_048;
 
-/// What ends with a period and does not end a sentence.
+/// Abbreviations whose final period does not end a sentence.
 const ABBREVIATIONS: [&str; 7] = ["e.g.", "i.e.", "ex.", "z.B.", "z. B.", "напр.", "т.е."];
 
-/// How many open tags are remembered.
+/// The maximum number of open tags that are tracked.
 const MAX_OPEN_TAGS: usize = 16;
 
-/// How many layers of decoration are taken off on each side.
+/// The maximum number of decoration layers removed on each side of an object.
 const MAX_DECORATION_LAYERS: usize = 16;
 
-/// What an object is part of, where it is no reply.
+/// The construct that contains a quoted object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum QuotationKind {
-    /// A sentence runs into it, or goes on behind it.
+    /// A sentence leads into the object or continues after it.
     Sentence,
-    /// Quotation marks enclose it.
+    /// Quotation marks enclose the object.
     Quotes,
-    /// A Markdown block quote.
+    /// The object is in a Markdown block quote.
     BlockQuote,
-    /// A tag that marks a document, an input, an example.
+    /// The object is in a tag that marks a document, an input or an example; holds the tag's name.
     Tag(String),
-    /// What introduces it says that it is an example, or somebody else's, or not meant.
+    /// The introduction says that the object is an example, belongs to someone else, or is not
+    /// meant.
     Reported,
 }
 
 impl QuotationKind {
-    /// The violation that says so.
+    /// Converts the finding into a violation.
     pub(super) fn into_violation(self, span: TextSpan) -> Violation {
         let found = match self {
             Self::Sentence => "an object inside a sentence".to_owned(),
@@ -55,13 +57,13 @@ impl QuotationKind {
     }
 }
 
-/// What the object at `span` is part of, or `Empty` where it stands as a reply.
+/// Returns the construct that quotes the object at `span`, or `None` if it stands as a reply.
 pub(super) fn find_quotation(
     text: &str,
     span: TextSpan,
     found: &ScanResult,
 ) -> Option<QuotationKind> {
-    // Only a text with prose has a place for quotations.
+    // Quotations occur only in a text with prose.
     if found.prose.is_empty() {
         return None;
     }
@@ -86,7 +88,7 @@ pub(super) fn find_quotation(
     let stripped = strip_after(rest);
     let (rest, apart) = (stripped, stripped.len() < rest.len());
     if ends_with_quote(line) || starts_with_quote(rest) {
-        // The whole reply in quotes is a notation, not a quotation.
+        // Quotes around the whole reply are a notation, not a quotation.
         let whole = before.trim().chars().all(is_quote) && behind.trim().chars().all(is_quote);
         return (!whole).then_some(QuotationKind::Quotes);
     }
@@ -100,8 +102,8 @@ pub(super) fn find_quotation(
         .or_else(|| classify_after(rest, apart))
 }
 
-/// The stretch around the object that speaks about it: up to the reasoning and the other
-/// candidates next to it.
+/// Returns the bounds of the text that can refer to the object: up to the adjacent reasoning and
+/// candidates.
 fn find_bounds(text: &str, span: TextSpan, found: &ScanResult) -> (usize, usize) {
     let others = found.reasoning.iter().copied().chain(found.candidate_spans.iter().copied());
     let others = others.chain(found.reasoning_end.map(|end| TextSpan::new(0, end)));
@@ -129,7 +131,7 @@ fn is_space(character: char) -> bool {
         || matches!(character, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
-/// The innermost tag around the object that is neither the reply's nor mere layout.
+/// Returns the innermost tag around the object that marks neither the reply nor layout.
 fn find_enclosing_tag(text: &str, span: TextSpan, tags: &[MarkupTag]) -> Option<String> {
     let opaque = |tag: &MarkupTag| !tag.is_transparent(text);
     let mut open: Vec<&MarkupTag> = Vec::new();
@@ -146,7 +148,7 @@ fn find_enclosing_tag(text: &str, span: TextSpan, tags: &[MarkupTag]) -> Option<
         }
         open.truncate(at);
     }
-    // One that nothing closes encloses what follows, if it has a line of its own.
+    // An unclosed tag encloses everything after it if it stands on a line of its own.
     let alone = |tag: &&&MarkupTag| {
         let before = &text[find_line_start(&text[..tag.span.start])..tag.span.start];
         is_blank(before)
@@ -161,7 +163,8 @@ fn is_in_comment(before: &str, behind: &str) -> bool {
     opened.is_some() && opened > before.rfind("-->") && behind.contains("-->")
 }
 
-/// Takes off what only decorates: fences, code marks, emphasis, tags of the reply, tokens, bullets.
+/// Removes decoration from the end of the text before an object: fences, code marks, emphasis, tags
+/// of the reply, special tokens, bullets.
 fn strip_before(line: &str) -> &str {
     let mut line = line.trim_start();
     for _ in 0..MAX_DECORATION_LAYERS {
@@ -180,7 +183,7 @@ fn strip_before(line: &str) -> &str {
             let tag =
                 reply_markers::read_tag(shorter, open).filter(|tag| tag.span.end == shorter.len());
             if token {
-                // The name of a channel or of a speaker belongs to the tokens around it.
+                // The name of a channel or speaker belongs to the tokens around it.
                 let name = shorter[..open].trim_end_matches(|c: char| c.is_ascii_alphanumeric());
                 shorter = if name.ends_with("|>") { name } else { &shorter[..open] };
             } else if tag.is_some_and(|tag| tag.is_transparent(shorter)) {
@@ -195,7 +198,7 @@ fn strip_before(line: &str) -> &str {
     line
 }
 
-/// The same behind the object, with the punctuation that ends it.
+/// Removes decoration and final punctuation from the beginning of the text after an object.
 fn strip_after(rest: &str) -> &str {
     let mut rest = rest;
     for _ in 0..MAX_DECORATION_LAYERS {
@@ -226,7 +229,7 @@ fn starts_with_quote(rest: &str) -> bool {
     rest.starts_with(|c: char| is_quote(c) && c != '`')
 }
 
-/// Whether quotation marks that were opened in the same paragraph are closed behind the object.
+/// Returns whether quotation marks opened in the same paragraph are closed after the object.
 fn is_inside_quotes(before: &str, behind: &str) -> bool {
     const PAIRS: [(char, &[char]); 5] =
         [('“', &['”', '“']), ('„', &['“', '”']), ('«', &['»']), ('「', &['」']), ('『', &['』'])];
@@ -237,7 +240,7 @@ fn is_inside_quotes(before: &str, behind: &str) -> bool {
             !before[at + open.len_utf8()..].contains(*close) && behind.contains(*close)
         })
     });
-    // A straight mark that opens stands behind a space; one of inches does not.
+    // A straight opening quote follows a space; an inch mark does not.
     let straight = before.matches('"').count() % 2 == 1
         && before.rfind('"').is_some_and(|at| {
             before[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || c == '(')
@@ -263,7 +266,7 @@ fn take_first_paragraph(text: &str) -> &str {
     text[..end].split("\n\n").next().unwrap_or_default()
 }
 
-/// An assignment or a call in front of the object: `report = `, `print_outputs(any_json.dumps(`.
+/// Returns whether an assignment or a call precedes the object: `report = `, `print(json.dumps(`.
 fn is_code(line: &str) -> bool {
     let line = line.trim();
     let code =
@@ -273,13 +276,14 @@ fn is_code(line: &str) -> bool {
     line.len() > 1 && line.chars().all(code) && (call || assignment)
 }
 
-/// Whether a parenthesis is open at the end of the line.
+/// Returns whether a parenthesis is open at the end of the line.
 fn opens_parenthesis(line: &str) -> bool {
     const PAIRS: [[char; 2]; 3] = [['(', ')'], ['[', ']'], ['（', '）']];
     PAIRS.iter().any(|[open, close]| line.rfind(*open) > line.rfind(*close))
 }
 
-/// Whether what stands before the object on its line, or above it, leaves it a reply.
+/// Checks the text before the object, on its line or above it. Returns `None` if the object can be
+/// a reply.
 fn classify_before(line: &str, above: &str, behind: &str) -> Option<QuotationKind> {
     let line = line.trim();
     if line.is_empty() || line.eq_ignore_ascii_case("json") {
@@ -305,10 +309,11 @@ fn classify_before(line: &str, above: &str, behind: &str) -> Option<QuotationKin
     (!ended && !symbol).then_some(QuotationKind::Sentence)
 }
 
-/// The line above an object that begins its line: it may introduce it, or run into it.
+/// Checks the lines above and below an object that begins its line: they may introduce the object
+/// or run into it.
 fn classify_above(above: &str, behind: &str) -> Option<QuotationKind> {
     let is_fence = |line: &str| line.starts_with("```") || line.starts_with("~~~");
-    // A sentence may go on below the object, also behind a fence and an empty line.
+    // A sentence may continue below the object, also after a fence and an empty line.
     let mut below = behind.lines().skip(1).map(str::trim);
     let below = below.find(|line| !line.is_empty() && !is_fence(line)).unwrap_or_default();
     let goes_on = below.starts_with(|c: char| c.is_lowercase() || matches!(c, ',' | ';'));
@@ -316,7 +321,7 @@ fn classify_above(above: &str, behind: &str) -> Option<QuotationKind> {
         return Some(QuotationKind::Reported);
     }
     let mut lines = above.lines().rev();
-    // The last of them is the line of the fence, where there is one.
+    // If the object is in a fence, the last line above it is the line of the fence.
     let adjacent = lines.clone().next().is_some_and(|line| !is_blank(line));
     let introduction = lines.find(|line| {
         let line = line.trim();
@@ -338,8 +343,8 @@ fn classify_above(above: &str, behind: &str) -> Option<QuotationKind> {
     reports_before(introduction).then_some(QuotationKind::Reported)
 }
 
-/// Whether what stands behind the object on its line leaves it a reply: nothing, a comment, or a
-/// sentence of its own, apart from it.
+/// Checks the text after the object on its line. The object can be a reply if that text is empty, a
+/// comment, or a separate sentence.
 fn classify_after(rest: &str, apart: bool) -> Option<QuotationKind> {
     let first = rest.chars().next()?;
     if ["//", "/*", "#", "<!--"].iter().any(|mark| rest.starts_with(mark)) {

@@ -1,7 +1,8 @@
-//! What a model is told about a refused reply.
+//! The message that tells a model why its reply was refused.
 //!
-//! A function of contract and violations: the same input gives the same bytes. Short, because a
-//! long complaint makes models loop; capped, because retries must not grow a prompt without end.
+//! The message depends only on the contract and the violations: the same input gives the same
+//! bytes. It is short, because long complaints make models loop, and its size is limited, because
+//! retries must not grow a prompt without end.
 
 use std::fmt::Write as _;
 
@@ -9,22 +10,23 @@ use super::intake::IntakeMode;
 use super::{Code, Violation, count_violations};
 use crate::contract::Contract;
 
-/// How many tokens the text may take, as estimated by [`estimate_tokens`].
+/// The limit of the message in tokens, as [`estimate_tokens`] counts them.
 const MAX_REASK_TOKENS: usize = 400;
 
-/// Whether asking again makes sense.
+/// Whether to retry after a refused reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReaskDecision {
-    /// Ask, with this text.
+    /// Retry, and send this message.
     Ask(String),
-    /// Do not: the budget is spent.
+    /// Do not retry: the allowed number of retries is used up.
     Exhausted,
-    /// Do not: the model made the very same mistakes twice in a row.
+    /// Do not retry: the model made exactly the same mistakes twice in a row.
     Repeated,
 }
 
 impl ReaskDecision {
-    /// Decides after the `attempt`-th refusal (the first is 1), given the refusal before it.
+    /// Decides after refusal number `attempt`, counted from 1. `before` holds the violations of the
+    /// previous refusal. The contract's `on_violation` sets the number of retries.
     #[must_use]
     pub fn decide(
         contract: &Contract,
@@ -35,7 +37,7 @@ impl ReaskDecision {
         Self::decide_within(contract, contract.on_violation.reask, attempt, violations, before)
     }
 
-    /// The same where somebody else than the contract says how often the model may be asked again.
+    /// Like [`ReaskDecision::decide`], but the caller sets the number of retries as `reasks`.
     #[must_use]
     pub fn decide_within(
         contract: &Contract,
@@ -60,7 +62,7 @@ impl ReaskDecision {
     }
 }
 
-/// The text for the model.
+/// Renders the message: the violations in order, as many as fit, and the form of the next reply.
 #[must_use]
 pub fn render_reask(contract: &Contract, violations: &[Violation]) -> String {
     let count = count_violations(violations);
@@ -99,7 +101,7 @@ fn describe_envelope(intake: IntakeMode) -> &'static str {
 fn render_violation(number: usize, violation: &Violation) -> String {
     let Violation { pointer, expected, found, .. } = violation;
     let place = if pointer.is_empty() { "the reply" } else { pointer };
-    // A rule says what must hold; everything else names what was expected.
+    // The text of a rule already says what must hold; other violations name what was expected.
     let verb = if matches!(violation.code, Code::Rule(_)) { "" } else { "expected " };
     let mut line = format!("{number}. {place}: {verb}{expected}; found {found}.");
     if let Some(hint) = &violation.hint {
@@ -109,7 +111,7 @@ fn render_violation(number: usize, violation: &Violation) -> String {
     line
 }
 
-/// The line itself, or as much of it as there is room for.
+/// Returns the line, cut to `room` tokens if necessary.
 fn truncate_line(line: &str, room: usize) -> String {
     if estimate_tokens(line) <= room {
         return line.to_owned();
@@ -125,7 +127,8 @@ fn truncate_line(line: &str, room: usize) -> String {
     kept
 }
 
-/// A generous estimate that needs no vocabulary: four ASCII characters a token, one of any other.
+/// Estimates the number of tokens without a vocabulary; the estimate is rather high. Four ASCII
+/// characters, or one other character, count as one token.
 fn estimate_tokens(text: &str) -> usize {
     let ascii = text.bytes().filter(u8::is_ascii).count();
     let other = text.chars().filter(|character| !character.is_ascii()).count();
@@ -157,7 +160,7 @@ mod tests {
              1. /a: expected an integer; found \"1\". Hint: write the number without quotes.\n\
              Send the whole reply again: one JSON object and nothing else.\n"
         );
-        // A rule speaks for itself.
+        // The text of a rule appears without "expected".
         assert!(
             render_reask(&contract(), &refused(r#"{"a": 0}"#))
                 .contains("1. /a: a is positive; found 0.\n")

@@ -1,11 +1,11 @@
-//! Marks that a text carries around its parts: reasoning blocks, tags, special tokens.
+//! Recognizes markers in a reply text: reasoning blocks, tags and special tokens.
 //!
-//! Reads one mark at a time, at a place the scan gives it, and looks at most once at what a block
-//! encloses. It decides nothing about objects.
+//! It reads one marker at a time, at an offset that the scanner gives, and examines the content of
+//! a block at most once. It decides nothing about objects.
 
 use crate::json::TextSpan;
 
-/// Tags whose inside is reasoning.
+/// Tags whose content is reasoning.
 const REASONING_TAGS: [&str; 8] = [
     "think",
     "thinking",
@@ -17,13 +17,13 @@ const REASONING_TAGS: [&str; 8] = [
     "analysis",
 ];
 
-/// The same in square brackets, as some models are trained to write it.
+/// Reasoning tags in square brackets, which some models are trained to write.
 const REASONING_BRACKETS: [&str; 2] = ["THINK", "THINKING"];
 
-/// Channels of special tokens whose message is reasoning.
+/// Special-token channels whose message is reasoning.
 const REASONING_CHANNELS: [&str; 3] = ["analysis", "reasoning", "thinking"];
 
-/// Tags that say "here is the reply", or nothing about whose words they enclose.
+/// Tags that mark the reply, or that do not say whose words they enclose.
 const TRANSPARENT_TAGS: [&str; 27] = [
     "answer",
     "final",
@@ -54,45 +54,45 @@ const TRANSPARENT_TAGS: [&str; 27] = [
     "details",
 ];
 
-/// How far a tag's attributes may reach. A longer one is no tag.
+/// The maximum length in bytes of a tag's name, and of its attributes; a longer one is not a tag.
 const MAX_TAG_BYTES: usize = 256;
 
-/// Something that begins with `<` or `[` and is no value.
+/// A marker that begins with `<` or `[` and is not a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReplyMarker {
-    /// A reasoning block: everything up to here is passed over.
+    /// A reasoning block, which the scanner skips up to `end`.
     Reasoning { end: usize },
-    /// The end of a reasoning block.
+    /// The closing mark of a reasoning block.
     ReasoningEnd { end: usize },
-    /// A tag that opens or closes something.
+    /// An opening or closing tag, or a special token.
     Tag(MarkupTag),
 }
 
-/// A tag of the text.
+/// A tag in the reply text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MarkupTag {
-    /// The whole of it, brackets included.
+    /// The span of the whole tag, including its brackets.
     pub(super) span: TextSpan,
-    /// Its name.
+    /// The span of the tag's name.
     pub(super) name: TextSpan,
-    /// Whether it closes.
+    /// Whether it is a closing tag; special tokens count as closing.
     pub(super) is_closing: bool,
 }
 
 impl MarkupTag {
-    /// Whether what it encloses may be the reply.
+    /// Returns whether the content of the tag may be the reply.
     pub(super) fn is_transparent(&self, text: &str) -> bool {
         let name = &text[self.name.range()];
         TRANSPARENT_TAGS.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 
-    /// Whether the two tags have one name.
+    /// Returns whether both tags have the same name, ignoring ASCII case.
     pub(super) fn matches(&self, other: &Self, text: &str) -> bool {
         text[self.name.range()].eq_ignore_ascii_case(&text[other.name.range()])
     }
 }
 
-/// The mark that begins at `at`, where a `<` or a `[` stands.
+/// Reads the marker that begins with the `<` or `[` at `at`.
 pub(super) fn read_marker(text: &str, at: usize) -> Option<ReplyMarker> {
     if text.as_bytes()[at] == b'[' {
         return read_bracket_marker(text, at);
@@ -113,7 +113,7 @@ pub(super) fn read_marker(text: &str, at: usize) -> Option<ReplyMarker> {
     Some(ReplyMarker::Reasoning { end })
 }
 
-/// `<name attribute="x">` or `</name>`.
+/// Reads `<name attribute="x">` or `</name>`.
 pub(super) fn read_tag(text: &str, at: usize) -> Option<MarkupTag> {
     let closes = text[at + 1..].starts_with('/');
     let start = at + 1 + usize::from(closes);
@@ -139,7 +139,7 @@ pub(super) fn read_tag(text: &str, at: usize) -> Option<MarkupTag> {
     })
 }
 
-/// `[THINK]` … `[/THINK]`.
+/// Reads `[THINK]` … `[/THINK]`.
 fn read_bracket_marker(text: &str, at: usize) -> Option<ReplyMarker> {
     let rest = &text[at + 1..];
     let closes = rest.starts_with('/');
@@ -156,8 +156,8 @@ fn read_bracket_marker(text: &str, at: usize) -> Option<ReplyMarker> {
     Some(ReplyMarker::Reasoning { end })
 }
 
-/// `<|channel|>analysis<|message|>` up to the next token that ends or begins a message; any other
-/// token is passed over alone.
+/// Reads `<|channel|>analysis<|message|>` up to the next token that ends or begins a message. Any
+/// other token is a marker on its own.
 fn read_special_token(text: &str, at: usize) -> Option<ReplyMarker> {
     let token = find_special_token_end(text, at)?;
     let name = &text[at + 2..token - 2];
@@ -188,7 +188,7 @@ fn read_special_token(text: &str, at: usize) -> Option<ReplyMarker> {
     Some(ReplyMarker::Reasoning { end: text.len() })
 }
 
-/// Where the special token that begins at `at` ends.
+/// Returns the end of the special token that begins at `at`.
 pub(super) fn find_special_token_end(text: &str, at: usize) -> Option<usize> {
     let rest = text[at..].strip_prefix("<|")?;
     let length = rest
@@ -197,7 +197,7 @@ pub(super) fn find_special_token_end(text: &str, at: usize) -> Option<usize> {
     rest[length..].starts_with("|>").then_some(at + 2 + length + 2)
 }
 
-/// Where the name behind the next `mark` with that name ends.
+/// Finds the next `mark` that is followed by `name`, and returns the end of that name.
 fn find_closing_name(text: &str, from: usize, mark: &str, name: &str) -> Option<usize> {
     let mut search = from;
     while let Some(found) = text[search..].find(mark) {

@@ -1,9 +1,10 @@
-//! Finds objects inside prose: one pass, strings and nesting known, nothing chosen.
+//! Finds objects inside prose in one pass that tracks strings and nesting; it chooses none of them.
 //!
-//! Only outermost stretches are candidates. A stretch that does not read as JSON is passed over
-//! whole, so that no piece of a broken object is ever taken for the object. Reasoning blocks are
-//! passed over too. What lies outside all of these is given along: pieces of an answer there mean
-//! that the answer was torn. Work is bounded: a text of nothing but brackets is refused.
+//! Only outermost regions are candidates. A region that is not valid JSON is skipped as a whole, so
+//! that no piece of a broken object is taken for the object. Reasoning blocks are skipped, too. The
+//! scan also returns the prose outside all of these, because pieces of an answer there mean that
+//! the answer was torn apart. The work is bounded: a text that consists only of brackets is
+//! refused.
 
 use crate::json::{self, JsonParseError, Repair, RepairKind, RepairLevel, TextSpan};
 use crate::limits::{MAX_CANDIDATES, MAX_SCAN_PASSES, MIN_SCAN_BYTES};
@@ -13,19 +14,19 @@ use super::reply_markers::{self, MarkupTag, ReplyMarker};
 use super::violation::{Code, Violation};
 use super::wrapper;
 
-/// Lists of plain values that are kept as candidates, for the sake of the message: a citation such
-/// as `[3]` is never the reply.
+/// The number of arrays of plain values kept as candidates. They serve only the message: a citation
+/// such as `[3]` is never the reply.
 const MAX_PLAIN_LISTS: usize = 8;
 
-/// How far back the end of something torn is looked for.
+/// The number of bytes before a stray bracket that are searched for the end of a torn object.
 const TORN_WINDOW_BYTES: usize = 128;
 
-/// Every candidate of a text with prose in it, in the order of the text, and the prose.
+/// Returns every candidate of a text with prose, in the order of the text, and the prose itself.
 pub(super) fn scan_candidates(
     text: &str,
     level: RepairLevel,
 ) -> Result<ScanResult, Box<Violation>> {
-    // White space behind a reply that was cut off is no part of its last string.
+    // White space after a reply that was cut off is not part of its last string.
     let text = text.trim_end();
     if let Some(held) = wrapper::find_string_wrapped_object(text, level) {
         return Ok(ScanResult { candidates: vec![held], ..ScanResult::default() });
@@ -53,29 +54,29 @@ pub(super) fn scan_candidates(
     Ok(found)
 }
 
-/// That there is no object at all.
+/// Describes a text that contains no object.
 pub(super) fn describe_no_object(text: &str) -> Violation {
     let found = if text.trim().is_empty() { "nothing" } else { "only text" };
     Violation::new(Code::NoJson, "", "a JSON object", found)
 }
 
-/// What a scan finds.
+/// The result of scanning a reply text.
 #[derive(Debug, Default)]
 pub(super) struct ScanResult {
-    /// The candidates.
+    /// The candidates, in the order of the text.
     pub(super) candidates: Vec<ReplyCandidate>,
-    /// The stretches between them.
+    /// The spans of prose between the candidates.
     pub(super) prose: Vec<TextSpan>,
-    /// A bracket in the prose that closes something torn.
+    /// The first stray bracket in the prose that closes a torn object.
     pub(super) torn_bracket: Option<TextSpan>,
-    /// The tags of the prose, in the order of the text.
+    /// The tags in the prose, in the order of the text.
     pub(super) tags: Vec<MarkupTag>,
-    /// The reasoning blocks that were passed over.
+    /// The reasoning blocks that were skipped.
     pub(super) reasoning: Vec<TextSpan>,
-    /// Where the candidates stand, for whoever has taken them out.
+    /// The spans of all candidates, still available after `candidates` is taken.
     pub(super) candidate_spans: Vec<TextSpan>,
-    /// The end of the one closing mark that no opening mark precedes: what stands before it is
-    /// reasoning, unless it stands there as a reply would.
+    /// The end of the only closing reasoning mark, if no opening mark precedes it. The text before
+    /// it is reasoning, except objects that stand there as a reply would.
     pub(super) reasoning_end: Option<usize>,
 }
 
@@ -83,26 +84,26 @@ struct ReplyScanner<'t> {
     text: &'t str,
     repair_level: RepairLevel,
     result: ScanResult,
-    /// How many of the candidates could be the reply, or an attempt at it.
+    /// The number of candidates that could be the reply or an attempt at it.
     object_count: usize,
-    /// How many candidates are lists of plain values.
+    /// The number of arrays of plain values found.
     plain_list_count: usize,
-    /// Bytes that were looked at for a bracket that opened nothing.
+    /// The number of bytes examined for brackets that opened no valid JSON.
     scanned_bytes: usize,
-    /// Where the prose begins that is being passed.
+    /// The start of the current stretch of prose.
     prose_start: usize,
     line: ScanLine,
     reasoning_end_count: usize,
     torn_in_reasoning: Option<TextSpan>,
 }
 
-/// The line that the scan is in.
+/// The line that contains the scan position.
 #[derive(Default)]
 struct ScanLine {
     start: usize,
-    /// Its first character that is no white space.
+    /// The offset of its first character that is not white space.
     first_non_space: usize,
-    /// How far line breaks have been looked for.
+    /// The offset up to which the scan has searched for line breaks.
     scanned_to: usize,
 }
 
@@ -151,8 +152,9 @@ impl<'t> ReplyScanner<'t> {
         self.scanned_bytes > MAX_SCAN_PASSES * self.text.len() + MIN_SCAN_BYTES
     }
 
-    /// A closing bracket that nothing opened. After a string, a member or another such bracket it
-    /// is the end of something torn; right behind a candidate, or in prose, it is a slip.
+    /// Skips a closing bracket that has no opening one. After a string, a member or another such
+    /// bracket it is the end of a torn object; directly after a candidate, or in prose, it is a
+    /// slip.
     fn skip_stray_bracket(&mut self, at: usize) -> usize {
         let before = self.text[self.prose_start..at].trim_end();
         if before.ends_with(['"', '\'', '”', '}', ']']) || ends_with_member(before) {
@@ -161,11 +163,12 @@ impl<'t> ReplyScanner<'t> {
         at + 1
     }
 
-    /// Past a whole reasoning block, past a tag, or past the bracket.
+    /// Skips a whole reasoning block, a tag, or the bracket alone.
     fn skip_marker(&mut self, at: usize) -> usize {
         match reply_markers::read_marker(self.text, at) {
             Some(ReplyMarker::Reasoning { end }) => {
-                // A closing mark after this one may have been quoted.
+                // A closing mark after this block may be quoted, so it no longer counts as the only
+                // one.
                 self.reasoning_end_count += 1;
                 self.result.reasoning.push(TextSpan::new(at, end));
                 end
@@ -174,7 +177,8 @@ impl<'t> ReplyScanner<'t> {
                 let first = self.reasoning_end_count == 0;
                 self.reasoning_end_count += 1;
                 self.result.reasoning_end = first.then_some(end);
-                // What was torn in the reasoning counts only if it turns out to be none.
+                // A torn object in the reasoning counts only if the text turns out not to be
+                // reasoning.
                 self.torn_in_reasoning = self.torn_in_reasoning.or(self.result.torn_bracket);
                 self.result.torn_bracket = if first { None } else { self.torn_in_reasoning };
                 end
@@ -187,7 +191,8 @@ impl<'t> ReplyScanner<'t> {
         }
     }
 
-    /// Takes in the stretch that the bracket at `at` opens; gives where to go on.
+    /// Reads the region that the bracket at `at` opens, and returns the offset at which to
+    /// continue.
     fn read_region(&mut self, at: usize) -> usize {
         let object = self.text.as_bytes()[at] == b'{';
         let stop = match json::parse_json_prefix(self.text, at, self.repair_level) {
@@ -207,13 +212,13 @@ impl<'t> ReplyScanner<'t> {
         self.scanned_bytes += stop.span.start.saturating_sub(at);
         match extent {
             Some(end) if object || looks_real => {
-                // `{name}` is a mention; with a colon inside it may be an answer all the same.
+                // `{name}` is a mention; with a colon inside it may still be an answer.
                 if looks_real || self.text[at..end].contains(':') {
                     self.push_candidate(at, end, Err(stop), !looks_real);
                 }
                 end
             }
-            // `[see below]` is prose; what stands inside may still be an object.
+            // `[see below]` is prose; its content may still be an object.
             Some(_) => at + 1,
             None if !looks_real => at + 1,
             None => {
@@ -259,8 +264,8 @@ impl<'t> ReplyScanner<'t> {
         self.result.candidates.push(found);
     }
 
-    /// Whether only white space stands before `at` on its line. Places are asked for in the order
-    /// of the text, so every byte is looked at once.
+    /// Returns whether only white space precedes `at` on its line. Calls come in the order of the
+    /// text, so every byte is examined once.
     fn begins_line(&mut self, at: usize) -> bool {
         let line = &mut self.line;
         if let Some(newline) = self.text[line.scanned_to..at].rfind('\n') {
@@ -275,15 +280,16 @@ impl<'t> ReplyScanner<'t> {
         line.first_non_space == at
     }
 
-    /// Whether a `{` that does not read was meant as an object: a key follows, however mangled.
+    /// Returns whether a `{` that does not parse was meant as an object: a key follows, however
+    /// damaged.
     fn begins_object(&mut self, at: usize) -> bool {
         let text = self.text;
-        // A brace alone on its line was meant to open something, even if nothing came of it.
+        // A brace alone on its line was meant to open an object, even if nothing valid follows.
         let ends_line = text[at + 1..].trim_start_matches([' ', '\t', '\r']).starts_with('\n');
         if self.begins_line(at) && ends_line {
             return true;
         }
-        // A doubled brace is a template's more often than a slip; what it encloses decides.
+        // A doubled brace is more often a template than a slip; its content decides.
         let rest = text[at + 1..].trim_start_matches(|c: char| c == '{' || c.is_whitespace());
         match rest.chars().next() {
             None => true,
@@ -302,7 +308,7 @@ impl<'t> ReplyScanner<'t> {
     }
 }
 
-/// Whether a text ends with `key: value`, the key in quotes of any kind or in none.
+/// Returns whether a text ends with `key: value`, with the key in any quotes or none.
 fn ends_with_member(text: &str) -> bool {
     let mut from = text.len().saturating_sub(TORN_WINDOW_BYTES);
     while !text.is_char_boundary(from) {
@@ -315,7 +321,8 @@ fn ends_with_member(text: &str) -> bool {
     one_word && key.trim_end().ends_with(|c: char| c.is_alphanumeric() || is_quote(c))
 }
 
-/// Whether a text goes on with `, key:` as an object does, the key in quotes of any kind or in none.
+/// Returns whether a text continues with `, key:` as an object does, with the key in any quotes or
+/// none.
 fn continues_with_member(text: &str) -> bool {
     let Some(rest) = text.trim_start().strip_prefix(',') else { return false };
     let rest = rest.trim_start().trim_start_matches(|c: char| is_quote(c) || c == '\\');
@@ -326,7 +333,7 @@ fn continues_with_member(text: &str) -> bool {
     name > 0 && behind.trim_start().starts_with(':')
 }
 
-/// A quotation mark of any script.
+/// Returns whether the character is a quotation mark of any script.
 pub(super) fn is_quote(character: char) -> bool {
     matches!(
         character,
@@ -352,8 +359,8 @@ pub(super) fn is_quote(character: char) -> bool {
     )
 }
 
-/// Where the bracket at `at` is closed by one of its own kind, strings in double quotes left out.
-/// A closing bracket of the wrong kind closes nothing.
+/// Returns the end of the region that the bracket at `at` opens, ignoring brackets in double-quoted
+/// strings. A closing bracket of the wrong kind closes nothing.
 fn find_extent(text: &str, at: usize) -> Option<usize> {
     let mut open = Vec::new();
     let mut in_string = false;
@@ -377,13 +384,13 @@ fn find_extent(text: &str, at: usize) -> Option<usize> {
     None
 }
 
-/// Whether a `[` was meant as an array.
+/// Returns whether a `[` was meant as an array.
 fn begins_array(text: &str, at: usize) -> bool {
     let rest = text[at + 1..].trim_start();
     rest.is_empty() || rest.starts_with(['{', '[', '"'])
 }
 
-/// The opening fence whose line ends where the candidate begins.
+/// Returns the opening fence whose line ends where the candidate begins.
 fn find_fence_before(text: &str, start: usize) -> Option<TextSpan> {
     let before = text[..start].trim_end();
     let line = before.rfind('\n').map_or(0, |newline| newline + 1);

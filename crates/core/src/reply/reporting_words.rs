@@ -1,10 +1,11 @@
-//! Words that say that an object is an example, or somebody else's, or not meant.
+//! Words that mark an object as an example, as someone else's, or as not meant.
 //!
-//! "Here is the result: {…}" and "an example of the format: {…}" stand alike, so the place alone
-//! cannot tell them apart. These words only ever refuse, and only in the sentence that introduces an
-//! object or follows it on its line; a list that is too short lets in what it let in before.
+//! "Here is the result: {…}" and "an example of the format: {…}" have the same position, so the
+//! position alone cannot tell them apart. These words only ever refuse, and only in the sentence
+//! that introduces an object or follows it on its line. If a word is missing from a list, an object
+//! is accepted that would also be accepted without the lists.
 
-/// How much of a line is looked at, in characters from the object.
+/// The number of characters of a line, counted from the object, that are examined.
 const WINDOW_CHARS: usize = 240;
 
 /// Words of examples, quotations and reported speech.
@@ -18,49 +19,51 @@ const REPORTING_WORDS: &str = "\
     steht zitat enthält exemple écrit dit contient ejemplo plantilla escribió dice dijo pide \
     contiene exemplo escreveu esempio earlier previous previously hypothetical";
 
-/// Words of the same kind that also stand where somebody presents a reply of their own: "here is the
-/// JSON according to the schema, with the invalid field removed".
+/// Words of the same kind that also occur when a model presents its own reply: "here is the JSON
+/// according to the schema, with the invalid field removed".
 const WEAK_REPORTING_WORDS: &str =
     "according incorrect invalid contains contained written wanted instead no rather";
 
-/// Words by which somebody presents an answer again that was refused.
+/// Words that present a corrected version of a refused answer.
 const CORRECTION_WORDS: &str =
     "corrected fixed updated revised исправленный исправленная korrigierte";
 
-/// Words of a short label that names somebody else's text: `RunInput: {…}`.
+/// Words of a short label that names someone else's text: `Input: {…}`.
 const LABEL_WORDS: &str = "\
     input prompt schema document context question original user expected ввод документ \
     вопрос 输入 문서";
 
-/// How many words a label has at most.
+/// The maximum number of words in a label.
 const MAX_LABEL_WORDS: usize = 3;
 
-/// Words that take back what follows them.
+/// Words that negate or reject what follows them.
 const NEGATION_WORDS: &str = "\
     not never cannot dont wont cant doesnt ignore ignored ignoring refuse refused disagree \
     не нельзя игнорирую nicht niemals kein pas jamais nunca não non mai wrong reject decline";
 
-/// Words that begin the presentation of one's own.
+/// Words that begin the presentation of the model's own reply.
 const PRESENTATION_WORDS: &str = "here heres вот hier voici aquí aqui ecco";
 
-/// Words of reports and refusals in scripts that do not part words by spaces.
+/// Words of reports and refusals in scripts that do not separate words by spaces.
 const UNSPACED_REPORTING_WORDS: &str = "\
     例如 例子 示例 样例 範例 模板 写道 写着 说道 说： 说: 要求我 声称 引用 不要 不能 不会 请勿 忽略 注入 包含 예시 예: 템플릿 썼 쓰여 적혀 라고 인용 \
     마세요 않 무시 書いて 例：";
 
-/// Whether the sentence at the end of `line` says that what follows is quoted, exemplary or refused.
+/// Returns whether the sentence at the end of `line` says that the object after it is quoted, an
+/// example or refused.
 pub(super) fn reports_before(line: &str) -> bool {
     let skipped = line.chars().count().saturating_sub(WINDOW_CHARS);
     let start = line.char_indices().nth(skipped).map_or(0, |(at, _)| at);
     let line = &line[start..];
     let end = line.trim_end_matches(|c: char| !c.is_alphanumeric()).len();
     let sentence = line[..end].rfind(['.', '!', '?', '。', '！', '？']);
-    // The dots of `e.g.` end no sentence.
+    // The dots of `e.g.` do not end a sentence.
     let sentence = sentence.filter(|at| !line[..*at].ends_with("e.g"));
     let sentence = sentence.map_or(line, |at| &line[at..]);
     let clause = sentence[..sentence.len() - (line.len() - end)].rfind([',', '，']);
     let clause = clause.map_or(sentence, |at| &sentence[at..]);
-    // "For the mail you pasted, here is …" presents; what stands before the comma is its reason.
+    // "For the mail you pasted, here is …" presents a reply; the part before the comma is the
+    // reason.
     let first = clause.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
     let presents = first.is_some_and(|word| contains_any_word(word, PRESENTATION_WORDS));
     let sentence = if presents { clause } else { sentence };
@@ -75,7 +78,7 @@ pub(super) fn reports_before(line: &str) -> bool {
         || is_unspaced_report(sentence)
 }
 
-/// Whether the sentence that begins `rest` says so of what stood before it.
+/// Returns whether the text after an object says that the object is quoted, an example or refused.
 pub(super) fn reports_after(rest: &str) -> bool {
     let rest = take_window(rest);
     contains_any_word(rest, REPORTING_WORDS)
@@ -84,7 +87,7 @@ pub(super) fn reports_after(rest: &str) -> bool {
         || is_unspaced_report(rest)
 }
 
-/// Whether a comment behind an object says that it is somebody else's.
+/// Returns whether a comment after an object says that it is an example or someone else's.
 pub(super) fn reports_in_comment(rest: &str) -> bool {
     let rest = take_window(rest);
     contains_any_word(rest, REPORTING_WORDS) || is_unspaced_report(rest)

@@ -1,8 +1,8 @@
-//! What beside a fitting object could be the real reply, broken or torn.
+//! Finds text besides a valid object that could be the real reply, broken or torn apart.
 //!
-//! A rival is anything that names a field of the contract as an answer would. One that only says
-//! again what the fitting object says is none. Every text is looked at once, whatever the number of
-//! fields.
+//! A rival is any text that names a field of the contract as an answer would. Text that only
+//! repeats the valid object is not a rival. Every text is examined once, regardless of the number
+//! of fields.
 
 use serde_json::Value;
 
@@ -11,25 +11,25 @@ use super::reply_scanner::is_quote;
 use crate::json::{self, RepairLevel, TextSpan};
 use crate::limits::MAX_CANDIDATES;
 
-/// How many bytes of a bare word behind `"field":` are looked at.
+/// The number of bytes of a bare word after `"field":` that are examined.
 const MAX_BARE_WORD_BYTES: usize = 96;
 
-/// How many of the top fields of a contract are named.
+/// The number of top-level contract fields that a text names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct FieldOverlap {
     named_fields: usize,
 }
 
 impl FieldOverlap {
-    /// One field is enough to be an attempt at the reply: better to ask again than to let the
-    /// wrong one in.
+    /// Returns whether the text counts as an attempt at the reply. One field is enough: a retry is
+    /// better than accepting the wrong object.
     pub(super) fn is_attempt(self) -> bool {
         self.named_fields > 0
     }
 }
 
-/// How much of the contract a candidate names, itself or anywhere inside: a reply in a wrapper is
-/// still an attempt at the reply.
+/// Counts the contract fields that a candidate names, at the nesting level that names most of them:
+/// a reply in a wrapper is still an attempt at the reply.
 pub(super) fn measure_overlap(
     text: &str,
     candidate: &ReplyCandidate,
@@ -56,7 +56,8 @@ fn measure_deepest_overlap(value: &Value, fields: &[String]) -> FieldOverlap {
         .fold(FieldOverlap { named_fields: own }, Ord::max)
 }
 
-/// The fields that stand in a text as words; one that is no word, anywhere.
+/// Counts the fields that occur in a text as words. A field name that is not a word may occur
+/// anywhere in the text.
 fn count_named_fields(text: &str, fields: &[String]) -> FieldOverlap {
     let in_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-');
     let mut named: Vec<&str> = text
@@ -72,7 +73,7 @@ fn count_named_fields(text: &str, fields: &[String]) -> FieldOverlap {
     }
 }
 
-/// Whether a value is a JSON Schema that was echoed, for a contract that asks for none.
+/// Returns whether a value is an echoed JSON Schema, for a contract that does not ask for one.
 fn is_schema(value: &Value, fields: &[String]) -> bool {
     let Some(properties) = value.get("properties").and_then(Value::as_object) else { return false };
     let schemas = properties.values().all(|one| one.is_object() || one.is_boolean());
@@ -85,43 +86,43 @@ fn is_schema(value: &Value, fields: &[String]) -> bool {
     schemas && declared && !asked_for
 }
 
-/// Something beside the fitting object that could be the real reply.
+/// Text besides the valid object that could be the real reply.
 #[derive(Debug)]
 pub(super) struct RivalReply {
-    /// Where it stands.
+    /// The byte span in the reply text.
     pub(super) span: TextSpan,
     claim: RivalClaim,
 }
 
 #[derive(Debug)]
 enum RivalClaim {
-    /// Something that cannot be compared.
+    /// A rival whose value cannot be compared with the reply.
     Incomparable,
-    /// Some members of an object.
+    /// The members of a parsed object.
     Members(Value),
-    /// One field, in prose.
+    /// One field that prose states.
     Field(String, ClaimedValue),
 }
 
 #[derive(Debug)]
 enum ClaimedValue {
     Value(Value),
-    /// A word without JSON's quotes.
+    /// A word without JSON quotes.
     BareWord(String),
 }
 
 impl RivalReply {
-    /// A rival that is one whatever the reply says.
+    /// Creates a rival that no reply agrees with.
     pub(super) fn new(span: TextSpan) -> Self {
         Self { span, claim: RivalClaim::Incomparable }
     }
 
-    /// An object inside a sentence: no rival if it only says again what the reply says.
+    /// Creates a rival from a quoted object; it does not count if it only repeats the reply.
     pub(super) fn from_restatement(span: TextSpan, value: Value) -> Self {
         Self { span, claim: RivalClaim::Members(value) }
     }
 
-    /// Whether it says nothing else than the reply.
+    /// Returns whether the rival only repeats what the reply says.
     pub(super) fn agrees_with(&self, reply: &Value) -> bool {
         match &self.claim {
             RivalClaim::Incomparable => false,
@@ -138,8 +139,8 @@ impl RivalReply {
     }
 }
 
-/// The fields that a stretch of prose has as keys, in quotes of any kind, with what it says of
-/// them. A sentence behind the colon says nothing.
+/// Returns the contract fields that appear as quoted keys in a stretch of prose, with the values
+/// the prose gives them. A sentence after the colon is not a value.
 pub(super) fn find_claims(
     text: &str,
     prose: TextSpan,
@@ -168,7 +169,7 @@ pub(super) fn find_claims(
     claims
 }
 
-/// The field that stands, in quotes, at the end of a text.
+/// Returns the field whose quoted name ends a text.
 fn find_key_before<'f>(text: &str, longest: usize, fields: &'f [String]) -> Option<&'f str> {
     let text = text.trim_end();
     let closing = text.chars().next_back().filter(|c| is_quote(*c))?;
@@ -189,7 +190,7 @@ enum AfterColon {
     Sentence,
 }
 
-/// What stands behind the colon at `at`.
+/// Reads the value after the colon at `at`.
 fn read_after_colon(text: &str, at: usize, candidates: &[(TextSpan, Option<Value>)]) -> AfterColon {
     let rest = text[at..].trim_start();
     let start = text.len() - rest.len();
@@ -219,7 +220,7 @@ fn read_after_colon(text: &str, at: usize, candidates: &[(TextSpan, Option<Value
     if word.contains(char::is_whitespace) {
         return AfterColon::Sentence;
     }
-    // The period of a sentence behind a number is none of the number's.
+    // The period that ends a sentence is not part of a number before it.
     if let Ok(reading) = json::parse_json(word, RepairLevel::None) {
         return AfterColon::Claimed(ClaimedValue::Value(reading.value));
     }

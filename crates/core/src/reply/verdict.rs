@@ -1,18 +1,18 @@
-//! How an admission ended.
+//! The outcome of an admission.
 
 use super::{AcceptedValue, Violation};
 
-/// Accepted, or everything that was wrong.
+/// The accepted value, or everything that is wrong with the reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AdmissionVerdict {
-    /// The value, and what was done to get it.
+    /// The value with its span, repairs and defaults.
     Accepted(Box<AcceptedValue>),
-    /// All violations; never empty.
+    /// All violations found; never empty.
     Refused(Vec<Violation>),
 }
 
 impl AdmissionVerdict {
-    /// The accepted value, if there is one.
+    /// Returns the accepted value, or `None` if the reply was refused.
     #[must_use]
     pub fn as_accepted(&self) -> Option<&AcceptedValue> {
         match self {
@@ -21,7 +21,7 @@ impl AdmissionVerdict {
         }
     }
 
-    /// The violations; none where the reply was accepted.
+    /// Returns the violations; empty if the reply was accepted.
     #[must_use]
     pub fn violations(&self) -> &[Violation] {
         match self {

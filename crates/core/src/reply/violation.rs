@@ -1,4 +1,5 @@
-//! What is wrong with a reply, said so that a person, a program and a model can act on it.
+//! Violations: what is wrong with a reply, in a form that a person, a program and a model can act
+//! on.
 //!
 //! A violation is data, not an error: it is logged, shown, and put into the next prompt.
 
@@ -9,30 +10,32 @@ use serde_json::Value;
 
 use crate::json::TextSpan;
 
-/// What a sentence calls the place that the empty pointer names.
+/// The name of the empty pointer in messages.
 const ROOT_NAME: &str = "the reply";
 
-/// One thing wrong with a reply.
+/// One thing that is wrong with a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Violation {
-    /// The place in the value. A missing field is named by where it should stand.
+    /// The JSON Pointer of the location in the value. For a missing field, the pointer that the
+    /// field would have.
     pub pointer: String,
-    /// What kind of fault.
+    /// The kind of violation, stable across releases.
     pub code: Code,
-    /// What should have been there.
+    /// What the contract requires at this location.
     pub expected: String,
-    /// What was there, shortened.
+    /// What the reply has at this location, shortened.
     pub found: String,
-    /// The whole of it in one sentence.
+    /// The violation as one sentence, built from the other fields unless it is set separately.
     pub message: String,
-    /// What to do about it, where that is known.
+    /// Advice on how to fix the violation; absent if there is none.
     pub hint: Option<String>,
-    /// The place in the text, where it is known.
+    /// The byte span in the reply text; absent if the value was not text or the location is
+    /// unknown.
     pub span: Option<TextSpan>,
 }
 
 impl Violation {
-    /// A violation whose sentence is made of its parts.
+    /// Creates a violation whose message combines pointer, `expected` and `found`.
     pub fn new(
         code: Code,
         pointer: impl Into<String>,
@@ -45,28 +48,29 @@ impl Violation {
         Self { pointer, code, expected, found, message, hint: None, span: None }
     }
 
-    /// The same with another sentence.
+    /// Replaces the message.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
         self
     }
 
-    /// The same with advice.
+    /// Sets the hint.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same inside something larger: `prefix` is the pointer of what its pointer begins at.
+    /// Puts `prefix` before the pointer, for a value that is part of a larger one, and updates the
+    /// message.
     #[must_use]
     pub fn with_pointer_prefix(self, prefix: &str) -> Self {
         let pointer = format!("{prefix}{}", self.pointer);
         self.with_pointer(pointer)
     }
 
-    /// The same at another place, which its sentence then names.
+    /// Replaces the pointer, also in the message if the message begins with it.
     #[must_use]
     pub fn with_pointer(mut self, pointer: impl Into<String>) -> Self {
         let pointer = pointer.into();
@@ -79,14 +83,15 @@ impl Violation {
         self
     }
 
-    /// How many bytes of text it carries.
+    /// Returns the number of bytes in all text fields.
     #[must_use]
     pub fn text_bytes(&self) -> usize {
         let hint = self.hint.as_ref().map_or(0, String::len);
         self.pointer.len() + self.expected.len() + self.found.len() + self.message.len() + hint
     }
 
-    /// For the last of a list that leaves some out: how many there are, and how many are listed.
+    /// For the summary at the end of a shortened list, returns the total number of violations and
+    /// the number of those listed.
     pub(super) fn parse_totals(&self) -> Option<(usize, usize)> {
         if self.code != Code::MoreViolations {
             return None;
@@ -95,7 +100,7 @@ impl Violation {
         Some((self.found.parse().ok()?, listed))
     }
 
-    /// The same with a place in the text.
+    /// Sets the byte span in the reply text.
     #[must_use]
     pub fn with_span(mut self, span: TextSpan) -> Self {
         self.span = Some(span);
@@ -103,15 +108,15 @@ impl Violation {
     }
 }
 
-/// One line: the sentence, and the code in brackets.
+/// Writes one line: the message, and the code in brackets.
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} [{}]", self.message, self.code)
     }
 }
 
-/// A value as a violation shows it: JSON, cut at 60 characters. Only as much of the value is
-/// written as is shown.
+/// Formats a value for a violation: as JSON, cut at 60 characters, or as a count if an array or
+/// object has more than three entries. Writes only as much of the value as is shown.
 #[must_use]
 pub fn format_value(value: &Value) -> String {
     match value {
@@ -121,14 +126,14 @@ pub fn format_value(value: &Value) -> String {
         }
         other => {
             let mut beginning = TruncatingWriter::default();
-            // Writing ends early where the value is long, which is what the writer is for.
+            // The writer returns an error once it has enough text; that ends the formatting early.
             let _ = write!(beginning, "{other}");
             shorten_text(&beginning.text)
         }
     }
 }
 
-/// Takes as much text as [`shorten_text`] looks at, and refuses the rest.
+/// A writer that keeps as much text as [`shorten_text`] needs and refuses the rest.
 #[derive(Default)]
 struct TruncatingWriter {
     text: String,
@@ -146,10 +151,10 @@ impl fmt::Write for TruncatingWriter {
     }
 }
 
-/// How many characters of a value a violation shows.
+/// The number of characters of a value that a violation shows.
 const MAX_SHOWN_CHARS: usize = 60;
 
-/// The beginning of a text, where it is long.
+/// Cuts a text after [`MAX_SHOWN_CHARS`] characters and appends `…` if anything was cut.
 pub(crate) fn shorten_text(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -159,16 +164,16 @@ pub(crate) fn shorten_text(text: &str) -> String {
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// The kind of a fault. Each has a page under `docs/errors/`.
+        /// The kind of a violation. Each kind has a page under `docs/errors/`.
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Code {
             $($(#[$doc])* $variant,)*
-            /// A rule of the contract, by its id.
+            /// A rule of the contract, with the id of the rule.
             Rule(String),
         }
 
         impl Code {
-            /// Every code but the rules' own.
+            /// Every code except [`Code::Rule`].
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             fn name(&self) -> Option<&'static str> {
@@ -182,91 +187,92 @@ macro_rules! codes {
 }
 
 codes! {
-    /// More bytes than a reply may have.
+    /// The reply has more bytes than allowed.
     TooLarge = "too_large",
-    /// Bytes that are no UTF-8.
+    /// The reply is not valid UTF-8.
     NotUtf8 = "not_utf8",
-    /// No object anywhere.
+    /// The reply contains no JSON object.
     NoJson = "no_json",
-    /// A value, but not an object.
+    /// The reply is a JSON value other than an object.
     NotAnObject = "not_an_object",
-    /// Text where only the object may stand.
+    /// The reply has text where only the object is allowed.
     TextAroundJson = "text_around_json",
-    /// Text that JSON does not know.
+    /// The text is not valid JSON.
     InvalidJson = "invalid_json",
     /// The text ends inside the object.
     Truncated = "truncated",
-    /// Nesting beyond the limit.
+    /// The value is nested deeper than allowed.
     TooDeep = "too_deep",
-    /// A key, or all keys around a value together, beyond the limit.
+    /// A key, or all keys above a value together, are longer than allowed.
     PointerTooLong = "pointer_too_long",
-    /// A key its object already had.
+    /// An object has the same key twice.
     DuplicateKey = "duplicate_key",
-    /// A number no JSON value can hold.
+    /// No JSON value can hold the number exactly.
     LossyNumber = "lossy_number",
-    /// Half of a surrogate pair.
+    /// A string escape is half of a surrogate pair.
     LoneSurrogate = "lone_surrogate",
     /// More than one object could be the reply.
     Ambiguous = "ambiguous",
-    /// An object inside a sentence, a quotation or a document is no reply.
+    /// The object is part of a sentence, a quotation or a document, not a reply.
     QuotedObject = "quoted_object",
-    /// More objects than will be looked at.
+    /// The text has more objects than admission examines.
     TooManyCandidates = "too_many_candidates",
-    /// A field that must be there is not.
+    /// A required field is missing.
     Required = "required",
-    /// Another type.
+    /// The value has the wrong type.
     Type = "type",
-    /// None of the allowed values.
+    /// The value is not one of the allowed values.
     Enum = "enum",
-    /// Not the one allowed value.
+    /// The value is not the only allowed value.
     Const = "const",
-    /// A field nobody declared.
+    /// The schema does not declare the field.
     UnknownField = "unknown_field",
-    /// Too short a string.
+    /// The string is too short.
     MinLength = "min_length",
-    /// Too long a string.
+    /// The string is too long.
     MaxLength = "max_length",
-    /// A string of another pattern.
+    /// The string does not match the pattern.
     Pattern = "pattern",
-    /// A string of another format.
+    /// The string does not have the required format.
     Format = "format",
-    /// Too small a number.
+    /// The number is too small.
     Minimum = "minimum",
-    /// Too large a number.
+    /// The number is too large.
     Maximum = "maximum",
-    /// Not a multiple.
+    /// The number is not a multiple of the required one.
     MultipleOf = "multiple_of",
-    /// Too few items.
+    /// The array has too few items.
     MinItems = "min_items",
-    /// Too many items.
+    /// The array has too many items.
     MaxItems = "max_items",
-    /// The same item twice.
+    /// The array has two equal items.
     UniqueItems = "unique_items",
-    /// No item of the kind that must be there.
+    /// The array does not have the items that `contains` requires.
     Contains = "contains",
-    /// Too few fields.
+    /// The object has too few fields.
     MinProperties = "min_properties",
-    /// Too many fields.
+    /// The object has too many fields.
     MaxProperties = "max_properties",
-    /// Several alternatives fit where exactly one may.
+    /// Several `oneOf` alternatives match where exactly one may.
     OneOf = "one_of",
-    /// None of the alternatives fits.
+    /// None of the alternatives matches.
     AnyOf = "any_of",
-    /// What the schema excludes.
+    /// The value matches a schema that `not` excludes.
     Not = "not",
-    /// Content in another encoding or of another media type.
+    /// The string has the wrong content encoding or media type.
     Content = "content",
-    /// A fault the schema names itself.
+    /// The value breaks a schema keyword that has no code of its own, or it is too large to say
+    /// which.
     Schema = "schema",
-    /// A patch that is none.
+    /// The patch is malformed.
     InvalidPatch = "invalid_patch",
-    /// A write to a place that is not the writer's.
+    /// The patch writes or reads a location outside its authority.
     NotAuthorized = "not_authorized",
-    /// An operation that cannot be done to the document.
+    /// An operation of the patch cannot be applied to the document.
     PatchFailed = "patch_failed",
-    /// A `test` that does not hold.
+    /// The value of a `test` operation differs from the document.
     TestFailed = "test_failed",
-    /// More violations than are listed.
+    /// The list is shortened; this entry gives the total number of violations.
     MoreViolations = "more_violations",
 }
 
@@ -286,7 +292,7 @@ impl Serialize for Code {
     }
 }
 
-/// Reads what `Serialize` writes; a name that is no code of ours is a rule's.
+/// Parses what `Serialize` writes; an unknown name becomes [`Code::Rule`].
 impl<'de> Deserialize<'de> for Code {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;

@@ -1,11 +1,11 @@
-//! Violations as they are gathered: a bounded number is kept, the rest are counted.
+//! A bounded list of violations: it keeps a limited number of them and counts the rest.
 //!
-//! Everything that lists violations goes through here, so that no refused reply can fill a log.
+//! All code that lists violations uses it, so a refused reply cannot fill a log.
 
 use super::violation::{Code, Violation};
 use crate::limits::{MAX_VIOLATION_BYTES, MAX_VIOLATIONS};
 
-/// Violations that were found so far.
+/// The violations found so far, within [`MAX_VIOLATIONS`] and [`MAX_VIOLATION_BYTES`].
 #[derive(Debug, Default)]
 pub struct ViolationList {
     listed: Vec<Violation>,
@@ -14,8 +14,8 @@ pub struct ViolationList {
 }
 
 impl ViolationList {
-    /// Keeps a violation while there is room, and counts it in any case. A violation that equals
-    /// the one before it says nothing new.
+    /// Keeps the violation if there is room, and counts it in any case. A violation equal to the
+    /// previous one is neither kept nor counted.
     pub fn push(&mut self, violation: Violation) {
         if self.listed.last() == Some(&violation) {
             return;
@@ -29,12 +29,13 @@ impl ViolationList {
         self.count += 1;
     }
 
-    /// Counts violations that nobody has put into words.
+    /// Counts violations that were not built.
     pub fn count_more(&mut self, more: usize) {
         self.count += more;
     }
 
-    /// Whether further violations are only counted. Making their words is then in vain.
+    /// Returns whether the list only counts further violations, so that the caller need not build
+    /// them.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.listed.len() >= MAX_VIOLATIONS
@@ -42,14 +43,14 @@ impl ViolationList {
             || self.count > self.listed.len()
     }
 
-    /// How many there are, those that were only counted included.
+    /// Returns the number of violations, including those that were only counted.
     #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The violations that were kept, and as the last one how many there are in all where some
-    /// were not kept.
+    /// Returns the kept violations. If some were only counted, the last entry gives the total
+    /// number.
     #[must_use]
     pub fn finish(self) -> Vec<Violation> {
         let Self { listed: mut kept, count, .. } = self;
@@ -68,7 +69,7 @@ impl Extend<Violation> for ViolationList {
     fn extend<T: IntoIterator<Item = Violation>>(&mut self, violations: T) {
         for violation in violations {
             match violation.parse_totals() {
-                // A list that was finished before goes on being counted here.
+                // The total of a list that was finished earlier is added to this count.
                 Some((count, listed)) => self.count_more(count - listed),
                 None => self.push(violation),
             }
@@ -84,7 +85,7 @@ impl FromIterator<Violation> for ViolationList {
     }
 }
 
-/// How many violations a finished list stands for.
+/// Returns the number of violations that a finished list represents, including those not listed.
 #[must_use]
 pub fn count_violations(violations: &[Violation]) -> usize {
     match violations.last().and_then(Violation::parse_totals) {
@@ -113,7 +114,7 @@ mod tests {
             "5000 violations in all; the first 100 are listed [more_violations]"
         );
 
-        // Lists are joined without losing count.
+        // Joining lists keeps the total.
         let mut joined: ViolationList = finished.into_iter().collect();
         joined.push(violation(9_000, "2"));
         assert_eq!(count_violations(&joined.finish()), 5_001);

@@ -1,10 +1,10 @@
-//! Where in the text a violation stands.
+//! Finds the byte spans of violations in the reply text.
 
 use super::Violation;
 use crate::json::{self, RepairLevel};
 
-/// Gives every violation that has only a pointer its place in the text: its own, or that of the
-/// nearest thing around it that exists.
+/// Sets the span of every violation that has only a pointer: the span of its location, or of the
+/// nearest existing ancestor. `start` is the offset of the object in `text`.
 pub(super) fn fill_spans(
     mut violations: Vec<Violation>,
     text: &str,

@@ -1,8 +1,9 @@
-//! A lone wrapper around the reply: `{"result": {…}}`, `[{…}]`, or a string that holds the object.
+//! Removes a lone wrapper around the reply: `{"result": {…}}`, `[{…}]`, or a string that holds the
+//! object.
 //!
-//! Only the outermost layer, only where it holds nothing else, and only where the contract refuses
-//! the outer value and takes the inner one; why that is lossless stands in
-//! `docs/decisions/0020-what-stands-as-a-reply.md`.
+//! Only the outermost layer is removed, only if it holds nothing else, and only if the contract
+//! refuses the outer value and accepts the inner one.
+//! `docs/decisions/0020-what-stands-as-a-reply.md` explains why this loses nothing.
 
 use serde_json::Value;
 
@@ -11,10 +12,11 @@ use crate::json::{self, ParsedJson, Repair, RepairKind, RepairLevel, TextSpan};
 
 use super::intake::{self, ReplyCandidate, build_candidate};
 
-/// Members that hold a reply and say nothing about it. The contract's own id is one, too.
+/// Keys that hold a reply and say nothing about it. The id of the contract counts as one, too.
 const WRAPPER_KEYS: [&str; 7] = ["result", "response", "answer", "output", "data", "reply", "json"];
 
-/// A list or a string in `within` that may hold the object, and nothing beside it.
+/// Returns the array or string in `within` as a candidate if it can hold the object and nothing
+/// else surrounds it.
 pub(super) fn find_wrapped_object(
     text: &str,
     within: TextSpan,
@@ -34,7 +36,8 @@ pub(super) fn find_wrapped_object(
     (holds && alone).then(|| build_candidate(text, reading.span, Ok(reading)))
 }
 
-/// The whole text, or its one fence, as a string that may hold the object.
+/// Returns the whole text, or the content of its single fence, as a candidate if it is a string
+/// that can hold the object.
 pub(super) fn find_string_wrapped_object(text: &str, level: RepairLevel) -> Option<ReplyCandidate> {
     let whole = TextSpan::new(0, text.len());
     let (within, fence) = match intake::find_fence(text, whole) {
@@ -53,8 +56,9 @@ pub(super) fn find_string_wrapped_object(text: &str, level: RepairLevel) -> Opti
     Some(held)
 }
 
-/// The reading of what a lone wrapper holds, where the contract takes that and not the wrapper.
-/// The reading's span is the inner object's, where it has one in the text.
+/// Returns the content of a lone wrapper if the contract accepts the content and not the wrapper.
+/// The span of the result is that of the inner object, or of the wrapper if the object is inside a
+/// string.
 pub(super) fn unwrap_lone_wrapper(
     text: &str,
     reading: &ParsedJson,
@@ -86,7 +90,7 @@ pub(super) fn unwrap_lone_wrapper(
     Some(ParsedJson { value, span, repairs, data_losses: Vec::new(), data_loss_count: 0 })
 }
 
-/// Where the held object stands; a string has none in the text itself.
+/// Returns the span of the inner object, or `None` if it is inside a string.
 fn find_inner_span(text: &str, reading: &ParsedJson, level: RepairLevel) -> Option<TextSpan> {
     if reading.value.is_string() {
         return None;

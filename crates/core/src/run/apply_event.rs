@@ -1,4 +1,4 @@
-//! The fold: one event more, and what the run is then. The same for live runs, recovery and replay.
+//! The fold: applies one event to a run state. Live runs, recovery and replay share it.
 
 use std::sync::Arc;
 
@@ -16,75 +16,76 @@ use super::{FailedItem, ItemProgress};
 use crate::json;
 use crate::patch::PatchError;
 
-/// Who it was when nobody answered in time.
+/// The actor recorded when a deadline passes without an answer.
 pub(super) const DEADLINE_ACTOR: &str = "the deadline";
 
-/// A log that no decision can have written.
+/// The log contains something that no decision can have written.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum CorruptLogError {
-    /// A patch that does not fit the document.
+    /// A recorded patch does not apply to the document.
     #[error("event {seq}: its patch does not fit the document: {source}")]
     Patch {
-        /// The event.
+        /// Number of the event in the run, from 1.
         seq: u64,
-        /// Why not.
+        /// Why the patch does not apply.
         source: PatchError,
     },
-    /// An event about something that is not there.
+    /// An event refers to an action or a wait that does not exist.
     #[error("event {seq}: `{kind}` names `{what}`, which is not there")]
     UnknownReference {
-        /// The event.
+        /// Number of the event in the run, from 1.
         seq: u64,
-        /// Its kind.
+        /// Kind of the event, as [`RunEvent::kind`] returns it.
         kind: &'static str,
-        /// What it names.
+        /// The id that the event refers to.
         what: String,
     },
-    /// An event that is not the next one.
+    /// An event does not carry the next number of the run.
     #[error("event {found} stands where event {expected} should")]
     OutOfOrder {
-        /// Which should be next.
+        /// The number that should come next.
         expected: u64,
-        /// Which came.
+        /// The number that the log has.
         found: u64,
     },
-    /// Text that is no entry.
+    /// The text of an entry cannot be parsed, or the entry belongs to another run or a newer
+    /// format.
     #[error("event {seq} cannot be read: {message}")]
     Unreadable {
-        /// The event.
+        /// Number of the first event of the entry.
         seq: u64,
-        /// Why not.
+        /// Why the entry cannot be read.
         message: String,
     },
-    /// A hash that does not follow from the one before.
+    /// The hash of an entry does not follow from the hash before it.
     #[error(
         "version {version} does not follow from the one before it: its hash is {found}, and should be {expected}"
     )]
     HashMismatch {
-        /// The version.
+        /// Version of the run that the entry records.
         version: u64,
-        /// What it should be.
+        /// The hash computed from the previous hash and the text.
         expected: String,
-        /// What it is.
+        /// The hash stored with the entry.
         found: String,
     },
-    /// What stands beside an entry is not what it says of itself.
+    /// A column stored with an entry contradicts the body of the entry.
     #[error(
         "version {version}: beside it stands {what} {row_value}, and it says {body_value} itself"
     )]
     RowMismatch {
-        /// The version.
+        /// Version that the body gives.
         version: u64,
-        /// Of what.
+        /// Name of the column: `version`, `last event` or `time`.
         what: &'static str,
-        /// What stands beside it.
+        /// The value in the column.
         row_value: u64,
-        /// What it says.
+        /// The value in the body.
         body_value: u64,
     },
 }
 
-/// Folds one event into the state.
+/// Applies one event to the state.
 #[expect(clippy::too_many_lines, reason = "one arm an event: the whole fold on one page")]
 pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogError> {
     state.seq += 1;
@@ -163,7 +164,7 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             state.step.get_or_insert_with(ModelStep::default).provider_failures += 1;
         }
         RunEvent::ReplyRefused { violations, told, .. } => {
-            // A patch by hand belongs to no step.
+            // A patch submitted by hand belongs to no step.
             if let Some(step) = &mut state.step {
                 step.violations.clone_from(violations);
                 if let Some(told) = told {
@@ -226,7 +227,8 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             state.blocked = Some(blocked.clone());
             state.closed.clear();
             state.again_at = None;
-            // Whoever helps begins anew: what was ordered before is not waited for any more.
+            // Resuming starts the work again, so the run no longer waits for actions requested
+            // before.
             if matches!(blocked, BlockReason::Trouble { .. } | BlockReason::NoTicket { .. }) {
                 drop_pending_actions(state);
             }
@@ -284,7 +286,7 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
         RunEvent::Halted { by, reason } => state.halted = Some((by.clone(), reason.clone())),
         RunEvent::Resumed { .. } => {
             state.halted = None;
-            // Who was denied may ask again.
+            // After a denial, approval may be requested again.
             state.decisions.retain(|_, decision| decision.approve);
             if state.blocked.is_none() {
                 state.held = None;
@@ -293,7 +295,7 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
         RunEvent::Unblocked { .. } => {
             state.held = None;
             match state.blocked.take() {
-                // Every try was refused, so the step begins anew.
+                // Every attempt was refused, so the step starts over.
                 Some(BlockReason::Refused) => state.step = None,
                 Some(BlockReason::Trouble { .. }) => state.round.reset_failed(),
                 Some(BlockReason::Budget { .. } | BlockReason::NoTicket { .. }) | None => {}
@@ -318,18 +320,20 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
     Ok(())
 }
 
-/// Folds a change whose outcome is known: whoever tried the patch on a copy need not try it again.
+/// Applies a document change whose result is already known. The caller applied the patch to a copy,
+/// so it need not be applied again.
 pub(super) fn apply_known_document(state: &mut RunState, document: Value) {
     state.seq += 1;
     state.document = Arc::new(document);
 }
 
-/// Results of what is dropped are not taken any more. What other runs must be told stays.
+/// Discards pending actions; their results are rejected from now on. Notifications to other runs
+/// stay pending.
 fn drop_pending_actions(state: &mut RunState) {
     state.pending.retain(|_, order| matches!(order, PendingAction::Tell { .. }));
 }
 
-/// What a model is told of the tools it asked for.
+/// Renders the results of the requested tools as the next message to the model.
 fn format_tool_results(tools: &[ToolUse]) -> String {
     let mut text = String::new();
     for used in tools {
@@ -352,7 +356,7 @@ fn spend(state: &mut RunState, budget: &str, amount: u64) {
     }
 }
 
-/// Puts a value of the engine's in its place; what holds it is made where it is missing.
+/// Sets an engine-owned field, creating missing parent objects.
 pub(super) fn set_at_pointer(document: &mut Value, at: &str, value: &Value) {
     let mut place = document;
     for segment in json::split_pointer(at) {

@@ -1,98 +1,100 @@
-//! Orders to the world outside: effects and tool calls, with every place filled in.
+//! Effects and tool calls with every template filled in.
 //!
-//! The core writes them down; the runtime carries them out. Stored in the log: a field may be added,
-//! one that is there keeps its meaning.
+//! The core records them and the runtime executes them. They are stored in the log: fields may be
+//! added, and existing fields keep their meaning.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Something to be done outside.
+/// An effect for the runtime to execute.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
 pub enum EffectCall {
-    /// Write a file inside the workspace.
+    /// Writes a file inside the workspace.
     Write {
-        /// Where.
+        /// Path of the file inside the workspace.
         path: String,
-        /// What.
+        /// The full text of the file.
         content: String,
-        /// Whether a file that holds something else is left alone.
+        /// Whether to leave an existing file with different content unchanged. The default is
+        /// `false`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         once: bool,
     },
-    /// Copy a file inside the workspace.
+    /// Copies a file inside the workspace.
     Copy {
-        /// Which.
+        /// Path of the file to copy, inside the workspace.
         from: String,
-        /// Where to.
+        /// Path of the copy, inside the workspace.
         to: String,
-        /// Whether a file that holds something else is left alone.
+        /// Whether to leave an existing file with different content unchanged. The default is
+        /// `false`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         once: bool,
     },
-    /// Run a program that the policy declares.
+    /// Runs a program that the policy declares.
     Run {
-        /// Its name in the policy.
+        /// Name of the program in the policy.
         program: String,
-        /// Arguments behind the declared ones.
+        /// Arguments appended to the declared ones.
         args: Vec<String>,
-        /// What it gets on standard input.
+        /// Value passed on standard input; absent if the program gets none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input: Option<Value>,
     },
-    /// Call a host that the policy allows.
+    /// Sends a request to a host that the policy allows.
     Http {
-        /// The method.
+        /// The HTTP method.
         method: String,
-        /// The address.
+        /// The absolute URL.
         url: String,
-        /// The body.
+        /// The request body; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         body: Option<Value>,
     },
-    /// Look something up in a declared source.
+    /// Queries a source that the policy declares.
     Retrieve {
-        /// Its name in the policy.
+        /// Name of the source in the policy.
         source: String,
-        /// The question.
+        /// The query, in the form that the source expects.
         query: Value,
     },
 }
 
-/// One use of a tool by an agent.
+/// One tool call by an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "tool", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ToolCall {
-    /// Read a file.
+    /// Reads a file of the workspace.
     Read {
-        /// Which.
+        /// Path of the file inside the workspace.
         path: String,
     },
-    /// Write a file.
+    /// Writes a file of the workspace.
     Write {
-        /// Which.
+        /// Path of the file inside the workspace.
         path: String,
-        /// What it will hold.
+        /// The full text of the file.
         content: String,
     },
-    /// List a folder.
+    /// Lists a folder of the workspace.
     List {
-        /// Which; the workspace itself when empty.
+        /// Path of the folder; the workspace root if empty.
         #[serde(default)]
         path: String,
     },
-    /// Find a text in files.
+    /// Searches files of the workspace for a text.
     Search {
-        /// The text.
+        /// The text to search for.
         query: String,
-        /// In which folder; everywhere when empty.
+        /// Folder to search; the whole workspace if empty.
         #[serde(default)]
         path: String,
     },
 }
 
 impl ToolCall {
-    /// The tool's name.
+    /// The tool's name, as it appears in tool calls and agent files.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
-//! Events: what is now true. A run is the fold of its events, and nothing else changes it.
+//! Events: the facts of a run. A run is the fold of its events, and nothing else changes it.
 //!
-//! Stored for ever: a field may be added, one that is there keeps its meaning, and every past
-//! version stays readable (`FORMAT` counts them).
+//! Events are stored permanently. Fields may be added, existing fields keep their meaning, and
+//! every past version of the format stays readable ([`LOG_FORMAT`] counts them).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,307 +14,311 @@ use crate::json::Repair;
 use crate::patch::Patch;
 use crate::reply::Violation;
 
-/// The version of the format that is written.
+/// The version of the log format that this build writes.
 pub const LOG_FORMAT: u32 = 1;
 
-/// A fact of a run.
+/// One fact in the log of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RunEvent {
-    /// Something came in. The first event of every version.
+    /// The run received an input. This is the first event of every version.
     Received {
-        /// What.
+        /// The input, as it was decided.
         input: Box<RunInput>,
     },
-    /// The run exists.
+    /// The run was started.
     Started {
-        /// The digest of its protocol.
+        /// Digest of the protocol that the run is pinned to.
         protocol: String,
-        /// Its workflow.
+        /// Id of the workflow.
         workflow: String,
-        /// Its document.
+        /// The initial document.
         document: Value,
-        /// The model that is asked, whatever agents and index say.
+        /// Model to use instead of the one that agents and the index name; absent if not
+        /// overridden.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
-        /// The run that waits for it.
+        /// The run that waits for this one; absent if nothing started it as a child.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<ParentRun>,
-        /// What it was forked from.
+        /// The run and version that this run was forked from; absent if it is not a fork.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fork: Option<ForkOrigin>,
-        /// The tickets it begins with: those that the version it was forked from held.
+        /// Tickets that the run starts with: those held at the version it was forked from.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tickets: Vec<String>,
     },
-    /// A phase was entered.
+    /// The run entered a phase.
     PhaseEntered {
-        /// Which.
+        /// Id of the phase.
         phase: String,
     },
-    /// A way was taken.
+    /// The run took a transition.
     WayTaken {
-        /// Its position among the workflow's transitions; `Empty` where no transition led there.
+        /// Position among the workflow's transitions; `None` if the run moved without a transition.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         way: Option<usize>,
-        /// From where.
+        /// Id of the phase that the run left.
         from: String,
-        /// Where to.
+        /// Id of the phase that the run enters.
         to: String,
-        /// What opened it.
+        /// Why the transition was open, for people.
         because: String,
     },
-    /// Tickets were given: a phase's work was accepted, or a way was taken.
+    /// Tickets were issued: a phase's work was accepted, or a transition was taken.
     TicketsGiven {
-        /// Which.
+        /// Names of the issued tickets.
         tickets: Vec<String>,
     },
-    /// Tickets were taken back: the work that gave them, or that they rest on, begins anew.
+    /// Tickets were revoked: the work that issued them, or that they depend on, starts over.
     TicketsTakenBack {
-        /// Which.
+        /// Names of the revoked tickets.
         tickets: Vec<String>,
     },
-    /// No way was open.
+    /// No transition was open.
     GatesClosed {
-        /// Each gate, and why.
+        /// Each closed gate with its reason.
         gates: Vec<ClosedGate>,
-        /// When they are asked again.
+        /// When the gates are evaluated again; absent if no gate has a retry left.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         again_at: Option<Timestamp>,
     },
-    /// A model is to be asked.
+    /// The engine requested a model call.
     ModelAsked {
-        /// The order.
+        /// Id of the action.
         action: String,
-        /// Which try of this step.
+        /// Number of the attempt in this step, from 1.
         attempt: u32,
-        /// Not before.
+        /// Earliest time of the call; absent if it may start at once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         not_before: Option<Timestamp>,
     },
-    /// A provider failed.
+    /// The provider failed to answer a model call.
     ProviderFailed {
-        /// What kind of failure.
+        /// Kind of the failure, in one word.
         failure: String,
-        /// A sentence.
+        /// What happened, in a sentence.
         message: String,
     },
     /// A reply was refused.
     ReplyRefused {
-        /// Which try of this step; 0 where a person handed it in.
+        /// Number of the attempt in this step, from 1; 0 for a reply that a person submitted.
         attempt: u32,
-        /// Everything wrong with it.
+        /// Every violation that was found in the reply.
         violations: Vec<Violation>,
-        /// What the model is told; absent where it is not asked again.
+        /// The retry message to the model; absent if there is no retry.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         told: Option<String>,
     },
     /// A reply was accepted.
     ReplyAccepted {
-        /// Which try of this step; 0 where a person handed it in.
+        /// Number of the attempt in this step, from 1; 0 for a reply that a person submitted.
         attempt: u32,
-        /// What was mended on the way.
+        /// Repairs made while reading the reply; the list is bounded.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         repairs: Vec<Repair>,
-        /// How many repairs more there were than the list keeps.
+        /// Number of further repairs that the list does not contain.
         #[serde(default, skip_serializing_if = "is_zero")]
         more_repairs: usize,
-        /// Where defaults were filled in.
+        /// Pointers at which defaults were filled in; the list is bounded.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         defaults: Vec<String>,
-        /// How many defaults more there were than the list keeps.
+        /// Number of further defaults that the list does not contain.
         #[serde(default, skip_serializing_if = "is_zero")]
         more_defaults: usize,
     },
     /// The document changed.
     DocumentChanged {
-        /// How.
+        /// The change as an RFC 6902 patch.
         patch: Patch,
     },
-    /// The author of the protocol has the log say this; nothing else changes.
+    /// The author's own event, emitted by a change of the protocol. It changes nothing else.
     Announced {
-        /// Its name, in capitals.
+        /// Name of the event, in capitals.
         name: String,
-        /// What it says.
+        /// Payload of the event; absent if the author gives none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         data: Option<Value>,
     },
-    /// The engine's own places in the document changed.
+    /// The engine updated its own fields in the document.
     Stamped {
-        /// Place and value.
+        /// Pointer and new value of each field.
         places: Vec<(String, Value)>,
     },
     /// Tokens, money, or a budget of the author's were spent.
     Spent {
-        /// From which.
+        /// Name of the budget.
         budget: String,
-        /// How much.
+        /// Amount in the unit of the budget.
         amount: u64,
     },
     /// A wait was opened.
     WaitOpened {
-        /// It.
+        /// The wait, with its id.
         wait: Box<RunWait>,
     },
-    /// A wait ended.
+    /// A wait was closed.
     WaitClosed {
-        /// Which.
+        /// Id of the wait.
         wait: String,
-        /// How.
+        /// How the wait was closed.
         closing: WaitResolution,
     },
-    /// The run cannot go on until somebody helps.
+    /// The run cannot continue without help.
     Blocked {
-        /// By what.
+        /// What blocks the run.
         blocked: BlockReason,
     },
-    /// What comes next was put off: the run is halted or blocked.
+    /// The next step was deferred because the run is halted or blocked.
     Held {
-        /// It.
+        /// The step that follows once the run continues.
         next: Continuation,
     },
-    /// An effect is to be done.
+    /// The engine requested an effect.
     EffectAsked {
-        /// The order.
+        /// Id of the action.
         action: String,
-        /// Which try.
+        /// Number of the attempt, from 1.
         attempt: u32,
-        /// What.
+        /// The effect to execute.
         effect: EffectCall,
-        /// Not before.
+        /// Earliest time of execution; absent if it may start at once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         not_before: Option<Timestamp>,
-        /// The item that it is about.
+        /// The item that the effect is for; absent in a phase without `each`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         item: Option<Value>,
     },
-    /// An effect was done.
+    /// An effect was executed.
     EffectDone {
-        /// The order.
+        /// Id of the action.
         action: String,
     },
     /// An effect failed.
     EffectFailed {
-        /// The order.
+        /// Id of the action.
         action: String,
-        /// What kind of failure.
+        /// Kind of the failure, in one word.
         failure: String,
-        /// A sentence.
+        /// What happened, in a sentence.
         message: String,
     },
-    /// A tool is to be used.
+    /// The engine requested a tool call.
     ToolAsked {
-        /// The order.
+        /// Id of the action.
         action: String,
-        /// What for.
+        /// The call to execute.
         call: ToolCall,
     },
-    /// A tool was used.
+    /// A tool call finished.
     ToolUsed {
-        /// The order.
+        /// Id of the action.
         action: String,
-        /// Whether it could do what was asked.
+        /// Whether the tool succeeded.
         ok: bool,
     },
-    /// A hook is to be run.
+    /// The engine requested a hook.
     HookAsked {
-        /// The order.
+        /// Id of the action.
         action: String,
-        /// Its id.
+        /// Id of the hook in the protocol.
         hook: String,
-        /// The way that is held until it answers; `Empty` where a phase was entered.
+        /// Position of the transition that waits for the answer; `None` for a hook on entering a
+        /// phase.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         way: Option<usize>,
     },
     /// A hook answered.
     HookAnswered {
-        /// The order.
+        /// Id of the action.
         action: String,
-        /// In words.
+        /// The answer, in words.
         answer: String,
     },
-    /// A child run is to be started.
+    /// The engine requested a child run.
     ChildAsked {
-        /// The order.
+        /// Id of the action.
         action: String,
-        /// Its id.
+        /// Id of the child run.
         run: String,
-        /// Its workflow.
+        /// Id of the child's workflow.
         workflow: String,
-        /// What is merged into its first document.
+        /// What is merged into the child's initial document.
         document: Value,
-        /// How deep it stands.
+        /// Nesting depth of the child; a run without a parent has depth 0.
         depth: u32,
-        /// What tells its item from the others of the phase.
+        /// Key that distinguishes the child's item from the other items of the phase; absent
+        /// without a fan-out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
-        /// The item that it is about.
+        /// The item that the child is for; absent without a fan-out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         item: Option<Value>,
     },
-    /// An item of a phase that does the same for each of several failed for good.
+    /// One item of a phase with `each` failed permanently.
     ItemFailed {
-        /// It.
+        /// The item that failed.
         item: Value,
-        /// What tells its item from the others of the phase.
+        /// Key that distinguishes the item from the other items of the phase; absent if it has no
+        /// child run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
         /// What happened, in a sentence.
         what: String,
-        /// Whether it is tried again when somebody says so; else the phase goes on without it.
+        /// Whether a person can have the item retried; if not, the phase continues without it.
         again: bool,
     },
     /// A child run ended.
     ChildEnded {
-        /// The order.
+        /// Id of the action that started the child.
         action: String,
-        /// Whether it reached its end.
+        /// Whether the child completed; if not, it failed or was cancelled.
         completed: bool,
     },
-    /// Another run is to be told something.
+    /// The engine requested a notification to another run.
     TellAsked {
-        /// The order.
+        /// Id of the action.
         action: String,
-        /// Whom.
+        /// Id of the run to notify.
         run: String,
-        /// What.
+        /// The content of the notification.
         tell: RunNotification,
     },
-    /// It was told.
+    /// The other run received the notification.
     Told {
-        /// The order.
+        /// Id of the action.
         action: String,
     },
-    /// A person stopped the run.
+    /// A person halted the run.
     Halted {
-        /// Who.
+        /// Who halted it.
         by: String,
-        /// Why.
+        /// The stated reason; absent if none was given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// A person let it go on.
+    /// A person resumed a halted run.
     Resumed {
-        /// Who.
+        /// Who resumed it.
         by: String,
     },
-    /// A person helped: what blocked the run does so no more.
+    /// A person helped, and the reason that blocked the run is cleared.
     Unblocked {
-        /// Who.
+        /// Who unblocked the run.
         by: String,
     },
-    /// More of a budget was granted.
+    /// A person raised a budget.
     Granted {
-        /// Of which.
+        /// Name of the budget: `name`, or `name@phase`.
         budget: String,
-        /// How much more.
+        /// The additional amount, in the unit of the budget.
         amount: u64,
     },
-    /// The run is over.
+    /// The run ended.
     Ended {
-        /// How.
+        /// How the run ended.
         end: RunEndKind,
-        /// Why.
+        /// Why the run ended, in a sentence; absent if there is nothing to add.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
@@ -325,24 +329,24 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// What one run tells another.
+/// A message from one run to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "tell", rename_all = "snake_case")]
 pub enum RunNotification {
-    /// The parent: its child has ended.
+    /// To the parent: its child has ended.
     ChildEnded {
-        /// The parent's order.
+        /// Id of the parent's action that started the child.
         action: String,
     },
-    /// A child: it is not needed any more.
+    /// To a child: the parent no longer needs it.
     Cancel {
-        /// Why.
+        /// Why the child is cancelled, in a sentence.
         reason: String,
     },
 }
 
 impl RunEvent {
-    /// The word that the log has for it.
+    /// The name of this event in the log.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

@@ -1,7 +1,8 @@
-//! Inputs: what came from outside. Everything `decide` may know beside protocol and state.
+//! Inputs: what reaches a run from outside. Beside the protocol and the state, an input is all that
+//! [`decide`](super::decide()) sees.
 //!
-//! Stored in the log, so that every decision can be made again: a field may be added, one that is
-//! there keeps its meaning.
+//! Inputs are stored in the log so that every decision can be repeated. Fields may be added, and
+//! existing fields keep their meaning.
 
 use std::collections::BTreeMap;
 
@@ -12,291 +13,296 @@ use super::Timestamp;
 use crate::json::Repair;
 use crate::reply::FinishReason;
 
-/// Something that came, when, and under which key.
+/// An input with its time and its idempotency key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunInput {
-    /// When it came.
+    /// When the input arrived.
     pub time: Timestamp,
-    /// The same key twice is one input.
+    /// Idempotency key: inputs with the same key count as one. Absent if the caller gives none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// Which files of the workspace were there, of those that gates ask for.
+    /// Whether each workspace file that gates check for exists, by path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, bool>,
-    /// What came.
+    /// What the input is.
     pub what: InputKind,
 }
 
-/// What came.
+/// The kinds of input, each with its content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "input", rename_all = "snake_case")]
 pub enum InputKind {
-    /// A run is to begin.
+    /// Starts the run.
     Start(Box<RunStart>),
-    /// A model replied, or somebody in its place.
+    /// A model replied, or a person or script in its place.
     ModelReplied(Box<ModelReply>),
-    /// A model could not be asked.
+    /// A model call failed.
     ModelFailed {
-        /// The order.
+        /// Id of the action.
         action: String,
-        /// What kind of failure, in one word.
+        /// Kind of the failure, in one word.
         failure: String,
-        /// A sentence.
+        /// What happened, in a sentence.
         message: String,
-        /// Whether another try may help.
+        /// Whether a retry may help.
         retryable: bool,
-        /// How long the provider asks to wait, in milliseconds.
+        /// Delay that the provider asks for, in milliseconds; absent if it asks for none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after: Option<i64>,
-        /// Where the bytes sent and received are kept.
+        /// Digests of the request and the response; absent if nothing was exchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exchange: Option<ExchangeDigests>,
     },
-    /// Somebody hands in a reply or a patch where the run asks nobody in particular.
+    /// A person submitted a patch in a phase without pending work, or a reply in place of a model
+    /// that was refused or cannot be called.
     Submitted {
-        /// The text.
+        /// The submitted text.
         text: String,
-        /// Who.
+        /// Who submitted it.
         by: String,
     },
-    /// Somebody answered a question or brought a document.
+    /// A person answered a question or provided a document.
     Answered {
-        /// Which wait.
+        /// Id of the wait.
         wait: String,
-        /// The answer.
+        /// The answer, checked against the shape of the wait.
         value: Value,
-        /// Who.
+        /// Who answered it.
         by: String,
     },
-    /// Somebody approved or denied.
+    /// A person approved or denied a request.
     Decided {
-        /// Which wait.
+        /// Id of the wait.
         wait: String,
-        /// Yes or no.
+        /// Whether the request is approved.
         approve: bool,
-        /// Who.
+        /// Who decided it.
         by: String,
-        /// Why.
+        /// The stated reason; absent if none was given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
-    /// Time went by.
+    /// Time passed: deadlines, time-outs and retries that are due take effect.
     Ticked,
-    /// An effect was done.
+    /// An effect was executed.
     EffectFinished {
-        /// The order.
+        /// Id of the action.
         action: String,
-        /// What came of it.
+        /// The result of the effect.
         result: Value,
     },
-    /// An effect could not be done.
+    /// An effect failed.
     EffectFailed {
-        /// The order.
+        /// Id of the action.
         action: String,
-        /// What kind of failure, in one word.
+        /// Kind of the failure, in one word.
         failure: String,
-        /// A sentence.
+        /// What happened, in a sentence.
         message: String,
-        /// Whether another try may help.
+        /// Whether a retry may help.
         retryable: bool,
     },
-    /// A tool was used.
+    /// A tool call finished.
     ToolFinished {
-        /// The order.
+        /// Id of the action.
         action: String,
-        /// Whether it could do what was asked.
+        /// Whether the tool succeeded.
         ok: bool,
-        /// What the agent gets to see.
+        /// The text that the agent sees.
         output: String,
     },
     /// A hook answered.
     HookFinished {
-        /// The order.
+        /// Id of the action.
         action: String,
-        /// What.
+        /// The hook's answer.
         answer: HookAnswer,
     },
     /// A child run ended.
     ChildEnded {
-        /// The order.
+        /// Id of the action that started the child.
         action: String,
-        /// Whether it reached its end.
+        /// Whether the child completed.
         completed: bool,
-        /// Why not.
+        /// Why the child did not complete; absent if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// Its document.
+        /// The child's final document.
         document: Value,
     },
-    /// The parent, or a child, was told what it had to be told.
+    /// A notification reached the parent or child run that it was for.
     Told {
-        /// The order.
+        /// Id of the action.
         action: String,
     },
-    /// A person stops the run.
+    /// A person halts the run.
     Halted {
-        /// Who.
+        /// Who halts it.
         by: String,
-        /// Why.
+        /// The stated reason; absent if none was given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// A person lets it go on.
+    /// A person resumes the run.
     Resumed {
-        /// Who.
+        /// Who resumes it.
         by: String,
-        /// What more may be spent, by budget.
+        /// Additional amounts by budget, each in the unit of its budget.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         grants: BTreeMap<String, u64>,
     },
-    /// A person ends it.
+    /// A person cancels the run.
     Cancelled {
-        /// Who.
+        /// Who cancels it.
         by: String,
-        /// Why.
+        /// The stated reason; absent if none was given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
 }
 
-/// How a run begins.
+/// What a run is started with.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunStart {
-    /// The digest of its protocol.
+    /// Digest of the protocol that the run is pinned to.
     pub protocol: String,
-    /// The workflow.
+    /// Id of the workflow.
     pub workflow: String,
-    /// What is merged into the protocol's first document, or is the whole document where a phase is given.
+    /// Merged into the protocol's initial document. If `phase` is set, it is the whole document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<Value>,
-    /// What it is started with, where its workflow has an `input`; without one, an object to be merged in.
-    // The log calls it `given`: `input` is the word for what kind of input this is.
+    /// The workflow's input. If the workflow declares no `input`, an object to merge into the
+    /// document.
+    // The log calls it `given`, because `input` is the tag that names the kind of this input.
     #[serde(default, rename = "given", skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
-    /// The phase it begins in, where that is not the first: a fork, or a state file that is taken over.
+    /// The phase to start in, for a fork or an imported state file; the first phase if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// The model that is asked, whatever agents and index say.
+    /// Model to use instead of the one that agents and the index name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Who started it.
+    /// Who started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// The run that waits for this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ParentRun>,
-    /// The run it was forked from.
+    /// The run and version that this run is forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<ForkOrigin>,
-    /// The tickets that the version it was forked from held; only a fork has any.
+    /// Tickets held at the version that the run is forked from; empty unless the run is a fork.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tickets: Vec<String>,
-    /// Whether it is never remembered, nor reminded, whoever works on it: memory was turned off where it was
-    /// started. Deciding does not look at it.
+    /// Whether memory is off for this run, whichever process works on it: the run is neither
+    /// recorded in memory nor given memory in its prompts. Set when the run is started with memory
+    /// turned off. `decide` ignores it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unremembered: bool,
 }
 
-/// The run that waits for a child.
+/// The parent that waits for a child run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParentRun {
-    /// Its id.
+    /// Id of the parent run.
     pub run: String,
-    /// The order that started the child.
+    /// Id of the parent's action that started the child.
     pub action: String,
-    /// How deep the child stands; a run without parent stands at 0.
+    /// Nesting depth of the child; a run without a parent has depth 0.
     pub depth: u32,
 }
 
-/// What a run was forked from.
+/// The run and version that a fork starts from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForkOrigin {
-    /// The run.
+    /// Id of the original run.
     pub run: String,
-    /// At which version.
+    /// Version of the original run at which the fork starts.
     pub version: u64,
-    /// The hash of the last event of that version.
+    /// Hash of the log entry of that version.
     pub hash: String,
 }
 
-/// A model's reply.
+/// A model's reply, or a reply given in its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelReply {
-    /// The order.
+    /// Id of the action.
     pub action: String,
-    /// The text, as it came but for `repairs`.
+    /// The text as it was received, except for the changes listed in `repairs`.
     pub text: String,
-    /// Whether the model was cut off.
+    /// Why the model stopped, and so whether the reply was cut off.
     #[serde(default)]
     pub finish: FinishReason,
-    /// Which model says it replied, or who replied in its place.
+    /// The model that replied, as the provider names it, or the person or script that replied in
+    /// its place.
     pub by: String,
-    /// Tokens and money.
+    /// Tokens and cost of the call.
     #[serde(default)]
     pub usage: ReplyUsage,
-    /// What the provider was given to hold the reply to: `schema`, `json_mode` or `nothing`.
+    /// How the provider was asked to constrain the reply: `schema`, `json_mode` or `nothing`.
+    /// Absent if no provider was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<String>,
-    /// Where the bytes sent and received are kept.
+    /// Digests of the request and the response; absent if no provider was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<ExchangeDigests>,
-    /// The build of the memory packet that stood in the prompt.
+    /// Id of the memory packet build that the prompt contained; absent if it contained none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
-    /// What the driver changed in the text before it was put to the contract. The bytes as they came are in
-    /// `exchange`.
+    /// Changes that the driver made to the text before the contract check. `exchange` refers to the
+    /// original bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
 }
 
-/// What a call cost.
+/// What a model call cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReplyUsage {
-    /// Tokens of the prompt.
+    /// Number of tokens in the prompt.
     #[serde(default)]
     pub input_tokens: u64,
-    /// Tokens of the reply.
+    /// Number of tokens in the reply.
     #[serde(default)]
     pub output_tokens: u64,
-    /// Millionths of the currency that prices are given in.
+    /// Cost in millionths of the currency that prices are given in.
     #[serde(default)]
     pub cost: u64,
 }
 
-/// The digests of the bytes sent and received.
+/// Digests of the bytes that were sent to and received from a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExchangeDigests {
-    /// Of the body that was sent.
+    /// Digest of the request body.
     pub request: String,
-    /// Of the body that came back.
+    /// Digest of the response body.
     pub response: String,
 }
 
-/// What a hook answered.
+/// A hook's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum HookAnswer {
-    /// Go on.
+    /// Continue without a change.
     Ok,
-    /// Do not.
+    /// Do not continue.
     Abort {
-        /// Why.
+        /// Why the hook aborts, in a sentence.
         reason: String,
     },
-    /// Change the document.
+    /// Change the document and continue.
     Patch {
-        /// RFC 6902 operations.
+        /// RFC 6902 operations to apply.
         ops: Value,
     },
-    /// Go elsewhere.
+    /// Continue in another phase.
     Redirect {
-        /// The phase.
+        /// Id of the phase.
         to: String,
     },
 }
 
 impl InputKind {
-    /// The order this is the result of.
+    /// Id of the action that this input is the result of; `None` for other inputs.
     #[must_use]
     pub fn action(&self) -> Option<&str> {
         match self {
@@ -312,7 +318,8 @@ impl InputKind {
         }
     }
 
-    /// The kind of that order.
+    /// Kind of the action that this input is the result of, as
+    /// [`PendingAction::kind`](super::PendingAction::kind) returns it.
     #[must_use]
     pub fn action_kind(&self) -> Option<&'static str> {
         match self {

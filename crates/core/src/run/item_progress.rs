@@ -1,33 +1,34 @@
-//! A round: what a phase that does the same for each of several items has come to so far.
+//! Progress of a phase that repeats its work for each item: which items are started, skipped or
+//! failed.
 //!
-//! It begins when the phase is entered, and says which items need not be begun again. What is under way
-//! stands among the orders, not here.
+//! It is reset when the phase is entered, and tells which items need not be started again. Items in
+//! progress are among the pending actions, not here.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The round of the phase a run stands in.
+/// Progress of the current phase through its items.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ItemProgress {
-    /// The keys of items whose child was asked for, or cannot be.
+    /// Keys of the items whose child run was requested or cannot be started.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub begun: BTreeSet<String>,
-    /// How many items the phase went on without.
+    /// Number of failed items that the phase continued without.
     #[serde(default, skip_serializing_if = "is_none")]
     pub given_up: u64,
-    /// Items that failed for good, and are tried again when somebody says so.
+    /// Items that failed permanently and are retried when a person asks for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<FailedItem>,
 }
 
-/// An item that failed for good.
+/// An item that failed permanently.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FailedItem {
-    /// It.
+    /// The item's value.
     pub item: Value,
-    /// The key of its child.
+    /// Key of the item's child run; absent if the item has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// What happened, in a sentence.
@@ -40,13 +41,13 @@ fn is_none(count: &u64) -> bool {
 }
 
 impl ItemProgress {
-    /// Whether nothing is to be remembered.
+    /// Whether there is no progress to record.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Somebody helped: what was lost may be begun again.
+    /// Allows the failed items to be started again, after a person has helped.
     pub(super) fn reset_failed(&mut self) {
         for lost in std::mem::take(&mut self.lost) {
             if let Some(key) = lost.key {

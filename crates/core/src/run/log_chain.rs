@@ -1,6 +1,6 @@
-//! The chain: a run's log as it is kept, an entry a version, each with the hash of the one before it.
+//! The hash chain of a run's log: one entry per version, each with a hash over the entry before it.
 //!
-//! What is hashed is the text that is kept, so nobody has to agree on anything but bytes.
+//! The hash covers the stored text itself, so verifying it needs no agreement beyond the bytes.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,32 +8,32 @@ use super::event::{LOG_FORMAT, RunEvent};
 use super::{CorruptLogError, RunState, Timestamp, apply};
 use crate::json::sha256_hex;
 
-/// The hash before the first entry.
+/// The hash that precedes the first entry: 64 zeros.
 pub const GENESIS_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// One version of a run as it is kept: the events of one decision, together.
+/// One stored version of a run: all events of one decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLogEntry {
-    /// The version.
+    /// Version of the run, from 1.
     pub version: u64,
-    /// The number of its first event in the run, from 1.
+    /// Number of the entry's first event in the run, from 1.
     pub first_seq: u64,
-    /// The number of its last event.
+    /// Number of the entry's last event in the run.
     pub last_seq: u64,
-    /// When it came to be.
+    /// When the input of this version arrived.
     pub time: Timestamp,
-    /// Of the hash before and the text.
+    /// SHA-256 of the previous entry's hash and `body`, in hexadecimal.
     pub hash: String,
-    /// The whole of it, as JSON.
+    /// The whole entry as JSON text.
     pub body: String,
 }
 
-/// What an entry says about itself.
+/// The JSON form of an entry.
 #[derive(Debug, Serialize, Deserialize)]
 struct RunLogEnvelope<R, E> {
-    /// The version of the format.
+    /// Version of the log format.
     v: u32,
-    /// The run.
+    /// Id of the run.
     run: R,
     version: u64,
     first: u64,
@@ -41,10 +41,10 @@ struct RunLogEnvelope<R, E> {
     events: E,
 }
 
-/// Seals the events of one version of a run, which follow `hash`.
+/// Seals the events of one version into an entry that follows the entry with `hash`.
 ///
 /// # Panics
-/// Never: events are JSON.
+/// Never: events always serialize to JSON.
 #[must_use]
 pub fn seal_entry(
     before: &RunState,
@@ -59,14 +59,14 @@ pub fn seal_entry(
     RunLogEntry { version, first_seq: first, last_seq: last, time, hash, body }
 }
 
-/// The hash of a text that follows another hash.
+/// Computes the hash of an entry's text that follows the hash `before`.
 #[must_use]
 pub fn hash_entry(before: &str, body: &str) -> String {
     sha256_hex(&[before.as_bytes(), b"\n", body.as_bytes()])
 }
 
 impl RunLogEntry {
-    /// An entry out of its text and its hash: it says the rest itself.
+    /// Builds an entry from its text and its hash; the remaining fields come from the text.
     pub fn from_body(body: String, hash: String) -> Result<Self, CorruptLogError> {
         let envelope = parse_envelope(1, &body)?;
         let RunLogEnvelope { version, first, time, events, .. } = envelope;
@@ -74,7 +74,8 @@ impl RunLogEntry {
         Ok(Self { version, first_seq: first, last_seq: last, time, hash, body })
     }
 
-    /// Its events, once it says what stands beside it.
+    /// Decodes the entry's events, after checking that the text agrees with the entry's other
+    /// fields.
     pub fn decode_events(&self, run: &str) -> Result<Vec<RunEvent>, CorruptLogError> {
         let RunLogEnvelope { version, first, time, events, .. } =
             check_envelope(run, self.first_seq, &self.body)?;
@@ -105,7 +106,7 @@ fn parse_envelope(
         .map_err(|error| CorruptLogError::Unreadable { seq: first, message: error.to_string() })
 }
 
-/// Reads an entry as it is kept, and checks that it belongs here.
+/// Parses a stored entry and checks its format, its run and its position in the log.
 fn check_envelope(
     run: &str,
     first: u64,
@@ -128,7 +129,7 @@ fn check_envelope(
     Ok(envelope)
 }
 
-/// Folds one kept version into a state.
+/// Applies one stored version to a state and returns its events.
 pub fn fold_entry(state: &mut RunState, body: &str) -> Result<Vec<RunEvent>, CorruptLogError> {
     let events = check_envelope(&state.run, state.seq + 1, body)?.events;
     for event in &events {

@@ -1,13 +1,13 @@
-//! Runs: what an input means for a run, and what a run is after its events.
+//! Runs: deciding what an input does to a run, and folding events into its state.
 //!
 //! ```text
-//! Input ──► decide(protocol, state) ──► events ──► apply ──► State
-//!               │                          │
-//!           Rejection              seal: bytes and hashes
+//! RunInput ──► decide(protocol, state) ──► events ──► apply ──► RunState
+//!                 │                          │
+//!          InputRejection          seal_entry: bytes and hashes
 //! ```
 //!
-//! Pure: no clock, no chance, no IO. Time and fresh ids come in with the input. Only `apply` changes
-//! a state, for live runs, recovery and replay alike.
+//! This module is pure: no clock, no randomness, no IO. Time and new ids arrive with the input.
+//! Only [`apply`] changes a state, for live runs, recovery and replay alike.
 
 mod timestamp;
 mod status;

@@ -1,5 +1,5 @@
-//! The prompt of a model's step: agent, packet, rules, contract, then what is asked. Pure: the same run
-//! at the same version gives the same bytes.
+//! Renders the prompt of a model step: agent, packet, rules and contract, then the task. The
+//! function is pure: the same run at the same version gives the same bytes.
 
 use std::sync::Arc;
 
@@ -15,38 +15,39 @@ use crate::protocol::{
 };
 use crate::reply::IntakeMode;
 
-/// Everything a model, or whoever takes its place, needs for one step.
+/// Everything that a model, or a person in its place, needs for one step.
 #[derive(Debug, Clone)]
 pub struct StepPrompt {
-    /// The order that the reply answers.
+    /// Id of the action that the reply answers.
     pub action: String,
-    /// The phase.
+    /// Id of the phase.
     pub phase: String,
-    /// The agent.
+    /// Id of the agent.
     pub agent: String,
-    /// Which try it is, and how often tools were used in it.
+    /// Number of the attempt in the step, from 1. Rounds of tool use do not raise it.
     pub attempt: u32,
-    /// The model that is meant; `Empty` where nobody names one.
+    /// The requested model; `None` if run, agent and index name none.
     pub model: Option<String>,
-    /// How freely it chooses.
+    /// Sampling temperature; the provider's default if absent.
     pub temperature: Option<f64>,
-    /// How long the reply may be.
+    /// Maximum length of the reply in tokens; the provider's default if absent.
     pub max_tokens: Option<u32>,
-    /// What the reply must satisfy.
+    /// The contract that the reply must satisfy.
     pub contract: Arc<Contract>,
-    /// Whether the reply may ask for tools instead.
+    /// Tools that the reply may call instead of answering; empty if there are none.
     pub tools: Vec<AgentTool>,
-    /// Which packet it gets.
+    /// The kind of memory packet that the model receives.
     pub purpose: AgentPurpose,
-    /// What of the document it is shown.
+    /// The part of the document that the model sees.
     pub packet: Value,
-    /// Agent, packet, rules and contract.
+    /// The system message: agent prompt, packet, rules and contract.
     pub system: String,
-    /// What is asked, and what was said since.
+    /// The task, followed by the messages exchanged since.
     pub messages: Vec<PromptMessage>,
 }
 
-/// The model that is asked: the caller's, the agent's, the index's, in this order.
+/// Resolves the model to call: the run's override, then the agent's model, then the index's
+/// default.
 #[must_use]
 pub fn resolve_model(
     protocol: &Protocol,
@@ -57,7 +58,7 @@ pub fn resolve_model(
     named.or(protocol.default_model.as_ref()).cloned()
 }
 
-/// The prompt of the step that is out, if a model is being asked.
+/// Renders the prompt of the pending model action, or returns `None` if no model action is pending.
 #[must_use]
 pub fn render_prompt(protocol: &Protocol, state: &RunState) -> Option<StepPrompt> {
     let is_model =
@@ -93,7 +94,7 @@ pub fn render_prompt(protocol: &Protocol, state: &RunState) -> Option<StepPrompt
     })
 }
 
-/// The places of the document that a phase is shown.
+/// Copies the parts of the document that the phase may read.
 fn select_packet(document: &Value, reads: Option<&[String]>) -> Value {
     let Some(reads) = reads else { return document.clone() };
     let mut shown = Value::Object(Map::new());
@@ -125,7 +126,7 @@ fn render_system(work: &AgentWork, packet: &Value, language: Option<&str>) -> St
     text
 }
 
-/// The contract in words a model can follow.
+/// Describes the contract in words that a model can follow.
 #[must_use]
 pub fn render_contract_terms(contract: &Contract) -> String {
     let envelope = match contract.intake {
@@ -146,7 +147,7 @@ pub fn render_contract_terms(contract: &Contract) -> String {
     text
 }
 
-/// How an agent asks for its tools: one example of each, which is shorter than their schema.
+/// Describes the tools with one example each, which is shorter than their schema.
 fn render_tools(tools: &[AgentTool]) -> String {
     let example = |tool: &AgentTool| match tool {
         AgentTool::Read => r#"{"tool": "read", "path": "FILE"}"#,
@@ -163,7 +164,7 @@ fn render_tools(tools: &[AgentTool]) -> String {
     )
 }
 
-/// What is asked: the phase's own words, or its name and description.
+/// Renders the task: the phase's own prompt, or its name and description.
 fn render_task(
     phase: &WorkflowPhase,
     work: &AgentWork,
@@ -175,7 +176,8 @@ fn render_task(
         let run = build_run_value(state);
         match prompt.render(&[Some(&state.document), Some(&run)]) {
             Ok(text) => return text,
-            // A hole in the question is told; the contract still decides.
+            // The message reports the unfilled placeholder; the contract still decides on the
+            // reply.
             Err(error) => return format!("{}\n\n({})", prompt.source(), error.message),
         }
     }

@@ -1,152 +1,153 @@
-//! Inputs that change nothing: told back to whoever brought them, and not recorded.
+//! Rejected inputs: the caller gets the reason, the run does not change, and nothing is recorded.
 
 use thiserror::Error;
 
 use crate::reply::Violation;
 
-/// Why an input was not taken. The run is as it was.
+/// Why an input was rejected. The run is unchanged.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum InputRejection {
-    /// There is no such run yet.
+    /// The run has not been started.
     #[error("the run has not begun")]
     NotStarted,
-    /// It has begun already.
+    /// The run was started before.
     #[error("the run has begun already")]
     AlreadyStarted,
-    /// It cannot begin like this.
+    /// The run cannot be started with this input.
     #[error("the run cannot begin: {reason}{}", format_violations_suffix(violations))]
     CannotStart {
-        /// Why not.
+        /// Why it cannot start, in a sentence.
         reason: String,
-        /// What is wrong with its first document.
+        /// What is wrong with the initial document or the workflow's input; empty for other
+        /// reasons.
         violations: Vec<Violation>,
     },
-    /// Nothing happens any more.
+    /// The run has ended and takes no more inputs.
     #[error("the run is over: {how}")]
     Ended {
-        /// How it ended.
+        /// Status and reason of the end.
         how: String,
     },
-    /// There is no such wait.
+    /// No open wait has this id.
     #[error("no wait `{wait}`; open are: {open}")]
     UnknownWait {
-        /// What was asked for.
+        /// The id that the caller gave.
         wait: String,
-        /// What there is.
+        /// The open waits, for the message.
         open: String,
     },
-    /// The wait is over.
+    /// The wait was closed before; only one answer is accepted.
     #[error(
         "`{wait}` was closed already: one answer is taken, and this one came second or too late"
     )]
     AlreadyClosed {
-        /// Which.
+        /// Id of the wait.
         wait: String,
     },
-    /// The deadline has passed.
+    /// The wait's deadline has passed.
     #[error("`{wait}` could be answered until {deadline}; it is too late")]
     TooLate {
-        /// Which.
+        /// Id of the wait.
         wait: String,
-        /// Until when.
+        /// The deadline in RFC 3339.
         deadline: String,
     },
-    /// The wait takes something else.
+    /// The wait takes another kind of input.
     #[error("`{wait}` ({kind}) takes no such answer: {expected}")]
     WrongKind {
-        /// Which.
+        /// Id of the wait.
         wait: String,
-        /// What it is.
+        /// Kind of the wait.
         kind: &'static str,
-        /// What moves it.
+        /// The input that the wait takes.
         expected: &'static str,
     },
-    /// Somebody else must answer.
+    /// The wait is assigned to somebody else.
     #[error("`{wait}` is for `{assignee}`; `{by}` may not answer it")]
     NotYours {
-        /// Which.
+        /// Id of the wait.
         wait: String,
-        /// Whose it is.
+        /// Who may answer it.
         assignee: String,
-        /// Who tried.
+        /// Who tried to answer it.
         by: String,
     },
-    /// The answer has another shape.
+    /// The answer does not have the shape that the wait asks for.
     #[error("the answer to `{wait}` does not fit: {}", format_violations(violations))]
     WrongShape {
-        /// Which.
+        /// Id of the wait.
         wait: String,
-        /// Everything wrong with it.
+        /// Every violation that was found in the answer.
         violations: Vec<Violation>,
     },
-    /// A result nobody waits for: a repeated one, or one of an order that was dropped.
+    /// The result belongs to no pending action: it is a duplicate, or the action was dropped.
     #[error("no order `{action}` is out; its result came before, or is not wanted any more")]
     UnknownOrder {
-        /// The order.
+        /// Id of the action.
         action: String,
     },
-    /// A result of another kind than the order.
+    /// The result does not match the kind of the action.
     #[error("order `{action}` is of kind {kind}, and this is the result of one of kind {received}")]
     WrongOrder {
-        /// The order.
+        /// Id of the action.
         action: String,
-        /// What it is.
+        /// Kind of the pending action.
         kind: &'static str,
-        /// What the result is of.
+        /// Kind of action that the result is for.
         received: &'static str,
     },
-    /// A value that the log could not be read back with.
+    /// The value nests so deeply that the log could not be read back.
     #[error("the {what} nests {found} levels deep; at most {limit} can be kept")]
     TooDeep {
-        /// What came.
+        /// The part of the input that is too deep.
         what: String,
-        /// How deep.
+        /// Nesting depth of the value.
         found: usize,
-        /// How deep it may be.
+        /// Maximum nesting depth.
         limit: usize,
     },
-    /// A value that is out of proportion.
+    /// The value exceeds a size limit.
     #[error("the {what} has {found} bytes; at most {limit} can be kept")]
     TooLarge {
-        /// What came.
+        /// The part of the input that is too large.
         what: String,
-        /// How many bytes it has as JSON.
+        /// Size of the value as JSON, in bytes.
         found: usize,
-        /// How many it may have.
+        /// Maximum size in bytes.
         limit: usize,
     },
-    /// Nothing is due.
+    /// No deadline, time-out or retry is due.
     #[error("nothing is due at this time")]
     NothingDue,
-    /// There is nothing to hand in here.
+    /// The current phase takes no submitted reply or patch.
     #[error("phase `{phase}` takes nothing by hand: {reason}")]
     NothingToSubmit {
-        /// The phase.
+        /// Id of the phase.
         phase: String,
-        /// Why not.
+        /// Why the phase takes none.
         reason: &'static str,
     },
-    /// It is not halted, nor blocked.
+    /// The run is neither halted nor blocked.
     #[error("there is nothing to resume: the run is {status}")]
     NothingToResume {
-        /// Where it stands.
+        /// Current status of the run.
         status: &'static str,
     },
-    /// It is halted already.
+    /// The run is halted already.
     #[error("the run is halted already")]
     AlreadyHalted,
-    /// The protocol is not the one the run is pinned to.
+    /// The given protocol is not the one that the run is pinned to.
     #[error("the run is pinned to protocol {pinned}, and this is {actual}")]
     OtherProtocol {
-        /// The digest of the run's.
+        /// Digest of the protocol that the run is pinned to.
         pinned: String,
-        /// The digest that was given.
+        /// Digest of the protocol that the caller gave.
         actual: String,
     },
 }
 
 impl InputRejection {
-    /// A stable word for programs.
+    /// A stable code for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -172,7 +173,7 @@ impl InputRejection {
         }
     }
 
-    /// What was wrong with the value, where it was one.
+    /// The violations in the given value; empty if the rejection has another reason.
     #[must_use]
     pub fn violations(&self) -> &[Violation] {
         match self {

@@ -1,4 +1,4 @@
-//! `run` as expressions see it: what gates, templates and rules may know beside the document.
+//! The value of `run` in expressions: what gates, templates and rules can read beside the document.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::state::LastReply;
 use super::{RunState, Timestamp};
 
-/// The value of the name `run`.
+/// Builds the value that expressions read as `run`.
 #[must_use]
 pub fn build_run_value(state: &RunState) -> Value {
     let mut members = Map::with_capacity(13);
@@ -30,7 +30,7 @@ pub fn build_run_value(state: &RunState) -> Value {
     Value::Object(members)
 }
 
-/// How long the run has been there, up to the input that is decided.
+/// Time from the start of the run to the input being decided.
 fn elapsed_millis(state: &RunState) -> u64 {
     state.updated_at.millis_since(state.created_at)
 }
@@ -53,11 +53,11 @@ fn last_reply_value(last: Option<&LastReply>) -> Value {
     }
 }
 
-/// The same value, kept while a run goes on: only what changed is made anew.
+/// The same value, cached during a decision; only changed members are rebuilt.
 #[derive(Debug)]
 pub(super) struct RunValueCache {
     value: Rc<Value>,
-    /// The state it was made of, as far as it must be compared.
+    /// The parts of the state that the value was built from, as far as they must be compared.
     seq: u64,
     updated_at: Timestamp,
     last_reply: Option<LastReply>,
@@ -74,7 +74,7 @@ impl RunValueCache {
         }
     }
 
-    /// The value for this state of the same run.
+    /// Returns the value for this state of the same run.
     pub(super) fn value_at(&mut self, state: &RunState) -> Rc<Value> {
         if self.seq != state.seq {
             self.seq = state.seq;

@@ -1,4 +1,5 @@
-//! What a run is at one version: the fold of its events so far. Only `apply` changes it.
+//! The state of a run at one version: the fold of its events so far. Only [`apply`](super::apply)
+//! changes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,212 +12,216 @@ use super::wait::RunWait;
 use super::{ExecutionStatus, ForkOrigin, ItemProgress, ParentRun, RunNotification, Timestamp};
 use crate::reply::Violation;
 
-/// A run at one version. Snapshots are this, as JSON.
+/// The state of a run at one version. A snapshot is this value as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunState {
-    /// The run's id.
+    /// Id of the run.
     pub run: String,
-    /// How many inputs it has taken.
+    /// Number of inputs that the run has accepted.
     pub version: u64,
-    /// How many events it has.
+    /// Number of events in the log.
     pub seq: u64,
-    /// When it began.
+    /// When the run was started.
     pub created_at: Timestamp,
-    /// When the last input came.
+    /// When the last accepted input arrived.
     pub updated_at: Timestamp,
-    /// The digest of its protocol.
+    /// Digest of the protocol that the run is pinned to.
     pub protocol: String,
-    /// Its workflow.
+    /// Id of the workflow.
     pub workflow: String,
-    /// The model that is asked, whatever agents and index say.
+    /// Model to use instead of the one that agents and the index name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The run that waits for it.
+    /// The run that waits for this one; absent if nothing started it as a child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ParentRun>,
-    /// What it was forked from.
+    /// The run and version that this run was forked from; absent if it is not a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<ForkOrigin>,
-    /// The document.
+    /// The run's document.
     pub document: Arc<Value>,
-    /// The phase it stands in.
+    /// Id of the current phase.
     pub phase: String,
-    /// Since when.
+    /// When the current phase was entered.
     pub entered_at: Timestamp,
-    /// What came of the items of this phase.
+    /// Progress of the current phase through its items.
     #[serde(default, skip_serializing_if = "ItemProgress::is_empty")]
     pub round: ItemProgress,
-    /// The model's step that is under way.
+    /// The model step in progress; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<ModelStep>,
-    /// Orders that are out, by id.
+    /// Requested actions without a result, by id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pending: BTreeMap<String, PendingAction>,
     /// Open waits, by id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub waits: BTreeMap<String, RunWait>,
-    /// How many waits there have been; the next one's number is one more.
+    /// Number of waits opened so far; the next wait gets the next number.
     #[serde(default)]
     pub waits_opened: u64,
-    /// Why no way was open, when the gates were last asked in this phase.
+    /// Gates that were closed at the last evaluation in this phase, each with its reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub closed: Vec<ClosedGate>,
-    /// When the gates are asked again.
+    /// When the gates are evaluated again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_at: Option<Timestamp>,
-    /// What the run cannot get past without help.
+    /// What blocks the run until a person helps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<BlockReason>,
-    /// What comes next once somebody has helped, or has let the run go on.
+    /// The step that follows once the run is unblocked or resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<Continuation>,
-    /// Decisions on manual gates in this phase, by position of the way.
+    /// Decisions on manual gates in this phase, by position of the transition.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub decisions: BTreeMap<usize, ApprovalDecision>,
-    /// The tickets it holds: what phases and ways gave it, and nothing took back since.
+    /// Tickets that the run holds: issued by phases and transitions, and not revoked since.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tickets: BTreeSet<String>,
-    /// What was spent, by budget: of the run under its name, of a phase under `name@phase`.
+    /// Amounts spent: under `name` for the run, under `name@phase` for a phase.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub spent: BTreeMap<String, u64>,
-    /// What was granted beyond the limits, by budget.
+    /// Amounts granted beyond the limits, by budget.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub granted: BTreeMap<String, u64>,
-    /// How the last accepted reply came to be.
+    /// How the last accepted reply was obtained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_reply: Option<LastReply>,
-    /// How many times models were asked.
+    /// Number of model calls requested so far.
     #[serde(default)]
     pub calls: u64,
-    /// Who stopped it, and why.
+    /// Who halted the run, and the stated reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halted: Option<(String, Option<String>)>,
-    /// How it ended, and why.
+    /// How the run ended, and the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<(RunEndKind, Option<String>)>,
 }
 
-/// A model's step: asked, refused, asked again.
+/// A model step: the call, refusals and retries until a reply is accepted.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ModelStep {
-    /// Which try is out, or was the last.
+    /// Number of the current or last attempt, from 1.
     pub attempt: u32,
-    /// Rounds of tool use so far.
+    /// Rounds of tool use in this step so far.
     #[serde(default)]
     pub tool_rounds: u32,
-    /// Failures of the provider in a row.
+    /// Consecutive provider failures; a reply resets it to 0.
     #[serde(default)]
     pub provider_failures: u32,
-    /// What was said after the first question.
+    /// Messages exchanged after the first prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<PromptMessage>,
-    /// What was wrong with the last reply.
+    /// Violations found in the last reply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Violation>,
-    /// Tools used in this round, in the order they were asked for, and what they gave.
+    /// Tools called in this round with their results, in the order in which the model requested
+    /// them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolUse>,
-    /// The build of the memory packet that the last reply was written with: what the model asks its
-    /// tools for may come from there.
+    /// Id of the memory packet build that the last reply was based on. The model's tool calls may
+    /// contain content of that packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
 }
 
-/// One thing said between a model and us.
+/// One message in the conversation with a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptMessage {
-    /// Who.
+    /// Who wrote the message.
     pub role: PromptRole,
-    /// What.
+    /// The text of the message.
     pub text: String,
 }
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptRole {
-    /// Us.
+    /// The engine, on behalf of the protocol.
     User,
-    /// The model.
+    /// The model that is called.
     Assistant,
 }
 
-/// A tool that was asked for, and what came of it.
+/// A requested tool call and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolUse {
-    /// The order.
+    /// Id of the action.
     pub action: String,
-    /// What was asked.
+    /// The call that the model requested.
     pub call: ToolCall,
-    /// Whether it could be done, and what the agent gets to see; `Empty` until then.
+    /// Whether the tool succeeded, and the text that the agent sees; `None` until the result
+    /// arrives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<(bool, String)>,
 }
 
-/// An order that is out.
+/// An action that the engine requested and whose result has not arrived.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
 pub enum PendingAction {
-    /// Ask the model of this phase.
+    /// Calls the model of the current phase.
     Model {
-        /// Not before.
+        /// Earliest time of the call; absent if it may start at once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         not_before: Option<Timestamp>,
     },
-    /// Do this outside.
+    /// Executes an effect outside the engine.
     Effect {
-        /// Which try.
+        /// Number of the attempt, from 1.
         attempt: u32,
-        /// What.
+        /// The effect to execute.
         effect: EffectCall,
-        /// Not before.
+        /// Earliest time of execution; absent if it may start at once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         not_before: Option<Timestamp>,
-        /// The item that it is about.
+        /// The item that the effect is for; absent in a phase without `each`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         item: Option<Value>,
     },
-    /// Use a tool.
+    /// Executes a tool call.
     Tool {
-        /// What for.
+        /// The call to execute.
         call: ToolCall,
     },
-    /// Run a hook.
+    /// Runs a hook.
     Hook {
-        /// Its id.
+        /// Id of the hook in the protocol.
         hook: String,
-        /// The way that is held until it answers; `Empty` where a phase was entered.
+        /// Position of the transition that waits for the answer; `None` for a hook on entering a
+        /// phase.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         way: Option<usize>,
     },
-    /// Start a child run.
+    /// Starts a child run.
     Child {
-        /// Its id.
+        /// Id of the child run.
         run: String,
-        /// Its workflow.
+        /// Id of the child's workflow.
         workflow: String,
-        /// What is merged into its first document.
+        /// What is merged into the child's initial document.
         document: Value,
-        /// How deep it stands.
+        /// Nesting depth of the child; a run without a parent has depth 0.
         depth: u32,
-        /// What tells its item from the others of the phase.
+        /// Key that distinguishes the child's item from the other items of the phase; absent
+        /// without a fan-out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
-        /// The item that it is about.
+        /// The item that the child is for; absent without a fan-out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         item: Option<Value>,
     },
-    /// Tell another run something.
+    /// Notifies another run.
     Tell {
-        /// Whom.
+        /// Id of the run to notify.
         run: String,
-        /// What.
+        /// The content of the notification.
         tell: RunNotification,
     },
 }
 
 impl PendingAction {
-    /// The word for it.
+    /// The name of this kind of action in files and output.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -229,7 +234,7 @@ impl PendingAction {
         }
     }
 
-    /// The moment before which it is not to be done.
+    /// Earliest time of execution; `None` if the action may start at once.
     #[must_use]
     pub fn not_before(&self) -> Option<Timestamp> {
         match self {
@@ -239,112 +244,114 @@ impl PendingAction {
     }
 }
 
-/// A gate that was closed, and why.
+/// A closed gate and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClosedGate {
-    /// The position of its way among the workflow's transitions.
+    /// Position of its transition among the workflow's transitions.
     pub way: usize,
-    /// Where the way leads.
+    /// Id of the phase that the transition leads to.
     pub to: String,
-    /// Why it is closed, in a sentence.
+    /// Why the gate is closed, in a sentence.
     pub reason: String,
-    /// How often it was asked again.
+    /// Number of times the gate was evaluated again.
     #[serde(default)]
     pub attempts: u32,
-    /// When it is asked again; each gate keeps its own schedule.
+    /// When the gate is evaluated again; each gate has its own schedule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_at: Option<Timestamp>,
 }
 
-/// What comes next in a run that stands still: going on repeats nothing that was done.
+/// The next step of a halted or blocked run. It is stored so that continuing repeats no finished
+/// work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "next", rename_all = "snake_case")]
 pub enum Continuation {
-    /// The hook of the phase that was entered, then its work.
+    /// Run the entry hook of the current phase, then start its work.
     Enter,
-    /// The work of the phase begins.
+    /// Start the work of the current phase.
     Work,
-    /// The model is asked.
+    /// Call the model.
     Ask {
-        /// Which try of this step.
+        /// Number of the attempt in this step, from 1.
         attempt: u32,
     },
-    /// The model gets the tools it asked for.
+    /// Execute the tool calls that the model requested.
     Tools {
-        /// What for.
+        /// The calls, in the order in which the model requested them.
         calls: Vec<ToolCall>,
     },
-    /// These questions are asked, by their ids.
+    /// Ask these questions.
     Questions {
-        /// Which.
+        /// Ids of the questions that are asked once.
         ids: Vec<String>,
-        /// Those that are asked for each of several items, with their items.
+        /// Questions that are asked per item, each with its item.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         items: Vec<QuestionItem>,
     },
-    /// The effect of the phase is had for these items.
+    /// Execute the phase's effect for these items.
     Items {
-        /// Which.
+        /// Values of the items.
         items: Vec<Value>,
     },
-    /// What follows when every try of the model's step was refused.
+    /// Apply the failure handler of a model step whose attempts were all refused.
     Refused {
         /// What happened, in a sentence.
         what: String,
     },
-    /// The work is done, and the gates are asked.
+    /// The work is done: evaluate the gates.
     Leave,
-    /// A way is taken.
+    /// Take a transition.
     Take {
-        /// Its position among the workflow's transitions.
+        /// Position among the workflow's transitions.
         way: usize,
-        /// What opened it.
+        /// Why the transition is open, for people.
         because: String,
     },
-    /// A phase is entered.
+    /// Enter a phase.
     Go {
-        /// The way that leads there; `Empty` where no transition does.
+        /// Position of the transition that leads there; `None` if the run moves without a
+        /// transition.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         way: Option<usize>,
-        /// Which phase.
+        /// Id of the phase to enter.
         to: String,
-        /// Why.
+        /// Why the run moves there, for people.
         because: String,
     },
 }
 
-/// A question that is asked for each of several items, and one of these.
+/// A question that is asked per item, and one of its items.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionItem {
-    /// The question's id in the file.
+    /// Id of the question in the protocol file.
     pub question: String,
-    /// The item.
+    /// Value of the item.
     pub item: Value,
 }
 
-/// What a run cannot get past without help.
+/// What blocks a run until a person helps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum BlockReason {
     /// A budget is spent.
     Budget {
-        /// Which: `name`, or `name@phase`.
+        /// Name of the budget: `name`, or `name@phase`.
         budget: String,
-        /// Its limit.
+        /// Limit of the budget, in its unit.
         limit: u64,
     },
-    /// Every try of the model's step was refused.
+    /// Every attempt of the model step was refused.
     Refused,
-    /// The phase that comes next needs a ticket that the run does not hold.
+    /// The next phase needs a ticket that the run does not hold.
     NoTicket {
-        /// Which phase.
+        /// Id of the phase.
         phase: String,
-        /// Which ticket.
+        /// Name of the missing ticket.
         ticket: String,
     },
-    /// An effect, a child, a hook or a deadline went wrong for good.
+    /// An incident: an effect, a child run, a hook or a deadline failed permanently.
     Trouble {
-        /// What, in a sentence.
+        /// What happened, in a sentence.
         what: String,
     },
 }
@@ -352,23 +359,24 @@ pub enum BlockReason {
 /// A decision on a manual gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalDecision {
-    /// Yes or no.
+    /// Whether the transition is approved.
     pub approve: bool,
-    /// Who.
+    /// Who decided it.
     pub by: String,
-    /// Why.
+    /// The stated reason; absent if none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// How an accepted reply came to be, so that gates can tell a clean one from a laboured one.
+/// How an accepted reply was obtained, so that gates can distinguish a clean reply from a repaired
+/// or retried one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastReply {
-    /// The phase it was given in.
+    /// Id of the phase that the reply was accepted in.
     pub phase: String,
-    /// On which try; 0 where a person handed it in.
+    /// Number of the accepted attempt, from 1; 0 for a reply that a person submitted.
     pub attempt: u32,
-    /// How many repairs it took.
+    /// Number of repairs made to the reply.
     pub repairs: usize,
 }
 
@@ -376,16 +384,16 @@ pub struct LastReply {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunEndKind {
-    /// It reached its end.
+    /// The run reached the end of its workflow.
     Completed,
-    /// It cannot go on.
+    /// The run cannot continue.
     Failed,
-    /// A person ended it.
+    /// A person or the parent run cancelled it.
     Cancelled,
 }
 
 impl RunState {
-    /// A run before its first event.
+    /// Creates the state of a run before its first event.
     #[must_use]
     pub fn new(run: impl Into<String>) -> Self {
         Self {
@@ -422,7 +430,7 @@ impl RunState {
         }
     }
 
-    /// Where it stands. A fold needs no event for it: it follows from the rest.
+    /// The run's status, derived from the other fields; no event records it.
     #[must_use]
     pub fn status(&self) -> ExecutionStatus {
         let out = self.pending.values().any(|order| !matches!(order, PendingAction::Tell { .. }));
@@ -435,7 +443,7 @@ impl RunState {
         }
     }
 
-    /// Moments at which something happens by itself; the phase's own time-out comes on top.
+    /// Times at which the run continues by itself. The phase's time-out is not among them.
     pub(super) fn alarms(&self) -> impl Iterator<Item = Timestamp> {
         let deadlines = self.waits.values().filter_map(|wait| wait.deadline);
         let orders = self.pending.values().filter_map(PendingAction::not_before);
@@ -443,7 +451,7 @@ impl RunState {
         deadlines.chain(orders).chain(self.again_at).filter(move |_| !still)
     }
 
-    /// Orders that may be carried out at a moment. A halted run only tells.
+    /// Actions that may be executed at `now`. A halted run only sends notifications.
     pub fn ready_actions(&self, now: Timestamp) -> impl Iterator<Item = (&String, &PendingAction)> {
         self.pending.iter().filter(move |(_, order)| {
             let tell = matches!(order, PendingAction::Tell { .. });
@@ -452,7 +460,7 @@ impl RunState {
         })
     }
 
-    /// What was spent of a budget.
+    /// Amount spent from a budget, in its unit; 0 if nothing was spent.
     #[must_use]
     pub fn amount_spent(&self, budget: &str) -> u64 {
         self.spent.get(budget).copied().unwrap_or(0)

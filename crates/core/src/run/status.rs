@@ -1,29 +1,29 @@
-//! Where a run stands, in the five words of the specification.
+//! The five statuses of a run.
 
 use serde::{Deserialize, Serialize};
 
-/// The status of a run.
+/// The status of a run. A cancelled run counts as failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionStatus {
-    /// Something is being done.
+    /// An action is in progress.
     Running,
-    /// It goes on when something comes from outside: an answer, a document, a moment.
+    /// The run waits for something from outside: an answer, a document, or a time.
     Waiting,
-    /// A person stopped it.
+    /// A person halted the run.
     Halted,
-    /// It reached its end.
+    /// The run reached the end of its workflow.
     Completed,
-    /// It cannot go on.
+    /// The run cannot continue, or was cancelled.
     Failed,
 }
 
 impl ExecutionStatus {
-    /// Every status.
+    /// Every status, in the order of declaration.
     pub const ALL: [Self; 5] =
         [Self::Running, Self::Waiting, Self::Halted, Self::Completed, Self::Failed];
 
-    /// The word in documents, files and output.
+    /// The name in documents, files and output.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl ExecutionStatus {
         }
     }
 
-    /// Whether nothing can happen any more.
+    /// Whether the run has ended and takes no more inputs.
     #[must_use]
     pub fn is_ended(self) -> bool {
         matches!(self, Self::Completed | Self::Failed)

@@ -1,11 +1,11 @@
-//! Moments as the log has them: milliseconds since 1970, UTC. They come in with inputs; nothing here
-//! knows what time it is.
+//! Timestamps as the log stores them: milliseconds since 1970, UTC. They arrive with inputs; this
+//! module does not read the clock.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A moment.
+/// A point in time, in milliseconds since 1970-01-01T00:00:00Z.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, Hash,
 )]
@@ -13,24 +13,25 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
-    /// This much later.
+    /// Adds milliseconds, saturating at the bounds of `i64`.
     #[must_use]
     pub fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))
     }
 
-    /// The first moment of a day in UTC, months and days counted from 1.
+    /// The start of a day in UTC; months and days count from 1.
     #[must_use]
     pub fn from_date(year: i64, month: i64, day: i64) -> Self {
         Self(days_since_1970(year, month, day) * 86_400_000)
     }
 
-    /// A moment from RFC 3339, to the millisecond; what is finer is cut off.
+    /// Parses RFC 3339 to the millisecond and truncates finer fractions. Returns `None` for any
+    /// other text.
     ///
     /// ```
-    /// use countersign_core::run::Time;
+    /// use countersign_core::run::Timestamp;
     ///
-    /// let noon = Time::parse("2026-01-21T13:00:00+01:00").unwrap();
+    /// let noon = Timestamp::parse("2026-01-21T13:00:00+01:00").unwrap();
     /// assert_eq!(noon.to_string(), "2026-01-21T12:00:00.000Z");
     /// ```
     #[must_use]
@@ -82,14 +83,14 @@ impl Timestamp {
         Some(Self((minutes * 60 + second) * 1_000 + millis))
     }
 
-    /// Milliseconds since an earlier moment; none where it was later.
+    /// Milliseconds since `earlier`; 0 if `earlier` is later.
     #[must_use]
     pub fn millis_since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0).max(0) as u64
     }
 }
 
-/// RFC 3339 in UTC, to the millisecond: `2026-01-21T12:00:00.000Z`.
+/// Formats as RFC 3339 in UTC, to the millisecond: `2026-01-21T12:00:00.000Z`.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, inside) = (self.0.div_euclid(86_400_000), self.0.rem_euclid(86_400_000));
@@ -100,7 +101,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// The date of a day since 1970, by counting eras of 400 years that begin in March.
+/// Converts days since 1970 to a date, by counting eras of 400 years that begin in March.
 fn date_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
@@ -122,7 +123,7 @@ fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
-/// By counting eras of 400 years that begin in March.
+/// Converts a date to days since 1970, by counting eras of 400 years that begin in March.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);
     let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));

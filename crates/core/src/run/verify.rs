@@ -1,4 +1,5 @@
-//! Replay: a log is folded, its chain checked, and every decision made again and compared, byte for byte.
+//! Replay: folds a log, checks its hash chain, repeats every decision and compares the results byte
+//! by byte.
 
 use thiserror::Error;
 
@@ -7,67 +8,68 @@ use super::log_chain::{GENESIS_HASH, RunLogEntry, seal_entry};
 use super::{CorruptLogError, InputRejection, RunState, apply, decide};
 use crate::protocol::Protocol;
 
-/// A log that proves itself.
+/// The result of a successful verification.
 #[derive(Debug)]
 pub struct LogVerification {
-    /// How many events it has.
+    /// Number of events in the log.
     pub events: u64,
-    /// How many inputs were decided again.
+    /// Number of inputs that were decided again.
     pub versions: u64,
-    /// The last hash.
+    /// Hash of the last entry.
     pub hash: String,
-    /// What the run is.
+    /// State of the run after the last event.
     pub state: RunState,
 }
 
-/// Where a log stops proving itself.
+/// Why a log failed verification.
 #[derive(Debug, Error)]
 pub enum VerificationError {
-    /// It cannot be folded.
+    /// The log cannot be folded.
     #[error(transparent)]
     Corrupt(#[from] CorruptLogError),
-    /// An input that is refused now was taken then.
+    /// An input that was accepted then is rejected now.
     #[error("version {version}: its input would be rejected now: {source}")]
     Rejected {
-        /// The version.
+        /// Version of the run that the entry records.
         version: u64,
-        /// Why.
+        /// Why the input is rejected.
         source: InputRejection,
     },
-    /// A decision comes out otherwise.
+    /// Repeating a decision gives another result.
     #[error(
         "version {version}, event {seq}: deciding again gives\n  {decided}\nand the log has\n  {recorded}"
     )]
     Differs {
-        /// The version.
+        /// Version of the run that the entry records.
         version: u64,
-        /// The event.
+        /// Number of the first event that differs.
         seq: u64,
-        /// What is decided now.
+        /// What is decided now, as JSON.
         decided: String,
-        /// What is kept.
+        /// What the log contains, as JSON.
         recorded: String,
     },
-    /// The events are kept, and yet their fold is another run than the one that was decided.
+    /// The events agree, but folding them gives another state than the decision did.
     #[error("version {version}: the fold of its events is not what was decided")]
     FoldMismatch {
-        /// The version.
+        /// Version of the run that the entry records.
         version: u64,
     },
-    /// The log does not begin with what came in.
+    /// A version does not begin with its input.
     #[error("event {seq}: a version begins with what came in, and this is `{kind}`")]
     MissingInput {
-        /// The event.
+        /// Number of the first event of the version.
         seq: u64,
-        /// What it is.
+        /// Kind of that event; `nothing` if the version has no events.
         kind: &'static str,
     },
 }
 
-/// Proves a log: the chain holds, every decision comes out the same, and the state is the fold.
+/// Verifies a log: the hash chain is intact, every decision gives the same events, and the state is
+/// the fold of the events.
 ///
-/// Whole versions missing at the end leave a log that proves itself: compare the hash with one that
-/// was kept elsewhere.
+/// A log that lacks whole versions at its end still verifies. To detect that, compare the hash with
+/// one stored elsewhere.
 pub fn verify(
     protocol: &Protocol,
     run: &str,
@@ -99,7 +101,7 @@ pub fn verify(
         for event in &events {
             apply(&mut state, event)?;
         }
-        // Every decision is made from the fold, so a difference would show by the last version.
+        // Every decision starts from the fold, so a difference shows by the last version.
         if index + 1 == log.len() && state != step.state {
             return Err(VerificationError::FoldMismatch { version });
         }
@@ -108,7 +110,7 @@ pub fn verify(
     Ok(LogVerification { events: state.seq, versions: state.version, hash, state })
 }
 
-/// The first event that would be kept otherwise now; where only the text differs, all of it.
+/// Reports the first event that differs, or the whole text if only the text differs.
 fn describe_difference(
     again: &RunLogEntry,
     decided: &[RunEvent],

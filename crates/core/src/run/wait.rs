@@ -1,4 +1,4 @@
-//! Waits: why a run stands still, what would move it, and who may.
+//! Waits: why a run is waiting, what input continues it, and who may give that input.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,61 +6,62 @@ use serde_json::Value;
 use super::Timestamp;
 use crate::protocol::AnswerChoice;
 
-/// One open wait. Exactly one answer is taken.
+/// An open wait. Exactly one answer is accepted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunWait {
     /// Unique in the run: `w1`, `w2`.
     pub id: String,
-    /// What kind of answer moves it.
+    /// The kind of input that the wait takes.
     pub kind: WaitKind,
-    /// The phase that waits.
+    /// Id of the phase that waits.
     pub phase: String,
-    /// The question's id in the phase, the budget's name, or the phase a way leads to.
+    /// The question's id in the phase, the budget's name, or the phase that a transition leads to.
     pub name: String,
-    /// The question's id in the file, where it is asked for each of several items.
+    /// The question's id in the protocol file, if the question is asked per item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// The item that it is asked about.
+    /// The item that the question is about; absent if it is not asked per item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<Value>,
-    /// The way that an approval is about, by its position among the workflow's transitions.
+    /// Position of the transition that an approval is for, among the workflow's transitions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub way: Option<usize>,
-    /// What is asked, in a sentence.
+    /// The question to the person, in a sentence.
     pub question: String,
-    /// What an answer looks like.
+    /// Shape of the answer; absent for waits that take no value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<WaitAnswerShape>,
-    /// Who may answer; everybody when absent.
+    /// The assignee, who alone may answer; anyone if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
-    /// Until when.
+    /// Last time at which an answer is accepted; no limit if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
-    /// Since when.
+    /// When the wait was opened.
     pub opened_at: Timestamp,
 }
 
-/// What kind of answer a wait takes.
+/// The kind of input that a wait takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitKind {
-    /// An answer.
+    /// An answer to a question.
     Question,
-    /// A file.
+    /// A file that a person provides.
     Document,
-    /// Yes or no to one way.
+    /// Approval or denial of one transition.
     Approval,
-    /// More of a budget, or the end.
+    /// A larger budget, or the end of the run.
     Budget,
-    /// A reply or a patch handed in by hand.
+    /// A reply or patch that a person submits.
     Work,
-    /// A person's look: something went wrong for good.
+    /// A decision on an incident: something failed permanently, and a person decides whether to
+    /// retry.
     Trouble,
 }
 
 impl WaitKind {
-    /// The word in output.
+    /// The name in output.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -74,57 +75,58 @@ impl WaitKind {
     }
 }
 
-/// What an answer looks like, for forms and for people.
+/// Shape of an answer, for forms and for people.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "shape", rename_all = "snake_case")]
 pub enum WaitAnswerShape {
-    /// A value under this JSON Schema.
+    /// A value that satisfies a JSON Schema.
     Value {
-        /// The schema.
+        /// The JSON Schema of the answer.
         schema: Value,
     },
-    /// One of these.
+    /// One of several choices.
     Choices {
-        /// In the order they are shown.
+        /// The choices, in display order.
         choices: Vec<AnswerChoice>,
     },
-    /// A file.
+    /// A file from the workspace.
     Document {
-        /// Where it is looked for.
+        /// Path where the file is expected, inside the workspace; absent if the author suggests
+        /// none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         suggested_path: Option<String>,
-        /// Extensions that are taken; any when empty.
+        /// Accepted extensions, with the dot; any if empty.
         accepts: Vec<String>,
     },
 }
 
-/// How a wait ended.
+/// How a wait was closed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "how", rename_all = "snake_case")]
 pub enum WaitResolution {
-    /// It was answered.
+    /// A person answered the question, or its default was used.
     Answered {
-        /// By whom.
+        /// Who answered it.
         by: String,
     },
-    /// It was approved.
+    /// A person approved the request.
     Approved {
-        /// By whom.
+        /// Who approved it.
         by: String,
-        /// Why.
+        /// The stated reason; absent if none was given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
-    /// It was denied.
+    /// A person denied the request.
     Denied {
-        /// By whom.
+        /// Who denied it.
         by: String,
-        /// Why.
+        /// The stated reason; absent if none was given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
-    /// Its deadline passed.
+    /// The deadline passed without an answer.
     Expired,
-    /// The run went on, or ended, without it.
+    /// The run continued or ended without an answer.
     Dropped,
 }

@@ -1,4 +1,4 @@
-//! A fault in an author's file: what, where, and what to do.
+//! Diagnostics: problems in an author's file, with a code, a position and a hint.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,34 +6,34 @@ use std::sync::Arc;
 use super::{LineColumn, SourceFile};
 use crate::json::TextSpan;
 
-/// One fault. The text it stands in comes along, so that it can be shown anywhere.
+/// One problem in an author's file. It carries the file's text, so that any caller can display it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What kind of fault; a page under `docs/errors/` explains it.
+    /// Error code; a page under `docs/errors/` explains it.
     pub code: String,
-    /// The fault in one sentence.
+    /// Description of the problem in one sentence.
     pub message: String,
-    /// The file.
+    /// File that contains the problem.
     pub source: Arc<SourceFile>,
-    /// The place in it.
+    /// Byte range of the problem in the file.
     pub span: TextSpan,
-    /// What to do, where that is known.
+    /// Suggested fix, if one is known.
     pub hint: Option<String>,
-    /// Whether the file can be used all the same.
+    /// Whether the file can still be used.
     pub severity: DiagnosticSeverity,
 }
 
-/// How bad a fault is.
+/// Severity of a diagnostic. Errors sort before warnings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DiagnosticSeverity {
     /// The file cannot be used.
     Error,
-    /// The file can be used, and probably does not mean this.
+    /// The file can be used, but it probably does not do what the author intended.
     Warning,
 }
 
 impl DiagnosticSeverity {
-    /// The word for people and programs.
+    /// Returns the lower-case name that messages and JSON output use.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl DiagnosticSeverity {
 }
 
 impl Diagnostic {
-    /// A fault at a place.
+    /// Creates an error without a hint.
     pub fn new(
         code: impl Into<String>,
         message: impl Into<String>,
@@ -56,28 +56,28 @@ impl Diagnostic {
         Self { code, message, source, span, hint: None, severity }
     }
 
-    /// The same as a warning.
+    /// Changes the severity to [`DiagnosticSeverity::Warning`].
     #[must_use]
     pub fn into_warning(mut self) -> Self {
         self.severity = DiagnosticSeverity::Warning;
         self
     }
 
-    /// The same with advice.
+    /// Sets the hint, or removes it if `hint` is `None`.
     #[must_use]
     pub fn with_hint(mut self, hint: Option<String>) -> Self {
         self.hint = hint;
         self
     }
 
-    /// Line and column of its beginning.
+    /// Returns the line and column where the span starts.
     #[must_use]
     pub fn line_column(&self) -> LineColumn {
         self.source.line_column_at(self.span.start)
     }
 }
 
-/// One line: `file:line:column: message [code]`.
+/// Formats the diagnostic on one line: `file:line:column: message [code]`.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LineColumn { line, column } = self.line_column();

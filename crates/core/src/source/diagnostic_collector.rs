@@ -1,5 +1,5 @@
-//! Findings about an author's files, collected up to a bound: the first of each code are kept, the
-//! rest are counted, and nothing is reported twice.
+//! Collects diagnostics up to a limit: keeps the first ones of each code, counts the rest, and
+//! drops duplicates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,41 +7,45 @@ use super::{Diagnostic, DiagnosticSeverity};
 use crate::json::TextSpan;
 use crate::limits::MAX_DIAGNOSTICS;
 
-/// What was found so far.
+/// Diagnostics collected so far for a set of files.
 #[derive(Debug, Default)]
 pub struct DiagnosticCollector {
     listed: Vec<Diagnostic>,
-    /// File, place, code and message of each; without the message where that was not kept.
+    /// File, span, code and message of each diagnostic; the message is empty for those that are
+    /// only counted.
     seen_keys: BTreeSet<(String, TextSpan, String, String)>,
-    /// How many findings of a code are kept.
+    /// Number of diagnostics kept for each code.
     listed_by_code: BTreeMap<String, usize>,
     omitted: BTreeMap<String, OmittedDiagnostics>,
     files_with_errors: BTreeSet<String>,
     errors: usize,
 }
 
-/// The findings of one code that were counted only.
+/// Diagnostics of one code that are counted but not listed.
 #[derive(Debug)]
 struct OmittedDiagnostics {
     count: usize,
-    /// The first of them, whose place and severity stand for all.
+    /// First of these diagnostics. Its position stands for all of them; its severity is the worst
+    /// one.
     first: Diagnostic,
 }
 
 impl DiagnosticCollector {
-    /// Whether a finding of this code would be counted only, so that its words need not be made.
+    /// Returns whether another diagnostic of this code would only be counted, so that the caller
+    /// can skip building its message.
     #[must_use]
     pub fn is_full(&self, code: &str) -> bool {
         self.listed_by_code.get(code).is_some_and(|count| *count >= MAX_DIAGNOSTICS)
     }
 
-    /// Adds a finding. One that is known already is dropped.
+    /// Adds a diagnostic. Duplicates are dropped.
     pub fn push(&mut self, finding: Diagnostic) {
         let full = self.is_full(&finding.code);
         let Diagnostic { source, span, code, message, .. } = &finding;
         let place = (source.name.clone(), *span, code.clone());
         let key = |words: &str| (place.0.clone(), place.1, place.2.clone(), words.to_owned());
-        // What is only counted has no words: one at a place that is known already is the same.
+        // A counted diagnostic has no stored message, so a known location with the same code is a
+        // duplicate.
         let known = self.seen_keys.range(key("")..).next();
         let known = known.is_some_and(|(name, at, other, _)| {
             (name, *at, other) == (&place.0, place.1, &place.2)
@@ -63,25 +67,26 @@ impl DiagnosticCollector {
         }
     }
 
-    /// Adds several.
+    /// Adds several diagnostics and drops duplicates.
     pub fn extend(&mut self, findings: impl IntoIterator<Item = Diagnostic>) {
         findings.into_iter().for_each(|finding| self.push(finding));
     }
 
-    /// How many errors there are, those that are only counted included.
+    /// Returns the number of errors, including those that are only counted.
     #[must_use]
     pub fn error_count(&self) -> usize {
         self.errors
     }
 
-    /// Whether a file has an error.
+    /// Returns whether the file with this name has an error.
     #[must_use]
     pub fn has_error_in(&self, file: &str) -> bool {
         self.files_with_errors.contains(file)
     }
 
-    /// The findings by file and place, at most [`MAX_FINDINGS`], errors before warnings where not all
-    /// can be kept; then one line for each code of which some were left out.
+    /// Returns at most [`MAX_DIAGNOSTICS`] diagnostics sorted by file and position, followed by one
+    /// summary diagnostic for each code with omitted ones. If not all can be kept, errors take
+    /// precedence over warnings.
     #[must_use]
     pub fn finish(mut self) -> Vec<Diagnostic> {
         if self.listed.len() > MAX_DIAGNOSTICS {

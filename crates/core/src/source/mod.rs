@@ -1,7 +1,7 @@
-//! The author's files: text with places, and faults that name them.
+//! Author-written files: parsing with source positions, and diagnostics that point into the text.
 //!
-//! Pure: a file comes in as text with a name, and whatever it refers to through a reader the
-//! caller gives.
+//! The module does no I/O: the caller passes each file as text with a name, and resolves references
+//! to other files through a reader.
 
 mod source_file;
 mod diagnostic;

@@ -1,4 +1,4 @@
-//! A file as a value whose every member knows its place.
+//! Parsed author files: a JSON value in which every member has a source position.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use crate::json::{self, JsonDataLossKind, JsonParseErrorKind, RepairLevel, TextS
 use crate::limits::MAX_POINTER_INDEX_BYTES;
 use crate::reply::Violation;
 
-/// A parsed file: the value, and the place of each member by its pointer.
+/// Parsed file: its value, and the span of each member by pointer.
 #[derive(Debug, Clone)]
 pub struct ParsedSourceFile {
-    /// The file.
+    /// File that was parsed.
     pub source: Arc<SourceFile>,
-    /// What it says.
+    /// Content of the file as a JSON value.
     pub value: Value,
     spans: BTreeMap<String, TextSpan>,
 }
 
 impl ParsedSourceFile {
-    /// Parses YAML, or JSON where the name says so.
+    /// Parses the file as JSON if its name ends in `.json`, otherwise as YAML.
     pub fn parse(source: SourceFile) -> Result<Self, Diagnostic> {
         let source = Arc::new(source);
         let (value, places) = if source.is_json() {
@@ -32,7 +32,7 @@ impl ParsedSourceFile {
         Ok(Self { source, value, spans: places })
     }
 
-    /// The place of a member, or of the nearest thing around it that exists.
+    /// Returns the span of the member at `pointer`, or of its nearest existing ancestor.
     #[must_use]
     pub fn find_span(&self, pointer: &str) -> TextSpan {
         let mut pointer = pointer;
@@ -47,7 +47,8 @@ impl ParsedSourceFile {
         }
     }
 
-    /// The place of a member's key: right before its value, as far as the text tells.
+    /// Returns the span of the member's key, or the span of its value if no key is found directly
+    /// before it.
     #[must_use]
     pub fn find_key_span(&self, pointer: &str) -> TextSpan {
         let value = self.find_span(pointer);
@@ -55,7 +56,8 @@ impl ParsedSourceFile {
         find_key_before(&self.source.text, value.start, &name).unwrap_or(value)
     }
 
-    /// The place of a stretch of the text that stands at a member: a part of an expression.
+    /// Returns the span of a part of the string at `pointer`, such as a part of an expression.
+    /// `stretch` is a byte range in `text`, the parsed string.
     #[must_use]
     pub fn find_excerpt_span(
         &self,
@@ -65,7 +67,8 @@ impl ParsedSourceFile {
     ) -> TextSpan {
         let whole = self.find_span(pointer);
         let written = self.source.text.get(whole.range()).unwrap_or_default();
-        // A quoted or folded text may be written otherwise than it reads; then all of it is shown.
+        // A quoted or folded string may differ from its source text; then return the span of the
+        // whole string.
         match written.find(text) {
             Some(offset) => {
                 TextSpan::new(stretch.start, stretch.end).shift_by(whole.start + offset)
@@ -74,13 +77,13 @@ impl ParsedSourceFile {
         }
     }
 
-    /// A fault at a member.
+    /// Creates an error at the member that `pointer` names.
     #[must_use]
     pub fn diagnose(&self, code: &str, pointer: &str, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(code, message, &self.source, self.find_span(pointer))
     }
 
-    /// A violation of the file's own schema as a fault of the file.
+    /// Converts a violation of the file's own schema into a diagnostic.
     #[must_use]
     pub fn diagnose_violation(&self, violation: &Violation) -> Diagnostic {
         let message = violation.message.replacen("the reply: ", "the file: ", 1);
@@ -89,10 +92,10 @@ impl ParsedSourceFile {
     }
 }
 
-/// What an index of a list adds to a pointer, about.
+/// Approximate number of bytes that a list index adds to a pointer.
 pub(super) const INDEX_BYTES: usize = 4;
 
-/// The fault of a file whose members would take too much room to be pointed at.
+/// Returns the diagnostic for a file whose pointers together exceed [`MAX_POINTER_INDEX_BYTES`].
 pub(super) fn long_keys_diagnostic(source: &Arc<SourceFile>) -> Diagnostic {
     let message = format!(
         "the keys are too long for so many members: the pointers to all of them have more than \
@@ -102,7 +105,7 @@ pub(super) fn long_keys_diagnostic(source: &Arc<SourceFile>) -> Diagnostic {
     Diagnostic::new("too_large", message, source, TextSpan::default()).with_hint(Some(hint))
 }
 
-/// How many bytes the pointers to all members have; more than `limit` is not counted on.
+/// Returns the total length of the pointers to all members, in bytes. Counting stops above `limit`.
 fn count_pointer_bytes(value: &Value, around: usize, limit: usize) -> usize {
     let mut sum = around;
     let mut add = |key: usize, member: &Value| {
@@ -122,16 +125,17 @@ fn count_pointer_bytes(value: &Value, around: usize, limit: usize) -> usize {
     sum
 }
 
-/// How many bytes may stand between a key and its value: quotes, a colon, space, a tag.
+/// Maximum number of bytes between a key and its value: quotes, a colon, white space, a tag.
 const MAX_KEY_DISTANCE: usize = 256;
 
 fn find_key_before(text: &str, end: usize, name: &str) -> Option<TextSpan> {
-    // A table's place is its key already.
+    // The span of a mapping already is its key.
     if text.get(end..)?.starts_with(name) && text[end + name.len()..].trim_start().starts_with(':')
     {
         return Some(TextSpan::new(end, end + name.len()));
     }
-    // A key stands right before its value; a text without it is not searched to its beginning.
+    // A key is directly before its value; without this bound, a text without the key would be
+    // searched to its start.
     let mut first = end.checked_sub(name.len())?.saturating_sub(MAX_KEY_DISTANCE);
     while !text.is_char_boundary(first) {
         first -= 1;

@@ -1,30 +1,30 @@
-//! A file as its author sees it: a name, lines, columns.
+//! Author files as text, with conversion from byte offsets to lines and columns.
 
-/// A text and what it is called.
+/// Text of a file together with its display name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
-    /// The name shown in messages: a path, or something in angle brackets.
+    /// Name shown in messages: a path, or a label in angle brackets.
     pub name: String,
-    /// The whole text.
+    /// Complete text of the file.
     pub text: String,
 }
 
-/// A place a person can go to. Both count from 1; columns count characters.
+/// Position for display. Line and column count from 1; columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineColumn {
-    /// The line.
+    /// Line number, counted from 1.
     pub line: usize,
-    /// The character in it.
+    /// Column number in characters, counted from 1.
     pub column: usize,
 }
 
 impl SourceFile {
-    /// A text under a name.
+    /// Creates a file from a display name and its text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self { name: name.into(), text: text.into() }
     }
 
-    /// Where a byte stands.
+    /// Converts a byte offset into a line and a column.
     #[must_use]
     pub fn line_column_at(&self, byte: usize) -> LineColumn {
         let mut byte = byte.min(self.text.len());
@@ -39,7 +39,7 @@ impl SourceFile {
         }
     }
 
-    /// Whether the file is JSON by its name; everything else is YAML.
+    /// Returns whether the file name ends in `.json`; every other file is YAML.
     #[must_use]
     pub fn is_json(&self) -> bool {
         std::path::Path::new(&self.name)

@@ -1,6 +1,6 @@
-//! YAML with places, and limits against files that explode.
+//! YAML parsing with source positions, and limits against files that expand excessively.
 //!
-//! The only file that knows the YAML library.
+//! This is the only module that uses the YAML library.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use super::{Diagnostic, SourceFile};
 use crate::json::{self, TextSpan};
 use crate::limits::{MAX_POINTER_INDEX_BYTES, MAX_YAML_DEPTH};
 
-/// Parses one document.
+/// Parses one YAML document into a value and the span of each member by pointer.
 pub(super) fn parse_yaml_file(
     source: &Arc<SourceFile>,
 ) -> Result<(Value, BTreeMap<String, TextSpan>), Diagnostic> {
@@ -30,7 +30,7 @@ pub(super) fn parse_yaml_file(
         },
         duplicate_keys: DuplicateKeyPolicy::Error,
         reject_unsupported_tags: true,
-        // `no` and `on` are words.
+        // `no` and `on` are strings.
         strict_booleans: true,
         with_snippet: false,
     };
@@ -55,7 +55,7 @@ pub(super) fn parse_yaml_file(
     Ok((value, places))
 }
 
-/// How many bytes the pointers to all members have; more than `limit` is not counted on.
+/// Returns the total length of the pointers to all members, in bytes. Counting stops above `limit`.
 fn count_node_pointer_bytes(node: &YamlNode, around: usize, limit: usize) -> usize {
     let mut sum = around;
     let mut add = |key: usize, member: &YamlNode| {
@@ -103,7 +103,8 @@ fn convert_node(
             let mut table = Map::new();
             for (key, member) in members {
                 json::push_segment(at, &key.value);
-                // A table or list begins where its first member does; its key is the better place.
+                // A mapping or list starts where its first member does; its key is the better
+                // position.
                 if !matches!(member.value, YamlNode::Scalar(_)) {
                     places.insert(at.clone(), to_text_span(&key.referenced));
                 }
@@ -122,7 +123,7 @@ fn to_text_span(location: &Location) -> TextSpan {
     TextSpan::new(start, start + span.byte_len().unwrap_or_default() as usize)
 }
 
-/// The place of a fault, which may come without bytes.
+/// Returns the span of an error. The library may report only a line and a column, without bytes.
 fn locate_error(source: &SourceFile, location: &Location) -> TextSpan {
     if location.span().byte_offset().is_some() {
         return to_text_span(location);
@@ -135,7 +136,7 @@ fn locate_error(source: &SourceFile, location: &Location) -> TextSpan {
     TextSpan::new(before + inside, before + inside)
 }
 
-/// Which limit a file breaks, in words: the library only names its own counters.
+/// Describes the exceeded limit for users; the library only names its own counters.
 fn describe_exceeded_limit(text: &str) -> Option<&'static str> {
     let counter = text.split_once("budget breached: ")?.1;
     let counter = counter.split([' ', '{']).next()?;
@@ -148,7 +149,8 @@ fn describe_exceeded_limit(text: &str) -> Option<&'static str> {
     })
 }
 
-/// The library adds a place of its own and advice for programmers; our place stands before it.
+/// Cuts off the position and the advice for programmers that the library appends; the diagnostic
+/// has its own position.
 fn trim_to_first_sentence(text: &str) -> &str {
     let ends = [" at line ", ", set ", "\n"].into_iter().filter_map(|end| text.find(end));
     text[..ends.min().unwrap_or(text.len())].trim_end_matches([':', ',', ' '])

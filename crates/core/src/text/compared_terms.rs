@@ -1,4 +1,4 @@
-//! What a text is about: its words without fillers, and what it asks for.
+//! Terms of a text that similarity compares: words without stop words, question kinds and numbers.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,7 +9,8 @@ use super::script::{ScriptClass, classify_script};
 use super::stop_words::{self, is_stop_word, strip_korean_ending};
 use super::words::split_words;
 
-/// Fillers and asks of scripts without spaces, longest first: `什么时候` is no `什么`.
+/// Stop phrases and question phrases of scripts without spaces, longest first, so that `什么时候` is
+/// not matched as `什么`.
 static DROPPED_PHRASES: LazyLock<Vec<(&str, Option<QuestionKind>)>> = LazyLock::new(|| {
     let fillers = stop_words::STOP_PHRASES.iter().map(|phrase| (*phrase, None));
     let asks = question_kind::QUESTION_PHRASES.iter().map(|(ask, phrase)| (*phrase, Some(*ask)));
@@ -18,7 +19,7 @@ static DROPPED_PHRASES: LazyLock<Vec<(&str, Option<QuestionKind>)>> = LazyLock::
     all
 });
 
-/// A text as similarity compares it.
+/// Text in the form that similarity compares.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ComparedTerms {
     pub(super) words: BTreeSet<String>,
@@ -47,15 +48,15 @@ impl ComparedTerms {
         terms
     }
 
-    /// Whether the text names nothing: it only asks, or says nothing at all.
+    /// Returns whether the text has no words and no numbers: it only asks, or is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.words.is_empty() && self.numbers.is_empty()
     }
 
-    /// The words that the other text does not have.
+    /// Returns the words that the other text does not have.
     ///
-    /// A pair of characters that the other has apart is left out: it is only the seam between two
-    /// words that stand side by side here and not there.
+    /// A pair of characters is skipped if the other text has both characters separately: it only
+    /// marks the boundary between two words that are adjacent here but not there.
     pub(super) fn words_missing_in<'t>(&'t self, other: &'t Self) -> Vec<&'t String> {
         let dense = |character: &char| classify_script(*character) == ScriptClass::Unspaced;
         let known: BTreeSet<char> =
@@ -64,7 +65,8 @@ impl ComparedTerms {
         self.words.difference(&other.words).filter(|word| !is_seam(word)).collect()
     }
 
-    /// Puts a space in place of every phrase and particle of a script that has none.
+    /// Replaces the stop and question phrases of scripts without spaces with a space, and strips
+    /// Korean endings.
     fn strip_phrases(&mut self, mut text: String) -> String {
         for (phrase, ask) in DROPPED_PHRASES.iter() {
             if text.contains(phrase) {
@@ -77,12 +79,12 @@ impl ComparedTerms {
     }
 }
 
-/// Whether a word that could ask does not, before the one that follows.
+/// Returns whether a word that can be a question word is not one before the word that follows.
 fn is_not_asking(word: &str, next: &str) -> bool {
     match word {
-        // "How much is" asks as "what is" does; "how many" and "how long" say it themselves.
+        // "How much is" asks the same as "what is"; "how many" and "how long" have their own kinds.
         "how" => matches!(next, "much" | "mani" | "long"),
-        // "Не подскажете…" is courtesy, not a negation.
+        // "Не подскажете…" is a courtesy, not a negation.
         "не" => is_stop_word(next),
         _ => false,
     }

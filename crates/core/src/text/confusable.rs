@@ -1,32 +1,32 @@
-//! The shape of a text: what looks alike is written alike.
+//! Confusables: texts that look alike are folded into the same text.
 //!
-//! For comparing what a reader would take for the same, whatever letters it is made of: Cyrillic and
-//! Greek letters that look Latin, letters of full width, mathematical letters, small capitals,
-//! accents, `l` and `I` and `1`. It follows the idea of Unicode's UTS 39 with a table of
-//! our own. A shape is never shown.
+//! The folded text compares what a reader would take for the same text, whatever letters it uses:
+//! Cyrillic and Greek letters that look Latin, full-width letters, mathematical letters, small
+//! capitals, accents, `l` and `I` and `1`. It follows the idea of Unicode's UTS 39 with its own
+//! table. A folded text is never displayed.
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
 use super::display::is_hidden;
 
-/// The shape of a text. Hidden characters and marks on letters are left out; the rest keeps its
-/// order, and white space stays.
+/// Returns the folded form of a text. It omits hidden characters and combining marks; everything else
+/// keeps its order, and white space is preserved.
 #[must_use]
-pub fn to_confusable_skeleton(text: &str) -> String {
+pub fn fold_confusables(text: &str) -> String {
     let mut shaped = String::with_capacity(text.len() + 8);
     if text.is_ascii() {
-        text.chars().for_each(|character| push_skeleton(&mut shaped, character));
+        text.chars().for_each(|character| push_folded(&mut shaped, character));
         return shaped;
     }
     let seen = text.nfkd().filter(|one| !is_combining_mark(*one) && !is_hidden(*one));
-    seen.for_each(|character| push_skeleton(&mut shaped, character));
+    seen.for_each(|character| push_folded(&mut shaped, character));
     shaped
 }
 
-fn push_skeleton(shaped: &mut String, character: char) {
+fn push_folded(shaped: &mut String, character: char) {
     match to_latin_lookalike(character) {
-        // As narrow letters are read together, and as `I` and `1` are read.
+        // `rn` looks like `m`, `vv` like `w`, and `I` and `1` look like `l`.
         'm' => shaped.push_str("rn"),
         'w' => shaped.push_str("vv"),
         'i' | '1' => shaped.push('l'),
@@ -35,7 +35,7 @@ fn push_skeleton(shaped: &mut String, character: char) {
     }
 }
 
-/// The Latin letter in lower case that a character looks like; otherwise the character in lower case.
+/// Returns the lower-case Latin letter that a character looks like, or the character in lower case.
 fn to_latin_lookalike(character: char) -> char {
     match character {
         'A'..='Z' => character.to_ascii_lowercase(),
@@ -65,7 +65,7 @@ fn to_latin_lookalike(character: char) -> char {
         'Х' | 'х' | 'Χ' | 'χ' => 'x',
         'У' | 'у' | 'Υ' | 'γ' | 'ʏ' => 'y',
         'Ζ' | 'ᴢ' => 'z',
-        // A capital may look like nothing while its small letter does.
+        // A capital letter may have no Latin lookalike although its small letter has one.
         other => match other.to_lowercase().next() {
             Some(small) if small != other => to_latin_lookalike(small),
             _ => other,
@@ -88,26 +88,16 @@ mod tests {
             ("modern", "rnodem"),
             ("клиент уйдёт", "КЛИЕНТ УЙДЕТ"),
         ] {
-            assert_eq!(
-                to_confusable_skeleton(one),
-                to_confusable_skeleton(other),
-                "{one} and {other}"
-            );
+            assert_eq!(fold_confusables(one), fold_confusables(other), "{one} and {other}");
         }
-        assert_ne!(
-            to_confusable_skeleton("Carol is leaving"),
-            to_confusable_skeleton("Karl is leaving")
-        );
-        assert_ne!(to_confusable_skeleton("客户打算"), to_confusable_skeleton("客户不打算"));
+        assert_ne!(fold_confusables("Carol is leaving"), fold_confusables("Karl is leaving"));
+        assert_ne!(fold_confusables("客户打算"), fold_confusables("客户不打算"));
     }
 
     #[test]
     fn the_shape_of_a_shape_is_itself() {
         for text in ["Carol is 10", "Саrоl уйдёт", "客户 가나다", "naïve Ωmega"] {
-            assert_eq!(
-                to_confusable_skeleton(&to_confusable_skeleton(text)),
-                to_confusable_skeleton(text)
-            );
+            assert_eq!(fold_confusables(&fold_confusables(text)), fold_confusables(text));
         }
     }
 }

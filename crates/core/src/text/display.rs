@@ -1,16 +1,16 @@
-//! Text that somebody else wrote, made safe to show: what a reader cannot see, or what would move or
-//! reorder what he sees, is written as a visible escape such as `\u{1b}`.
+//! Makes foreign text safe to display: characters that a reader cannot see, or that would move or
+//! reorder the visible text, become visible escapes such as `\u{1b}`.
 //!
-//! Line feeds and tabs stay. Joiners and variation selectors stay where scripts and emoji need
-//! them: one at a time, after a character that takes them. Everything else that has no shape of
-//! its own is escaped: C0 and C1 controls, bidirectional controls, zero-width characters, tags,
-//! fillers, line and paragraph separators. An escape is plain ASCII, so that escaping twice changes
-//! nothing.
+//! Line feeds and tabs are kept. Joiners and variation selectors are kept where scripts and emoji
+//! need them: one at a time, after a character that takes them. All other characters without a
+//! shape of their own are escaped: C0 and C1 controls, bidirectional controls, zero-width
+//! characters, tags, fillers, line and paragraph separators. An escape is plain ASCII, so escaping
+//! twice changes nothing.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The text with every hidden character as `\u{…}`. A line end `\r\n` becomes `\n`.
+/// Replaces every hidden character with `\u{…}`. A line ending `\r\n` becomes `\n`.
 #[must_use]
 pub fn escape_for_display(text: &str) -> Cow<'_, str> {
     escape_hidden(text, |found, rest, out| match found {
@@ -19,8 +19,8 @@ pub fn escape_for_display(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// The text on one line: line feeds and tabs as `\n` and `\t`, the rest as
-/// [`escape_for_display`] writes it.
+/// Returns the text on one line: line feeds and tabs become `\n` and `\t`, and other hidden
+/// characters are escaped as in [`escape_for_display`].
 #[must_use]
 pub fn escape_line_for_display(text: &str) -> Cow<'_, str> {
     if !text.contains(['\n', '\t']) {
@@ -30,12 +30,12 @@ pub fn escape_line_for_display(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.replace('\n', "\\n").replace('\t', "\\t"))
 }
 
-/// A JSON text with every hidden character as `\uXXXX`: the same value for whoever reads it. Between
-/// the strings of a JSON text no such character can stand.
+/// Replaces every hidden character of a JSON text with `\uXXXX`; the parsed value stays the same.
+/// Between the strings of a JSON text no such character can occur.
 #[must_use]
 pub fn escape_json_for_display(json: &str) -> Cow<'_, str> {
     escape_hidden(json, |found, _, out| {
-        // Only between strings, where it is white space.
+        // A carriage return occurs only between strings, where it is white space.
         if found == '\r' {
             out.push(' ');
             return;
@@ -46,7 +46,8 @@ pub fn escape_json_for_display(json: &str) -> Cow<'_, str> {
     })
 }
 
-/// Whether a character is hidden in itself, whatever stands before it. Line feeds and tabs are not.
+/// Returns whether a character is hidden on its own, regardless of what precedes it. Line feeds and
+/// tabs are not hidden.
 #[must_use]
 pub fn is_hidden(character: char) -> bool {
     match character {
@@ -65,8 +66,8 @@ pub fn is_hidden(character: char) -> bool {
     }
 }
 
-/// Whether a hidden character does its work after this one: a joiner within a word of a joining
-/// script or between emoji, a selector after an emoji or an ideograph.
+/// Returns whether a hidden character has a function after `before`: a joiner within a word of a
+/// joining script or between emoji, a selector after an emoji or an ideograph.
 fn is_allowed_after(before: Option<char>, hidden: char) -> bool {
     let Some(before) = before else { return false };
     let joining = matches!(before, '\u{600}'..='\u{61b}' | '\u{61d}'..='\u{109f}'
@@ -86,7 +87,7 @@ fn is_allowed_after(before: Option<char>, hidden: char) -> bool {
 }
 
 fn escape_hidden(text: &str, write: impl Fn(char, &str, &mut String)) -> Cow<'_, str> {
-    // Nearly all text has none; ASCII without controls is passed over quickly.
+    // Most text has no hidden characters and is returned without a copy.
     let mut out = String::new();
     let mut copied = 0;
     let mut before = None;
@@ -119,14 +120,14 @@ mod tests {
             ("pass\u{200b}word\u{ad}\u{feff}", r"pass\u{200b}word\u{ad}\u{feff}"),
             ("a\u{200d}b\u{fe0f}", r"a\u{200d}b\u{fe0f}"),
             ("tag\u{e0041}", r"tag\u{e0041}"),
-            // As they are written.
+            // Joiners and selectors that the text needs are kept.
             ("می\u{200c}خواهم क्\u{200d}ष", "می\u{200c}خواهم क्\u{200d}ष"),
             (
                 "👨\u{200d}👩\u{200d}👧 ❤\u{fe0f}\u{200d}🔥 1\u{fe0f}\u{20e3}",
                 "👨\u{200d}👩\u{200d}👧 ❤\u{fe0f}\u{200d}🔥 1\u{fe0f}\u{20e3}",
             ),
             ("葛\u{e0100}", "葛\u{e0100}"),
-            // A hidden message in selectors: the first may stand, the rest may not.
+            // Selectors can hide a message: the first one is kept, the rest are escaped.
             ("😀\u{fe0f}\u{fe0e}\u{e0101}", "😀\u{fe0f}\\u{fe0e}\\u{e0101}"),
             ("Привет 状态 é", "Привет 状态 é"),
         ] {

@@ -1,22 +1,29 @@
-//! A short name for what a text is made of.
+//! Fingerprints: short digests of the words of a text.
 
 use std::collections::BTreeSet;
 
 use super::words::split_words;
 use crate::json::sha256_hex;
 
-/// How many hexadecimal digits are kept: 64 bits, plenty for the texts of one document.
+/// Length of a fingerprint in hexadecimal digits: 64 bits, enough for the texts of one document.
 const FINGERPRINT_DIGITS: usize = 16;
 
-/// Sixteen hexadecimal digits that are the same for texts of the same words.
+/// Returns sixteen hexadecimal digits that are equal for texts with the same words.
 ///
-/// Order, repetition, case, punctuation and endings do not matter; every word does, also the small ones.
+/// Order, repetition, case, punctuation and word endings do not matter; every word does, including
+/// stop words.
 ///
 /// ```
-/// use countersign_core::text::fingerprint;
+/// use countersign_core::text::compute_fingerprint;
 ///
-/// assert_eq!(fingerprint("Price of the contract?"), fingerprint("the contract of PRICES"));
-/// assert_ne!(fingerprint("Price of the contract?"), fingerprint("Contract price?"));
+/// assert_eq!(
+///     compute_fingerprint("Price of the contract?"),
+///     compute_fingerprint("the contract of PRICES")
+/// );
+/// assert_ne!(
+///     compute_fingerprint("Price of the contract?"),
+///     compute_fingerprint("Contract price?")
+/// );
 /// ```
 #[must_use]
 pub fn compute_fingerprint(text: &str) -> String {
@@ -48,7 +55,7 @@ mod tests {
 
     #[test]
     fn it_stays_what_it_was() {
-        // Kept in documents and logs: a change here must be a decision.
+        // Documents and logs store fingerprints, so a change here must be deliberate.
         assert_eq!(compute_fingerprint(""), "e3b0c44298fc1c14");
         assert_eq!(compute_fingerprint("…"), compute_fingerprint(""));
     }

@@ -1,13 +1,13 @@
-//! One way of writing: case, width, ligatures and the accents that writers leave out.
+//! Text folding: unifies case, width, ligatures and the accents that writers omit.
 //!
-//! Folded text is for comparing, never for showing.
+//! Folded text is for comparison only, never for display.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use super::script::{ScriptClass, classify_script};
 
-/// Writes a text the way it is compared: NFKC, case folded, Latin letters and `ё` without their marks.
+/// Folds a text for comparison: NFKC, case folding, Latin letters and `ё` without their diacritics.
 pub(super) fn fold_text(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -17,7 +17,7 @@ pub(super) fn fold_text(text: &str) -> String {
     }
     let mut base = ' ';
     text.nfkd()
-        // Through upper case, which is how `ß` meets `ss` and the final `ς` meets `σ`.
+        // Converting to upper case first folds `ß` to `ss` and the final `ς` to `σ`.
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)
         .nfd()
@@ -34,8 +34,8 @@ pub(super) fn fold_text(text: &str) -> String {
         .collect()
 }
 
-/// A character that is folded by itself, whatever stands beside it: ASCII, Russian letters, Chinese
-/// characters, Korean syllables. Most texts are made of these, and need no tables.
+/// Folds a character that does not depend on its neighbours: ASCII, Russian letters, Chinese
+/// characters, Korean syllables. Most texts consist of these and need no Unicode tables.
 fn fold_char(character: char) -> Option<char> {
     match character {
         '\0'..='\x7f' => Some(character.to_ascii_lowercase()),
@@ -48,7 +48,7 @@ fn fold_char(character: char) -> Option<char> {
     }
 }
 
-/// What stands inside words without being read: soft hyphens, joiners, marks of direction.
+/// Returns whether a character inside a word is not read: soft hyphens, joiners, direction marks.
 fn is_invisible(character: char) -> bool {
     matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
 }
@@ -61,7 +61,7 @@ fn is_apostrophe(character: char) -> bool {
 mod tests {
     use super::*;
 
-    /// A character that is not plain sends the text the long way.
+    /// Appending a character that is not plain forces the table-based path.
     #[test]
     fn what_is_plain_is_folded_as_by_the_tables() {
         let plain = ('\0'..='\u{ffff}').filter(|character| fold_char(*character).is_some());

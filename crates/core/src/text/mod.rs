@@ -1,8 +1,9 @@
-//! The one reader of natural language: what counts as a word, and when two texts say the same.
+//! Natural-language text: words, numbers, similarity, slugs, and safe display.
 //!
-//! Expressions, full-text search and the ranking of memories all ask here, so that they agree on what
-//! a word is in every script. Nothing here knows a document, a protocol or a model, and nothing here
-//! understands: it compares letters, by fixed rules, the same on every machine.
+//! Expressions, full-text search and memory ranking all use this module, so that they agree on what
+//! a word is in every script. The functions know nothing of documents, protocols or models. They
+//! compare letters by fixed rules, with the same result on every machine; they do not interpret
+//! meaning.
 
 mod fold;
 mod script;
@@ -19,7 +20,7 @@ mod confusable;
 #[cfg(test)]
 mod similarity_pairs;
 
-pub use confusable::to_confusable_skeleton;
+pub use confusable::fold_confusables;
 pub use display::{
     escape_for_display, escape_json_for_display, escape_line_for_display, is_hidden,
 };

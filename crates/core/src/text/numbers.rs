@@ -1,18 +1,19 @@
-//! The numbers a text is written with, each in one form however it was set.
+//! Numbers in a text, normalized to one form regardless of how they are written.
 //!
-//! Not for numerals in words (`twelve`, `三百`): only digits are read.
+//! Only digits are read, not numerals in words (`twelve`, `三百`).
 
-/// The numbers written in a text, in order, as plain decimals: no grouping, a point, no idle zeros.
+/// Returns the numbers in a text, in order, as plain decimals: no grouping, a decimal point, no
+/// redundant zeros.
 ///
-/// `1,250.50`, `1 250,50`, `1.250,50` and `1'250.50` are all `1250.5`. A percent sign stays with its
-/// number (`5%`), so that five and five percent are kept apart. One comma or point decides by what
-/// stands round it: `1,250` is one thousand and more, `1.250` and `0,250` have a fraction. What is no
-/// one number, such as a date or a version, is read as several.
+/// `1,250.50`, `1 250,50`, `1.250,50` and `1'250.50` all become `1250.5`. A percent sign stays with
+/// its number (`5%`), so that five and five percent differ. A single comma or point is interpreted
+/// by its surroundings: in `1,250` it groups thousands, in `1.250` and `0,250` it starts a
+/// fraction. Text that is not one number, such as a date or a version, is read as several numbers.
 ///
 /// ```
-/// use countersign_core::text::numbers;
+/// use countersign_core::text::extract_numbers;
 ///
-/// assert_eq!(numbers("1 250,50 ₽, 20 % in 030 days"), ["1250.5", "20%", "30"]);
+/// assert_eq!(extract_numbers("1 250,50 ₽, 20 % in 030 days"), ["1250.5", "20%", "30"]);
 /// ```
 #[must_use]
 pub fn extract_numbers(text: &str) -> Vec<String> {
@@ -45,13 +46,13 @@ pub fn extract_numbers(text: &str) -> Vec<String> {
     found
 }
 
-/// What a character may be to a number.
+/// Role that a character can have in a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NumberCharClass {
     Digit(char),
     Comma,
     Point,
-    /// Only ever groups digits.
+    /// Only groups digits, never starts a fraction.
     Quote,
     Space,
     Minus,
@@ -79,7 +80,7 @@ impl NumberCharClass {
     }
 }
 
-/// The ASCII form of a decimal digit of the scripts that keep their own.
+/// Returns the ASCII form of a decimal digit from scripts with their own digits.
 fn to_ascii_digit(character: char) -> Option<char> {
     // Arabic, Persian, Devanagari, Bengali, Thai, full width.
     const ZEROS: [u32; 6] = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xff10];
@@ -91,11 +92,11 @@ fn to_ascii_digit(character: char) -> Option<char> {
     char::from_digit(code - zero, 10)
 }
 
-/// Groups of digits with one sign between each two.
+/// Groups of digits with one separator between each two.
 #[derive(Debug)]
 struct DigitGroups {
     groups: Vec<String>,
-    /// One less than there are groups.
+    /// One element fewer than there are groups.
     separators: Vec<NumberCharClass>,
 }
 
@@ -125,7 +126,7 @@ impl DigitGroups {
         }
     }
 
-    /// Appends the one number this is, or each group that is none.
+    /// Appends one number if the groups form one, otherwise each group as a number.
     fn append_numbers(&self, found: &mut Vec<String>) {
         match self.count_whole_groups() {
             Some(whole) => {
@@ -136,11 +137,11 @@ impl DigitGroups {
         }
     }
 
-    /// How many groups make the whole part, where this is one number.
+    /// Returns how many groups form the integer part, or `None` if the groups are not one number.
     fn count_whole_groups(&self) -> Option<usize> {
         let Some((last, before)) = self.separators.split_last() else { return Some(1) };
         let all = self.groups.len();
-        // A point that stands alone is read the English way.
+        // A single point is a decimal point, as in English.
         let is_fraction = before.is_empty() && *last == NumberCharClass::Point;
         if self.is_thousands_grouped(all) && !is_fraction {
             return Some(all);
@@ -150,7 +151,7 @@ impl DigitGroups {
         (decides && self.is_thousands_grouped(all - 1)).then_some(all - 1)
     }
 
-    /// Whether the first so many groups are the thousands of one number.
+    /// Returns whether the first `count` groups are the thousands groups of one number.
     fn is_thousands_grouped(&self, count: usize) -> bool {
         let signs = &self.separators[..count - 1];
         count == 1
@@ -160,7 +161,7 @@ impl DigitGroups {
     }
 }
 
-/// Whether digits may stand before a sign that groups: one to three, and no idle zero.
+/// Returns whether digits can precede a grouping separator: one to three, without a leading zero.
 fn is_leading_group(group: &str) -> bool {
     group.len() <= 3 && !group.starts_with('0')
 }

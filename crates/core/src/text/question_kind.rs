@@ -1,13 +1,15 @@
-//! What a question asks for, told from its question word: `when`, `где`, `谁`, `언제`.
+//! Question kinds: what a question asks for, derived from its question word: `when`, `где`, `谁`,
+//! `언제`.
 //!
-//! `MemoryItemArgs` and its like ask for whatever the rest of the question names, so they are fillers, not asks.
+//! `What` and similar words ask for whatever the rest of the question names, so they are stop
+//! words, not question kinds.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use super::words::split_words;
 
-/// Something that two questions must both ask for to be the same.
+/// Kind of a question. Two questions are the same only if their kinds are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum QuestionKind {
     When,
@@ -17,11 +19,11 @@ pub(super) enum QuestionKind {
     How,
     Count,
     Duration,
-    /// Not a question word, but it turns a question round all the same.
+    /// Not a question word, but it inverts the question.
     Negation,
 }
 
-/// Words of scripts with spaces.
+/// Question words of scripts with spaces.
 const QUESTION_WORDS: &[(QuestionKind, &str)] = &[
     (QuestionKind::When, "when date когда дата"),
     (QuestionKind::Where, "where где куда откуда"),
@@ -36,7 +38,7 @@ const QUESTION_WORDS: &[(QuestionKind, &str)] = &[
     ),
 ];
 
-/// Phrases of scripts that are read in pairs.
+/// Question phrases of scripts that are split into pairs of characters.
 pub(super) const QUESTION_PHRASES: &[(QuestionKind, &str)] = &[
     (QuestionKind::When, "什么时候"),
     (QuestionKind::When, "什么时间"),
@@ -92,7 +94,7 @@ static QUESTION_STEMS: LazyLock<Vec<(QuestionKind, BTreeSet<String>)>> = LazyLoc
 });
 
 impl QuestionKind {
-    /// What a stem asks for.
+    /// Returns the question kind of a stem, or `None` if the stem is not a question word.
     pub(super) fn from_stem(stem: &str) -> Option<Self> {
         QUESTION_STEMS.iter().find(|(_, stems)| stems.contains(stem)).map(|(ask, _)| *ask)
     }

@@ -1,19 +1,20 @@
-//! The scripts that are read by a rule of their own; every other one is read by its spaces.
+//! Scripts that need their own splitting rule; all other scripts are split at spaces.
 
-/// How a letter is read.
+/// How the letters of a script are split into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScriptClass {
-    /// Words between spaces, English endings.
+    /// Words separated by spaces, with English endings.
     Latin,
-    /// Words between spaces, Russian endings.
+    /// Words separated by spaces, with Russian endings.
     Cyrillic,
-    /// Words that no space divides, or that grow particles: read as overlapping pairs.
+    /// Words without spaces between them, or words that take particles: split into overlapping
+    /// pairs.
     Unspaced,
-    /// Words between spaces, taken as they are.
+    /// Words separated by spaces, without stemming.
     Other,
 }
 
-/// The script of a folded letter.
+/// Returns the script class of a folded letter.
 pub(super) fn classify_script(character: char) -> ScriptClass {
     match character {
         'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => {

@@ -1,7 +1,7 @@
-//! How near two texts are: whether one may be a rewording of the other.
+//! Text similarity: whether one text may be a rewording of another.
 //!
-//! Words are compared, not meaning: `price` and `cost` are strangers here. What is measured, in
-//! thousandths and by whole numbers only:
+//! It compares words, not meaning: `price` and `cost` do not match. The measure, computed in
+//! thousandths with integers only:
 //!
 //! ```text
 //!                 shared
@@ -9,38 +9,41 @@
 //! shared + 3 · exchanged + ½ · added
 //! ```
 //!
-//! *shared* are the words of both (stems, without fillers), and in part those that share letter
-//! triples. Of the rest, as many as stand on either side are *exchanged*, the others *added*: a
-//! rewording adds words, another question exchanges one. A *conflict* is to ask for another thing
-//! (`when`, `where`, `not`) or to name another number.
+//! *shared* counts the words of both texts (stems, without stop words), and partially those with
+//! common letter trigrams. Of the other words, as many as both sides have are *exchanged*, the rest
+//! are *added*: a rewording adds words, a different question exchanges one. Texts *conflict* if
+//! they ask for different things (`when`, `where`, `not`) or name different numbers.
 
 use std::collections::BTreeSet;
 
 use super::compared_terms::ComparedTerms;
 use super::words::split_words;
 
-/// From here on, two questions are taken for the same one.
+/// Minimum similarity at which two questions count as the same one.
 pub const SIMILARITY_THRESHOLD: f64 = 0.75;
 
-/// What one word weighs.
+/// Weight of one word, in thousandths.
 const WORD_WEIGHT: u64 = 1000;
-/// Words with fewer letters are equal or strangers.
+/// Minimum length of a word, in letters, for trigram comparison. Shorter words must be equal to
+/// match.
 const MIN_TRIGRAM_LETTERS: usize = 5;
-/// Triples in common below this are chance.
+/// Minimum trigram overlap, in thousandths. Smaller overlaps are coincidence.
 const MIN_TRIGRAM_OVERLAP: u64 = 500;
-/// More strangers than this are not looked at letter by letter: such texts are no rewordings.
+/// Maximum number of unmatched words for trigram comparison. Texts with more are not rewordings.
 const MAX_UNMATCHED_WORDS: usize = 64;
 
-/// How near two texts are, from 0 to 1 in steps of a thousandth; the order of the two does not matter.
+/// Returns the similarity of two texts, from 0 to 1 in steps of a thousandth. The measure is
+/// symmetric.
 ///
-/// [`SAME`] is the measure from which two questions count as one.
+/// Two questions count as the same one from [`SIMILARITY_THRESHOLD`] on.
 ///
 /// ```
-/// use countersign_core::text::{SAME, similarity};
+/// use countersign_core::text::{SIMILARITY_THRESHOLD, measure_similarity};
 ///
 /// let asked = "What is the contract price?";
-/// assert!(similarity(asked, "Could you tell me the price of the contract?") >= SAME);
-/// assert!(similarity(asked, "Who signs the contract?") < SAME);
+/// let reworded = "Could you tell me the price of the contract?";
+/// assert!(measure_similarity(asked, reworded) >= SIMILARITY_THRESHOLD);
+/// assert!(measure_similarity(asked, "Who signs the contract?") < SIMILARITY_THRESHOLD);
 /// ```
 #[must_use]
 pub fn measure_similarity(left: &str, right: &str) -> f64 {
@@ -77,7 +80,8 @@ fn compare_terms(one: &ComparedTerms, other: &ComparedTerms) -> u64 {
     measure
 }
 
-/// The weight that strangers share by their letters, each with at most one of the others.
+/// Returns the weight that unmatched words share by their trigrams. Each word matches at most one
+/// word of the other text.
 fn match_by_trigrams(strangers: &[&String], others: &[&String]) -> u64 {
     if strangers.len().max(others.len()) > MAX_UNMATCHED_WORDS {
         return 0;
@@ -87,7 +91,7 @@ fn match_by_trigrams(strangers: &[&String], others: &[&String]) -> u64 {
     for word in strangers {
         let mine = to_trigrams(word);
         for (other, theirs) in &others {
-            // A first letter in common keeps `valid` and `invalid` apart.
+            // Requiring the same first letter keeps `valid` and `invalid` apart.
             if word.chars().next() == other.chars().next() {
                 let alike = dice_coefficient(&mine, theirs);
                 if alike >= MIN_TRIGRAM_OVERLAP {
@@ -96,7 +100,8 @@ fn match_by_trigrams(strangers: &[&String], others: &[&String]) -> u64 {
             }
         }
     }
-    // By likeness, then by the words themselves whichever side they stand on.
+    // Sort by similarity, then by the words themselves, so that the order of the texts does not
+    // matter.
     pairs.sort_by_key(|(alike, word, other)| {
         (WORD_WEIGHT - alike, *word.min(other), *word.max(other))
     });
@@ -111,7 +116,7 @@ fn match_by_trigrams(strangers: &[&String], others: &[&String]) -> u64 {
     sum
 }
 
-/// The letters of a longer word, three at a time.
+/// Returns the letter trigrams of a word; empty for a word shorter than [`MIN_TRIGRAM_LETTERS`].
 fn to_trigrams(word: &str) -> BTreeSet<[char; 3]> {
     let mut letters: Vec<char> = vec![' '];
     letters.extend(word.chars());

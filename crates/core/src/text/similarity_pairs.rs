@@ -1,10 +1,10 @@
-//! Labelled pairs of questions in four languages: what similarity joins and what it keeps apart.
+//! Labelled pairs of questions in four languages that document which pairs similarity matches.
 //!
-//! The pairs that it gets wrong are listed too, so that a change for better or worse is seen.
+//! The known mistakes are listed too, so that any change for better or worse is visible.
 
 use super::{SIMILARITY_THRESHOLD, measure_similarity};
 
-/// Rewordings of one question.
+/// Rewordings of the same question.
 const SAME_QUESTION: &[(&str, &str)] = &[
     ("What is the contract price?", "Could you tell me the price of the contract?"),
     ("What is the contract price?", "Please specify the contract price."),
@@ -136,7 +136,7 @@ const OTHER_QUESTION: &[(&str, &str)] = &[
     ("보고서는 언제 제출합니까?", "보고서는 언제 승인합니까?"),
 ];
 
-/// Rewordings it does not see: the words are others.
+/// Rewordings that similarity misses, because they use different words.
 const MISSED: &[(&str, &str)] = &[
     ("What is the contract price?", "How much does the contract cost?"),
     ("Какова цена договора?", "Сколько стоит контракт?"),

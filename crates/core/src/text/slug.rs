@@ -1,24 +1,26 @@
-//! A text as part of a file name.
+//! Slugs: texts converted to a part of a file name.
 
 use super::fold::fold_text;
 use unicode_normalization::char::is_combining_mark;
 
-/// The most bytes: a folder, a number and an ending still fit beside it everywhere.
+/// Maximum length of a slug, in bytes. It leaves room for a folder, a number and an extension on
+/// every file system.
 const MAX_SLUG_BYTES: usize = 80;
-/// What a text without a letter or a digit is called.
+/// Slug of a text without letters and digits.
 const UNTITLED: &str = "untitled";
-/// Names that some systems keep for devices.
+/// Names that some operating systems reserve for devices.
 const RESERVED_DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
 
-/// A safe part of a file name: folded letters and digits of any script, with `-` between words.
+/// Converts a text into a safe part of a file name: folded letters and digits of any script, with
+/// `-` between words.
 ///
-/// It is never empty, never longer than 80 bytes, and holds no dot, slash, space or control character.
-/// Different texts may give the same part.
+/// The result is never empty, at most 80 bytes long, and contains no dot, slash, space or control
+/// character. Different texts may have the same slug.
 ///
 /// ```
-/// use countersign_core::text::slug;
+/// use countersign_core::text::slugify;
 ///
-/// assert_eq!(slug("../Price list (Q3).pdf"), "price-list-q3-pdf");
+/// assert_eq!(slugify("../Price list (Q3).pdf"), "price-list-q3-pdf");
 /// ```
 #[must_use]
 pub fn slugify(text: &str) -> String {

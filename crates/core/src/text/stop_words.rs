@@ -1,13 +1,14 @@
-//! Words and endings that say nothing of what a question is about: articles, courtesy, auxiliaries.
+//! Stop words, phrases and endings that do not show what a question is about: articles, courtesies,
+//! auxiliaries.
 //!
-//! Only for comparing: a search still finds them.
+//! Only comparison drops them; search still finds them.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use super::words::split_words;
 
-/// English and Russian words, as they are written.
+/// English and Russian stop words, before stemming.
 const STOP_WORDS: &str = "
     a an the this that these those it its of to in on at by for from with about as into and or so
     is are was were be been being am do does did have has had having will would shall should can
@@ -28,7 +29,7 @@ const STOP_WORDS: &str = "
     составляет составит
 ";
 
-/// Phrases of scripts that are read in pairs.
+/// Stop phrases of scripts that are split into pairs of characters.
 pub(super) const STOP_PHRASES: &[&str] = &[
     "能不能告诉我",
     "可以告诉我",
@@ -170,13 +171,14 @@ const KOREAN_ENDINGS: &[&str] = &[
 static STOP_WORD_STEMS: LazyLock<BTreeSet<String>> =
     LazyLock::new(|| split_words(STOP_WORDS).into_iter().collect());
 
-/// Whether a stem is a filler.
+/// Returns whether a stem is a stop word.
 pub(super) fn is_stop_word(stem: &str) -> bool {
     STOP_WORD_STEMS.contains(stem)
 }
 
-/// A Korean word without its ending; nothing of a bare one. A particle is one syllable, which many
-/// words end with by themselves, so it goes only where two syllables are left.
+/// Removes the ending of a Korean word; a word that is only an ending becomes empty. A particle is
+/// one syllable, which is also the last syllable of many words, so it is removed only if two
+/// syllables remain.
 pub(super) fn strip_korean_ending(word: &str) -> &str {
     const SYLLABLE: usize = '가'.len_utf8();
     if KOREAN_ENDINGS.contains(&word) {

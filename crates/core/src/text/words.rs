@@ -1,6 +1,7 @@
-//! A text as its words: folded, without endings, in the order they stand.
+//! Word splitting: the words of a text, folded and stemmed, in order.
 //!
-//! Words that carry little (`the`, `и`) are words here: who has no use for them leaves them out.
+//! Words that carry little meaning (`the`, `и`) are included; callers that do not need them filter
+//! them out.
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::char::is_combining_mark;
@@ -8,33 +9,34 @@ use unicode_normalization::char::is_combining_mark;
 use super::fold::fold_text;
 use super::script::{ScriptClass, classify_script};
 
-/// Nothing longer is a word of a language, so it keeps its ending.
+/// Maximum length of a stemmed word, in bytes. Longer words are not natural language and keep their
+/// ending.
 const MAX_STEMMED_BYTES: usize = 64;
 
-/// The words of a text in any script, each as its stem.
+/// Returns the words of a text in any script, each as its stem.
 ///
-/// Latin words lose their English endings, Cyrillic ones their Russian endings. Chinese, Japanese,
-/// Korean, Thai and their like are read as overlapping pairs of characters; a character that stands
-/// alone stays so. Digits are words too, or parts of them.
+/// Latin words lose their English endings, Cyrillic words their Russian endings. Chinese, Japanese,
+/// Korean, Thai and similar scripts are split into overlapping pairs of characters; a single
+/// character is one word. Digits are words too, or parts of words.
 ///
 /// ```
-/// use countersign_core::text::words;
+/// use countersign_core::text::split_words;
 ///
-/// assert_eq!(words("The Contracts’ prices: 12"), ["the", "contract", "price", "12"]);
-/// assert_eq!(words("合同价格"), ["合同", "同价", "价格"]);
+/// assert_eq!(split_words("The Contracts’ prices: 12"), ["the", "contract", "price", "12"]);
+/// assert_eq!(split_words("合同价格"), ["合同", "同价", "价格"]);
 /// ```
 #[must_use]
 pub fn split_words(text: &str) -> Vec<String> {
     split_words_starting(text, |_| true)
 }
 
-/// The same words, but only those that begin so. An ending is taken from a word, never its beginning: one
-/// that begins otherwise need not be looked at.
+/// Returns the words of [`split_words`] whose first character satisfies `begins`. Stemming changes
+/// only the end of a word, so other words are skipped before stemming.
 ///
 /// ```
-/// use countersign_core::text::words_beginning;
+/// use countersign_core::text::split_words_starting;
 ///
-/// assert_eq!(words_beginning("The Contracts’ prices", |first| first == 'p'), ["price"]);
+/// assert_eq!(split_words_starting("The Contracts’ prices", |first| first == 'p'), ["price"]);
 /// ```
 #[must_use]
 pub fn split_words_starting(text: &str, begins: impl Fn(char) -> bool) -> Vec<String> {
@@ -56,22 +58,22 @@ pub fn split_words_starting(text: &str, begins: impl Fn(char) -> bool) -> Vec<St
     words
 }
 
-/// Whether a folded character is a letter or a digit. Most texts are made of those that need no table.
+/// Returns whether a folded character is a letter or a digit. Most characters need no table lookup.
 fn is_word_char(character: char) -> bool {
     is_unmarked_char(character) || (!character.is_ascii() && character.is_alphanumeric())
 }
 
-/// Letters and digits that no mark is among.
+/// Returns whether a character is in a range of letters and digits without combining marks.
 fn is_unmarked_char(character: char) -> bool {
     matches!(character, 'a'..='z' | '0'..='9' | 'а'..='я' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
-/// Where the word that begins the text ends: at the first character that is no part of it.
+/// Returns the end of the word that starts the text: the first character that is not part of it.
 fn find_word_end(text: &str, dense: bool) -> usize {
     let mut characters = text.char_indices().peekable();
     while let Some((at, character)) = characters.next() {
         let inside = if character == '\'' {
-            // `owner's` is one word; quotation marks round a word are none of it.
+            // `owner's` is one word; quotation marks around a word are not part of it.
             !dense && characters.peek().is_some_and(|(_, next)| next.is_alphabetic())
         } else if !is_unmarked_char(character) && is_combining_mark(character) {
             true
@@ -86,7 +88,7 @@ fn find_word_end(text: &str, dense: bool) -> usize {
     text.len()
 }
 
-/// Every two neighbours of a run; marks stay with the character they stand on.
+/// Appends every two adjacent characters of a run; combining marks stay with their base character.
 fn push_bigrams(run: &str, begins: impl Fn(char) -> bool, words: &mut Vec<String>) {
     let starts = run.char_indices().filter(|(_, character)| !is_combining_mark(*character));
     let mut ends: Vec<usize> = starts.map(|(at, _)| at).collect();

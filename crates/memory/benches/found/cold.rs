@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Drops a file that nobody writes from the page cache, and says how many bytes of it stayed there;
-/// `Empty` where that cannot be known.
+/// `None` where that cannot be known.
 pub(crate) fn drop_from_cache(path: &Path) -> Option<u64> {
     let from = format!("if={}", path.display());
     for arguments in

@@ -1,8 +1,8 @@
-//! Who may spend how many tokens.
+//! Divides the token budget among the sections.
 //!
-//! A caller's own budgets are hard. Else every section with something to give has a share of the whole
-//! by its strength, and one that gives everything, in full, passes the rest on to those behind it. One
-//! that cannot passes nothing on: so no section ever gets less from a larger whole.
+//! Section budgets from the caller are hard limits. Otherwise every section with content gets a
+//! share by its strength, and a section that fits completely passes the rest on to the next ones. A
+//! section that does not fit passes nothing on, so no section gets less from a larger total.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use countersign_contracts::memory::meta::SectionBudgets;
 
 use super::ComposeError;
 
-/// The sections, in the order in which they pass on what they leave: those that can use any number
+/// The sections, in the order in which they pass on unused tokens. Sections that can use any number
 /// of tokens come last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PacketSection {
@@ -55,19 +55,19 @@ impl PacketSection {
     }
 }
 
-/// What is left to spend while a packet is filled.
+/// Tracks the remaining budget while a packet is filled.
 #[derive(Debug)]
 pub(super) struct BudgetAllocator {
     shares: BTreeMap<PacketSection, u64>,
     carries_over: bool,
     carried_over: u64,
     applied: BTreeMap<PacketSection, u64>,
-    /// Tokens by section.
+    /// Tokens used by each section.
     pub(super) used: BTreeMap<PacketSection, u64>,
 }
 
 impl BudgetAllocator {
-    /// The caller's own budgets; cut in proportion where they are more than the whole.
+    /// Uses the caller's section budgets, reduced in proportion if they exceed the total.
     pub(super) fn from_section_budgets(
         max_tokens: u64,
         budgets: &SectionBudgets,
@@ -98,7 +98,7 @@ impl BudgetAllocator {
         Ok(Self::new(shares, false))
     }
 
-    /// Shares by weight. The floor of the working state may take more than its share.
+    /// Divides the total by weight. The floor of the working state may take more than its share.
     pub(super) fn from_weights(
         max_tokens: u64,
         weights: &BTreeMap<PacketSection, u64>,
@@ -129,12 +129,12 @@ impl BudgetAllocator {
         }
     }
 
-    /// What a section may spend, now that those before it have.
+    /// Returns what a section may use after the sections before it.
     pub(super) fn available_tokens(&self, section: PacketSection) -> u64 {
         self.shares[&section] + self.carried_over
     }
 
-    /// A section has spent.
+    /// Records what a section used. A complete section passes the rest on.
     pub(super) fn record_usage(&mut self, section: PacketSection, used: u64, complete: bool) {
         let allowed = self.available_tokens(section);
         debug_assert!(used <= allowed, "a section keeps to its budget");
@@ -144,7 +144,7 @@ impl BudgetAllocator {
         self.applied.insert(section, if passes_on { used } else { allowed });
     }
 
-    /// What each section could spend in the end.
+    /// Returns the final budget of each section.
     pub(super) fn applied_budgets(&self) -> SectionBudgets {
         let of = |section| self.applied.get(&section).copied().unwrap_or(0);
         SectionBudgets {
@@ -158,7 +158,7 @@ impl BudgetAllocator {
     }
 }
 
-/// `whole × weight / all`, rounded down.
+/// Computes `whole × weight / all`, rounded down.
 fn compute_share(whole: u64, weight: u64, all: u128) -> u64 {
     let part = (u128::from(whole) * u128::from(weight)).checked_div(all);
     part.unwrap_or(0) as u64

@@ -1,39 +1,39 @@
-//! Why no packet can be composed.
+//! Errors of composing a packet.
 
-/// A request that no packet answers.
+/// The reason why a packet cannot be composed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ComposeError {
-    /// Too few tokens for any packet.
+    /// The token budget is below the minimum.
     #[error("a packet needs at least {minimum} tokens, found {found}")]
     Budget {
-        /// The least there may be.
+        /// The minimum budget in tokens.
         minimum: u64,
-        /// What was asked for.
+        /// The requested budget in tokens.
         found: u64,
     },
-    /// Goal, constraints and slots are never left out, and do not fit.
+    /// Goal, constraints and slots are never left out, and they do not fit.
     #[error("goal, constraints and slots need {needed} tokens, allowed are {allowed}")]
     StateFloor {
-        /// What they need.
+        /// The number of tokens they need.
         needed: u64,
-        /// What they may take.
+        /// The number of tokens they may use.
         allowed: u64,
     },
-    /// The time that the cues speak of is none.
+    /// The time range of the cues is invalid.
     #[error("`cues.time_range.{field}` must be {expected}")]
     Cue {
-        /// Which end.
+        /// The invalid end of the range: `start` or `end`.
         field: &'static str,
-        /// What it may be.
+        /// A description of the allowed values.
         expected: &'static str,
     },
-    /// A moment that no date can be written for.
+    /// The timestamp of the request cannot be written as a date with a four-digit year.
     #[error("`as_of` must lie in the years 0 to 9999, found {found} milliseconds since 1970")]
     AsOf {
-        /// The moment.
+        /// The timestamp in Unix milliseconds.
         found: i64,
     },
-    /// A scope that names nothing.
+    /// The scope of the request is invalid.
     #[error(transparent)]
     Scope(#[from] crate::MemoryScopeError),
 }

@@ -1,4 +1,4 @@
-//! Everything that composing reads, in one place.
+//! The context of composing: everything it reads, in one struct.
 
 use countersign_contracts::memory::meta::PacketPurpose;
 use countersign_core::run::Timestamp;
@@ -14,7 +14,7 @@ use crate::render::{CitationMarkers, REFERENCE_ELLIPSIS};
 use crate::tokens::TokenCounter;
 use crate::{Candidates, PacketRequest};
 
-/// What composing reads.
+/// Everything that composing reads.
 pub(super) struct ComposeContext<'a> {
     pub(super) request: &'a PacketRequest,
     pub(super) policy: &'a MemoryPolicy,
@@ -27,7 +27,7 @@ pub(super) struct ComposeContext<'a> {
     pub(super) markers: CitationMarkers<'static>,
 }
 
-/// A text in some form.
+/// A text that was fitted to a length.
 pub(super) struct FittedText {
     pub(super) text: String,
     pub(super) is_truncated: bool,
@@ -69,7 +69,7 @@ impl<'a> ComposeContext<'a> {
         self.request.purpose == PacketPurpose::Planner
     }
 
-    /// Whether something of a run may no longer be seen.
+    /// Returns whether a row of a run is no longer visible.
     pub(super) fn is_expired(&self, expires: MemoryExpiry, run: &str) -> bool {
         match expires {
             MemoryExpiry::RunEnd => run != self.request.scope.run(),
@@ -77,17 +77,17 @@ impl<'a> ComposeContext<'a> {
         }
     }
 
-    /// How many of a kind may try.
+    /// Limits a cap to the maximum number of candidates per kind.
     pub(super) fn limit_candidates(&self, cap: usize) -> usize {
         cap.min(self.policy.candidates.each)
     }
 
-    /// A text as long as any item may be.
+    /// Fits a text to the maximum length of an item.
     pub(super) fn fit_to_longest(&self, text: &str) -> FittedText {
         self.fit_text(text, self.policy.longest_item)
     }
 
-    /// A text made short.
+    /// Fits a text to the length of a shortened item.
     pub(super) fn shorten_item(&self, text: &str) -> FittedText {
         self.fit_text(text, self.policy.short_item)
     }

@@ -1,4 +1,4 @@
-//! What a request speaks of, and what of that an item answers.
+//! Matches the cues of a request against items.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::PacketRequest;
 use crate::policy::ActivationWeights;
 use crate::rank::{TermMatcher, extract_terms};
 
-/// What a request speaks of.
+/// The cues and the message of a request, prepared for matching.
 #[derive(Debug, Default)]
 pub(super) struct CueSet {
     tags: Vec<String>,
@@ -18,9 +18,9 @@ pub(super) struct CueSet {
     keywords: Vec<KeywordCue>,
     time: Option<(Timestamp, Timestamp)>,
     message: BTreeSet<String>,
-    /// The terms of the keywords and the message.
+    /// Matches the terms of the keywords and the message.
     term_matcher: TermMatcher,
-    /// Whether it speaks of anything.
+    /// Whether the request has any cue or message.
     pub(super) has_query: bool,
 }
 
@@ -30,7 +30,7 @@ struct KeywordCue {
     terms: Vec<String>,
 }
 
-/// What an item has for cues to find.
+/// The parts of an item that cues can match.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CueTarget<'a> {
     pub(super) text: &'a str,
@@ -39,24 +39,24 @@ pub(super) struct CueTarget<'a> {
     pub(super) time: Option<(Timestamp, Timestamp)>,
 }
 
-/// What of the cues an item answers.
+/// The cues that an item matches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct CueMatch {
-    /// One a cue: `entity:acme`, `keyword:price`.
+    /// One entry per matching cue: `entity:acme`, `keyword:price`.
     pub(super) rules: Vec<String>,
-    /// What they are worth.
+    /// The total score of the matches, in millionths.
     pub(super) points: i64,
     kinds: u8,
     entity: bool,
 }
 
 impl CueMatch {
-    /// Whether any cue finds it.
+    /// Returns whether any cue matches.
     pub(super) fn has_match(&self) -> bool {
         self.kinds > 0
     }
 
-    /// Whether two kinds of cue do, or an entity.
+    /// Returns whether the match is strong: two kinds of cue, or an entity.
     pub(super) fn is_strong(&self) -> bool {
         self.entity || self.kinds > 1
     }
@@ -99,7 +99,7 @@ impl CueSet {
         Ok(set)
     }
 
-    /// What of the cues an item answers.
+    /// Matches the cues against an item.
     pub(super) fn match_target(
         &self,
         target: CueTarget<'_>,
@@ -148,7 +148,7 @@ impl CueSet {
                 let all = self.message.len();
                 activated.points += worth.message.saturating_mul(shared as i64) / all as i64;
                 activated.rules.push(format!("message:{shared}/{all}"));
-                // One common word of many is an accident, not a cue.
+                // One common word out of many is a coincidence, not a cue.
                 activated.kinds += u8::from(shared > 1 || all == 1);
             }
         }
@@ -163,7 +163,7 @@ impl CueSet {
         activated
     }
 
-    /// Whether one of these tags is asked for, or one of these entities.
+    /// Returns whether the cues name one of these tags or entities.
     pub(super) fn mentions_any(&self, tags: &[String], entities: &[String]) -> bool {
         tags.iter().any(|tag| self.tags.contains(&normalize_text(tag)))
             || entities.iter().any(|entity| self.entities.contains(&normalize_text(entity)))

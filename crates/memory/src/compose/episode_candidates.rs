@@ -1,4 +1,4 @@
-//! Episodes: young ones of themselves, older ones by cues, the oldest not at all.
+//! Selects episodes: recent ones without a cue, older ones by cue, the oldest not at all.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -20,16 +20,16 @@ use crate::record::MemoryEpisode;
 use crate::render::{self, PacketHeading, REFERENCE_ELLIPSIS};
 use crate::rules::{compute_due_level, condense_episode};
 
-/// A day, in milliseconds.
+/// The length of a day, in milliseconds.
 pub(super) const DAY: i64 = 86_400_000;
 
-/// The most highlights of a shortened episode.
+/// The maximum number of highlights of a shortened episode.
 const HIGHLIGHTS: usize = 3;
 
-/// An episode that may go in.
+/// An episode that may go into the packet.
 #[derive(Debug)]
 pub(super) struct EpisodeCandidate<'a> {
-    /// As much of it as its age lets be told.
+    /// The episode, condensed as its age requires.
     row: Cow<'a, MemoryEpisode>,
     relevance: i64,
     rule: String,
@@ -47,7 +47,7 @@ impl RankedItem for EpisodeCandidate<'_> {
     }
 }
 
-/// The episodes that may go in, in order.
+/// Selects the episodes that may go into the packet, ranked.
 pub(super) fn select_episodes<'a>(
     ctx: &ComposeContext<'a>,
     ledger: &mut SelectionLog,
@@ -100,7 +100,7 @@ pub(super) fn select_episodes<'a>(
     list
 }
 
-/// An episode in a form: whole, its highlights, or its reference.
+/// Builds the packet item of an episode: in full, as highlights, or as a reference.
 pub(super) fn build_item(
     ctx: &ComposeContext<'_>,
     candidate: &EpisodeCandidate<'_>,
@@ -141,8 +141,8 @@ pub(super) fn build_item(
     PacketItem { item: raw, shared, line: raw_line, name: "raw", is_truncated: cut }
 }
 
-/// What leaving episodes out amounts to: a tighter window, where all that stay out are older than
-/// all that are in.
+/// Classifies the omission of episodes: a tighter window if every omitted episode is older than
+/// every selected one.
 pub(super) fn classify_reduction(
     list: &[EpisodeCandidate<'_>],
     filled: &FilledSection<PacketEpisode>,
@@ -177,13 +177,13 @@ fn build_packet_episode(
     }
 }
 
-/// One over one and the days since, to the sixth digit.
+/// Computes 1 / (1 + days since the end), to six digits.
 fn compute_recency(now: Timestamp, end: Timestamp) -> f64 {
     let days = now.millis_since(end) / DAY as u64;
     (1_000_000 / days.saturating_add(1)) as f64 / 1_000_000.0
 }
 
-/// The rule by which it may be seen, or why not.
+/// Returns the rule that makes an episode visible, or the reason why it is not.
 fn check_visibility(
     ctx: &ComposeContext<'_>,
     row: &MemoryEpisode,
@@ -218,7 +218,8 @@ fn check_visibility(
     }
 }
 
-/// An episode as it is told at its age, whether anybody aged it in the store or not. The rule says so.
+/// Condenses an episode to the level of its age, whether or not the store has aged it, and adds the
+/// level to the rule.
 fn condense_for_age<'a>(
     ctx: &ComposeContext<'_>,
     row: &'a MemoryEpisode,
@@ -240,7 +241,7 @@ fn condense_for_age<'a>(
     }
 }
 
-/// Tags and entities stand in the packet too, though not in the prompt.
+/// Tags and entities are checked too: they appear in the packet, though not in the prompt.
 fn is_withheld(ctx: &ComposeContext<'_>, row: &MemoryEpisode, text: &str) -> bool {
     let mut texts = vec![text];
     texts.extend(row.tags.iter().chain(&row.entities).map(String::as_str));

@@ -1,4 +1,4 @@
-//! What the rows of a packet rest on, and the citations of those that went in.
+//! Indexes the events that rows cite, and builds the citations of a packet.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::timestamp;
 use crate::Candidates;
 use crate::record::{MemoryEventKind, MemoryOrigin};
 
-/// How long the summary of a citation is, in characters.
+/// The maximum length of a citation's summary, in characters.
 const MAX_SUMMARY_CHARS: usize = 80;
 
 /// An event that can be cited.
@@ -24,12 +24,12 @@ pub(super) struct CitableEvent<'a> {
     pub(super) text: &'a str,
 }
 
-/// Everything that can be cited, by id.
+/// All citable events by id.
 #[derive(Debug)]
 pub(super) struct EvidenceIndex<'a>(BTreeMap<&'a str, CitableEvent<'a>>);
 
 impl<'a> EvidenceIndex<'a> {
-    /// The evidence of what was found.
+    /// Collects the citable events of the retrieved rows.
     pub(super) fn from_candidates(found: &'a Candidates) -> Self {
         let listed = found.evidence.iter().map(|(id, cited)| {
             let (kind, origin, ts) = (cited.kind, cited.origin, cited.ts);
@@ -43,12 +43,12 @@ impl<'a> EvidenceIndex<'a> {
         Self(listed.chain(shown).collect())
     }
 
-    /// The evidence of an id.
+    /// Returns the citable event with an id.
     pub(super) fn find_event(&self, id: &str) -> Option<CitableEvent<'a>> {
         self.0.get(id).copied()
     }
 
-    /// Those of the sources that can be cited, each once, in their order.
+    /// Returns the sources that can be cited, each once, in their order.
     pub(super) fn filter_citable<'s>(
         &self,
         sources: impl Iterator<Item = &'s String>,
@@ -62,7 +62,8 @@ impl<'a> EvidenceIndex<'a> {
         kept
     }
 
-    /// The citations of what went in, the oldest first: what is said later does not move them.
+    /// Builds the citations of the selected items, oldest first, so that later events do not change
+    /// their numbers.
     pub(super) fn build_citations<'s>(
         &self,
         ids: impl Iterator<Item = &'s String>,
@@ -86,7 +87,7 @@ impl<'a> EvidenceIndex<'a> {
     }
 }
 
-/// What an event is, and where it came from: what it may be trusted for.
+/// Formats the kind and origin of an event; the origin shows how far it is trusted.
 fn format_citation_kind(kind: MemoryEventKind, origin: MemoryOrigin) -> String {
     let kind = match kind {
         MemoryEventKind::Message => "message",

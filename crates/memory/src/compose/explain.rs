@@ -1,4 +1,4 @@
-//! What was applied, and what it takes to compose the same again.
+//! Builds the explanation of a packet: the filters that were applied, and what a replay needs.
 
 use countersign_contracts::JsonObject;
 use serde_json::{Value, json};
@@ -8,11 +8,11 @@ use super::episode_candidates::DAY;
 use super::procedure_candidates::GENERIC;
 use crate::ReadTruncation;
 
-/// The version of how words are read and items put in order: it changes when a packet of the same
-/// rows would.
+/// The version of text analysis and item order. It changes when the same rows would give a
+/// different packet.
 pub const SELECTION_VERSION: &str = "countersign-words/3";
 
-/// The windows, caps, levels and strengths that were applied.
+/// Describes the windows, caps, levels and strengths that were applied.
 pub(super) fn describe_filters(ctx: &ComposeContext<'_>) -> JsonObject {
     let (policy, now) = (ctx.policy, ctx.now());
     let days = i64::from(policy.episode_window);
@@ -44,14 +44,14 @@ pub(super) fn describe_filters(ctx: &ComposeContext<'_>) -> JsonObject {
     filters
 }
 
-/// What was not looked at as a whole, in an order of its own.
+/// Returns the truncated reads, sorted.
 fn list_truncations<'a>(ctx: &ComposeContext<'a>) -> Vec<&'a ReadTruncation> {
     let mut cut: Vec<&ReadTruncation> = ctx.candidates.cut.iter().collect();
     cut.sort();
     cut
 }
 
-/// Policy, tokenizer, order, moment.
+/// Describes what determines the packet: policy, tokenizer, sort keys and timestamp.
 pub(super) fn describe_determinism(ctx: &ComposeContext<'_>) -> JsonObject {
     into_object(json!({
         "policy_id": ctx.policy.id,

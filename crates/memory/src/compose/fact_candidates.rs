@@ -1,4 +1,5 @@
-//! Facts: those that hold at the moment, of the nearest level; contradictions together, to a planner.
+//! Selects facts: those valid at the timestamp of the request, at the nearest level. A planner
+//! receives contradicting facts together.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,19 +22,19 @@ use crate::policy::InjectionStrength;
 use crate::record::MemoryFact;
 use crate::render::{self, REFERENCE_ELLIPSIS, flatten_value};
 
-/// One fact, or all that contradict one another on a key.
+/// One fact, or all facts that contradict each other on a key.
 #[derive(Debug)]
 pub(super) struct FactCandidate<'a> {
     facts: Vec<&'a MemoryFact>,
-    /// How they hold at the moment: one is active, or all are disputed.
+    /// The status at the timestamp of the request: one active fact, or all disputed.
     status: FactStatus,
     relevance: i64,
-    /// Of the surest of them, from 0 to 1.
+    /// The highest confidence among the facts, from 0 to 1.
     confidence: f64,
     recorded: Timestamp,
-    /// The key and the value of the first.
+    /// The key and value of the first fact.
     text: String,
-    /// What each of them is given by, in their order.
+    /// The rule that selected each fact, in their order.
     rules: Vec<String>,
 }
 
@@ -50,7 +51,7 @@ impl RankedItem for FactCandidate<'_> {
     }
 }
 
-/// A fact, and its key and value as words.
+/// A fact with its key and value as text.
 struct FactText<'a> {
     scored: &'a ScoredRow<MemoryFact>,
     text: String,
@@ -62,10 +63,10 @@ impl<'a> FactText<'a> {
     }
 }
 
-/// A fact for the packet, and whether it is a preference.
+/// Packet facts, each with a flag that says whether it is a preference.
 pub(super) type PacketFacts = Vec<(PacketFact, bool)>;
 
-/// The facts that may go in, in order.
+/// Selects the facts that may go into the packet, ranked.
 pub(super) fn select_facts<'a>(
     ctx: &ComposeContext<'a>,
     ledger: &mut SelectionLog,
@@ -121,8 +122,8 @@ pub(super) fn select_facts<'a>(
     list
 }
 
-/// What leaving facts out amounts to: those of low confidence are dropped, where all that stay out are less
-/// sure than all that are in.
+/// Classifies the omission of facts: low confidence is dropped if every omitted fact is less
+/// confident than every selected one.
 pub(super) fn classify_reduction(
     list: &[FactCandidate<'_>],
     filled: &FilledSection<PacketFacts>,
@@ -133,7 +134,7 @@ pub(super) fn classify_reduction(
     if most < least { DegradationStep::DroppedLowConfidence } else { DegradationStep::FewerItems }
 }
 
-/// A fact in a form.
+/// Builds the packet item of a fact at a detail tier.
 pub(super) fn build_item(
     ctx: &ComposeContext<'_>,
     candidate: &FactCandidate<'_>,
@@ -160,8 +161,8 @@ pub(super) fn build_item(
     PacketItem { item: given, shared, line, name, is_truncated: cut }
 }
 
-/// The value in a form; whether it is longer than any may be, and whether it is less than it would
-/// be with more room.
+/// Fits a value to a detail tier. Also returns whether the value exceeds the maximum length, and
+/// whether the tier reduced it further.
 fn fit_value(ctx: &ComposeContext<'_>, value: &Value, tier: DetailTier) -> (Value, bool, bool) {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -232,7 +233,8 @@ fn find_omission_reason(
     }
 }
 
-/// One candidate a key: the nearest level wins, and what is in dispute there goes together.
+/// Reduces each key to one candidate: the nearest level wins, and disputed facts of that level stay
+/// together.
 fn resolve_key_conflicts<'a>(
     ctx: &ComposeContext<'a>,
     ledger: &mut SelectionLog,
@@ -244,7 +246,7 @@ fn resolve_key_conflicts<'a>(
     }
     let mut list = Vec::new();
     for (key, rows) in keys {
-        // Sorted by nearness, so the first is of the nearest level.
+        // The rows are sorted by level, so the first one has the nearest level.
         let nearest = rows[0].fact().level;
         let (near, far): (Vec<_>, Vec<_>) =
             rows.into_iter().partition(|it| it.fact().level == nearest);
@@ -253,7 +255,7 @@ fn resolve_key_conflicts<'a>(
                 JsonObject::from_iter([("by".to_owned(), near[0].fact().id.as_str().into())]);
             ledger.omit_with_details("fact", &told.fact().id, OmissionReason::Overridden, extra);
         }
-        // What nothing contradicts at this moment is not in dispute now.
+        // A disputed fact that nothing contradicts at this timestamp is not disputed now.
         let (disputed, mut active): (Vec<_>, Vec<_>) = near.into_iter().partition(|it| {
             it.fact().status == FactStatus::Disputed
                 && ctx.candidates.is_contested(it.fact(), ctx.now())
@@ -327,7 +329,7 @@ fn build_candidate<'a>(
     FactCandidate { facts, status, relevance, confidence, recorded, text, rules }
 }
 
-/// Names the facts whose place this one took.
+/// Reports the facts that this one superseded.
 fn report_superseded(ctx: &ComposeContext<'_>, ledger: &mut SelectionLog, fact: &MemoryFact) {
     let mut older: Vec<&str> = ctx
         .candidates

@@ -1,9 +1,9 @@
-//! Filling a section: the first items whole, the next ones short, then references.
+//! Fills a section: the first items in full, the next ones shortened, then references.
 //!
-//! Each tier has a share of the section and takes the longest beginning of what the tiers before it
-//! left that fits. With a larger budget every share is larger and begins no earlier, so it ends no
-//! earlier: nothing is lost. Lines that items have in common (headings, dates) are paid by the first
-//! that needs them, which only ever makes a later tier cheaper.
+//! Each tier has a share of the section and takes the longest prefix that fits of what the earlier
+//! tiers left. With a larger budget every share is larger and begins no earlier, so it ends no
+//! earlier, and no item is lost. The first item that needs a shared line (a heading or a date) pays
+//! for it, which only makes later tiers cheaper.
 
 use std::collections::BTreeSet;
 
@@ -18,33 +18,34 @@ pub(super) enum DetailTier {
     Ref,
 }
 
-/// An item as it would be given.
+/// An item in the form in which it would be given.
 #[derive(Debug, Clone)]
 pub(super) struct PacketItem<T> {
-    /// For the packet.
+    /// The value that goes into the packet.
     pub(super) item: T,
-    /// Lines that it shares with others.
+    /// Lines that the item shares with others, such as headings.
     pub(super) shared: Vec<String>,
-    /// Its own lines.
+    /// The item's own lines.
     pub(super) line: String,
-    /// What it is called: `raw` where nothing is missing for want of room.
+    /// The name of the form; `raw` if nothing was left out for lack of room.
     pub(super) name: &'static str,
-    /// Whether it is longer than any item may be.
+    /// Whether the item exceeded the maximum length of an item.
     pub(super) is_truncated: bool,
 }
 
-/// What of a list goes in.
+/// The part of a list that fits.
 #[derive(Debug)]
 pub(super) struct FilledSection<T> {
-    /// The place in the list, which runs without gaps, and the form.
+    /// The index in the list, without gaps, and the item.
     pub(super) items: Vec<(usize, PacketItem<T>)>,
-    /// In tokens.
+    /// The number of tokens used.
     pub(super) used: u64,
-    /// Whether all went in, in full.
+    /// Whether all items fit in full.
     pub(super) complete: bool,
 }
 
-/// Takes from a ranked list what fits a budget. `make` gives an item in a form, if it has one.
+/// Selects from a ranked list what fits a budget. `make` builds an item at a tier, or returns
+/// `None` if the item has no such form.
 pub(super) fn fill_section<T>(
     many: usize,
     budget: u64,
@@ -97,7 +98,7 @@ pub(super) fn fill_section<T>(
         used += spent;
     }
     if items.is_empty() && many > 0 {
-        // Where no share is enough for the first item, the whole may be.
+        // If no single share is enough for the first item, the whole budget may be.
         let first = [DetailTier::Raw, DetailTier::Short, DetailTier::Ref]
             .into_iter()
             .find_map(|tier| make(0, tier).filter(|form| costs.compute_cost(form) <= budget));
@@ -111,7 +112,7 @@ pub(super) fn fill_section<T>(
 
 struct TokenCosts<'a> {
     counter: &'a dyn TokenCounter,
-    /// Shared lines that somebody paid.
+    /// Shared lines that an earlier item has paid for.
     paid: BTreeSet<String>,
 }
 

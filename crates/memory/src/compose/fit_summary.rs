@@ -1,4 +1,4 @@
-//! The rolling summary: as much of its beginning as fits.
+//! Selects the rolling summary, and as much of its beginning as fits.
 
 use super::budget::PacketSection;
 use super::context::ComposeContext;
@@ -10,7 +10,7 @@ use crate::render::{self, PacketHeading};
 const KIND: &str = "summary";
 const ID: &str = "rolling_summary";
 
-/// The summary that may go in.
+/// Returns the summary if it may go into the packet.
 pub(super) fn select_summary<'a>(
     ctx: &ComposeContext<'a>,
     ledger: &mut SelectionLog,
@@ -29,7 +29,7 @@ pub(super) fn select_summary<'a>(
     None
 }
 
-/// What of it goes in, what that costs, and whether it is all.
+/// Returns the part of the summary that fits, its cost in tokens, and whether it is complete.
 pub(super) fn fit_summary(
     ctx: &ComposeContext<'_>,
     ledger: &mut SelectionLog,

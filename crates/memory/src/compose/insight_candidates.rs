@@ -1,4 +1,5 @@
-//! Insights: guesses for a planner; to a responder only validated ones, and only with leave.
+//! Selects insights. A planner receives unvalidated ones too; a responder receives validated ones
+//! only, and only if the policy allows it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +20,7 @@ use crate::policy::InjectionStrength;
 use crate::record::{MemoryExpiry, MemoryInsight};
 use crate::render::{self, PacketHeading};
 
-/// A guess that may go in.
+/// An insight that may go into the packet.
 #[derive(Debug)]
 pub(super) struct InsightCandidate<'a> {
     row: &'a MemoryInsight,
@@ -39,7 +40,7 @@ impl RankedItem for InsightCandidate<'_> {
     }
 }
 
-/// The guesses that may go in: the best tested first, then the most likely.
+/// Selects the insights that may go into the packet: best validated first, then most confident.
 pub(super) fn select_insights<'a>(
     ctx: &ComposeContext<'a>,
     ledger: &mut SelectionLog,
@@ -106,7 +107,7 @@ fn build_candidate<'a>(
     InsightCandidate { row, relevance: score.total.saturating_add(activated.points), rule }
 }
 
-/// A guess in a form: with its tests, or without.
+/// Builds the packet item of an insight, with or without its tests.
 pub(super) fn build_item(
     ctx: &ComposeContext<'_>,
     candidate: &InsightCandidate<'_>,
@@ -144,7 +145,7 @@ pub(super) fn build_item(
     Some(PacketItem { item, shared, line, name, is_truncated: whole.is_truncated })
 }
 
-/// Whether guesses may go to this purpose at all.
+/// Returns how strongly insights are injected for this purpose; `None` if not at all.
 pub(super) fn insight_strength(ctx: &ComposeContext<'_>) -> InjectionStrength {
     match ctx.request.purpose {
         PacketPurpose::Planner => ctx.row.insights,

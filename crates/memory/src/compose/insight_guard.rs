@@ -1,17 +1,17 @@
-//! Keeps guesses that nobody validated from a responder, wherever they stand: in a summary, an episode,
-//! a message of a model, a citation.
+//! Withholds unvalidated insights from a responder wherever they occur: in a summary, an episode, a
+//! model's message or a citation.
 //!
-//! The first line goes by provenance: what was written by somebody who had been shown a guess is kept
-//! back until the guess is validated, in whatever words it is written; so is whatever rests on it. The
-//! second goes by words, for what has no provenance: the shape of a guess in a text, its words in
-//! another order close together, or shared out over two messages that follow each other. Words that a
-//! user said or a tool gave are theirs, even where a guess says the same.
+//! The first check is provenance: text by an author who had seen an insight is withheld until the
+//! insight is validated, however it is phrased, and so is everything based on that text. The second
+//! check is wording, for text without provenance: the insight itself in a text, its words close
+//! together in another order, or its words split over two consecutive messages. Words of a user or
+//! a tool are never withheld, even if an insight says the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_contracts::memory::insight::InsightValidationState;
 use countersign_contracts::memory::meta::PacketPurpose;
-use countersign_core::text::to_confusable_skeleton;
+use countersign_core::text::fold_confusables;
 
 use super::evidence_index::{CitableEvent, EvidenceIndex};
 use super::normalize::{contains_words, normalize_text};
@@ -19,26 +19,28 @@ use super::proximity_matcher::ProximityMatcher;
 use crate::Candidates;
 use crate::record::{MemoryEvent, MemoryOrigin};
 
-/// A shorter guess is looked for only as a whole text: `yes` stands everywhere.
+/// The minimum length of an insight for a search within texts. A shorter one matches only as a
+/// whole text, because `yes` occurs everywhere.
 const MIN_MATCH_BYTES: usize = 8;
 
-/// Two messages of one speaker that so many positions lie between are read as one: an answer of the other
-/// may stand there.
+/// Two messages of one speaker at most this many positions apart are read as one; the other
+/// speaker's answer may lie between them.
 const MAX_POSITION_GAP: u32 = 2;
 
-/// The guesses that must not be seen, and whatever was written after them.
+/// The insights that must not be visible, and the events that were written after them.
 #[derive(Debug, Default)]
 pub(super) struct InsightGuard {
     insights: Vec<String>,
     prefix_filter: PrefixFilter,
     proximity_matcher: ProximityMatcher,
-    /// The ids of events that are kept back by provenance, or as a part of a guess.
+    /// The ids of events that are withheld by provenance; `split_events` has those that contain
+    /// only a part of an insight.
     tainted_events: BTreeSet<String>,
     split_events: BTreeSet<String>,
 }
 
 impl InsightGuard {
-    /// What must not be seen for this purpose.
+    /// Determines what must be withheld for a purpose.
     pub(super) fn from_candidates(purpose: PacketPurpose, found: &Candidates) -> Self {
         if purpose != PacketPurpose::Responder {
             return Self::default();
@@ -60,22 +62,22 @@ impl InsightGuard {
         guard
     }
 
-    /// Of how many guesses the words are kept back.
+    /// Returns the number of insights whose words are withheld.
     pub(super) fn insight_count(&self) -> usize {
         self.insights.len()
     }
 
-    /// How many events are kept back because of what their writers were shown.
+    /// Returns the number of events that are withheld because of what their authors had seen.
     pub(super) fn tainted_count(&self) -> usize {
         self.tainted_events.len()
     }
 
-    /// Whether there is nothing to keep back.
+    /// Returns whether nothing is withheld.
     pub(super) fn is_inactive(&self) -> bool {
         self.insights.is_empty() && self.tainted_events.is_empty()
     }
 
-    /// Whether something rests on what somebody wrote who had been shown a guess.
+    /// Returns whether a source was written by an author who had seen an unvalidated insight.
     pub(super) fn has_tainted_source<'s>(
         &self,
         mut sources: impl Iterator<Item = &'s String>,
@@ -84,7 +86,7 @@ impl InsightGuard {
             && sources.any(|source| self.tainted_events.contains(source))
     }
 
-    /// Whether a text says what a guess says, and no evidence of a user or a tool does.
+    /// Returns whether a text repeats an insight that no cited event of a user or a tool contains.
     pub(super) fn must_withhold_text<'s>(
         &self,
         text: &str,
@@ -106,7 +108,8 @@ impl InsightGuard {
         self.find_insights(&text).into_iter().any(|guess| !said_by_others(guess))
     }
 
-    /// Whether an event is the words of a guess, a part of them, or of somebody who had been shown one.
+    /// Returns whether an event repeats an insight or a part of it, or was written by an author who
+    /// had seen one.
     pub(super) fn must_withhold_event(&self, cited: &CitableEvent<'_>) -> bool {
         if self.tainted_events.contains(cited.id) {
             return true;
@@ -118,7 +121,7 @@ impl InsightGuard {
             || !self.find_insights(&normalize_for_match(cited.text)).is_empty()
     }
 
-    /// The guesses that a text says, in this order of words or in another.
+    /// Returns the insights that a text contains, with their words in any order.
     fn find_insights(&self, text: &str) -> BTreeSet<usize> {
         let mut found = self.proximity_matcher.find_in_text(text);
         if self.prefix_filter.may_match(text) {
@@ -129,7 +132,7 @@ impl InsightGuard {
         found
     }
 
-    /// The events that say a guess together with the next one, and not alone.
+    /// Returns the events that contain an insight only together with the next event.
     fn find_split_insights(&self, found: &Candidates) -> BTreeSet<String> {
         let mut parts = BTreeSet::new();
         if self.insights.is_empty() {
@@ -158,7 +161,7 @@ impl InsightGuard {
     }
 }
 
-/// The events whose writers were shown an insight that is not validated, or is not known any more.
+/// Returns the events whose authors had seen an insight that is not validated or no longer exists.
 fn collect_tainted_events(found: &Candidates) -> BTreeSet<String> {
     let insights = found.insights.iter().map(|scored| &scored.row).chain(&found.cleared);
     let validated = insights.filter(|row| row.validation == InsightValidationState::Validated);
@@ -170,17 +173,17 @@ fn collect_tainted_events(found: &Candidates) -> BTreeSet<String> {
     shown.chain(cited).filter(|(_, seen)| is_tainted(seen)).map(|(id, _)| id.clone()).collect()
 }
 
-/// A text as guesses are looked for in it.
+/// Normalizes a text for matching against insights.
 fn normalize_for_match(text: &str) -> String {
-    normalize_text(&to_confusable_skeleton(text))
+    normalize_text(&fold_confusables(text))
 }
 
-/// How guesses begin: a text is gone through once for all of them, and most hold none.
+/// The prefixes of all insights. One pass over a text rules out most texts.
 #[derive(Debug)]
 struct PrefixFilter {
-    /// The first bytes of each, ascending.
+    /// The first eight bytes of each insight, ascending.
     bytes: Vec<u64>,
-    /// A bit is set where such bytes may be.
+    /// A Bloom filter over the prefixes.
     bits: [u64; 64],
 }
 
@@ -196,7 +199,7 @@ impl PrefixFilter {
         begins
     }
 
-    /// Whether a text may hold a guess, or be one that is too short to be looked for.
+    /// Returns whether a text may contain an insight, or is itself too short for the prefix search.
     fn may_match(&self, text: &str) -> bool {
         let mut last = 0;
         text.len() < MIN_MATCH_BYTES
@@ -214,27 +217,28 @@ impl Default for PrefixFilter {
     }
 }
 
-/// The last eight bytes: as many as the shortest guess that is looked for has.
+/// Shifts a byte into the last eight bytes, which is the minimum length of an insight in the
+/// search.
 fn shift_in_byte(last: u64, byte: u8) -> u64 {
     last << 8 | u64::from(byte)
 }
 
-/// Which of 4,096 bits.
+/// Returns the index of one of 4,096 bits.
 fn hash_to_bit(bytes: u64) -> usize {
     (bytes.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize
 }
 
-/// A guess as it is looked for in texts.
+/// Normalizes an insight for matching against texts.
 pub(crate) fn normalize_insight(statement: &str) -> String {
     normalize_text(statement)
 }
 
-/// Whether an event is the words of one of these guesses, and not of a user or a tool.
+/// Returns whether an event repeats one of these insights and does not come from a user or a tool.
 pub(crate) fn repeats_insight(guesses: &[String], event: &MemoryEvent) -> bool {
     !is_first_hand_origin(event.origin) && contains_insight_words(guesses, &event.text)
 }
 
-/// Whether a text holds the words of one of these guesses, in this order or close together in another.
+/// Returns whether a text contains the words of one of these insights, in order or close together.
 pub(crate) fn contains_insight_words(guesses: &[String], text: &str) -> bool {
     let text = normalize_for_match(text);
     let guesses: Vec<String> = guesses.iter().map(|guess| normalize_for_match(guess)).collect();

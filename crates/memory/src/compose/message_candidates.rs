@@ -1,4 +1,4 @@
-//! The conversation window: the latest messages of the session, where the policy gives them.
+//! Selects the conversation window: the latest messages of the session, if the policy injects them.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use crate::policy::InjectionStrength;
 use crate::record::MemoryEvent;
 use crate::render::{self, PacketHeading};
 
-/// A message that may go in.
+/// A message that may go into the packet.
 #[derive(Debug)]
 pub(super) struct MessageCandidate<'a> {
     pub(super) row: &'a MemoryEvent,
@@ -32,7 +32,7 @@ impl RankedItem for MessageCandidate<'_> {
     }
 }
 
-/// The latest messages, the newest first.
+/// Selects the latest messages, newest first.
 pub(super) fn select_messages<'a>(
     ctx: &ComposeContext<'a>,
     ledger: &mut SelectionLog,
@@ -68,7 +68,7 @@ pub(super) fn select_messages<'a>(
     list
 }
 
-/// A message in a form: whole, or its beginning.
+/// Builds the packet item of a message: in full, or its beginning.
 pub(super) fn build_item(
     ctx: &ComposeContext<'_>,
     candidate: &MessageCandidate<'_>,

@@ -1,16 +1,17 @@
-//! Composing: rows that may be seen, a request and a policy become a packet. Pure.
+//! Composing: turns visible rows, a request and a policy into a packet. Pure.
 //!
 //! ```text
-//! filter    who may see it, does it hold, is it in the window        one file a kind
-//! activate  cues that it answers                                     cues
-//! order     score, time, id; caps; duplicates                        one file a kind
-//! budget    shares by purpose; what is complete passes the rest on   budget
-//! fill      whole, then short, then references                       fill
-//! account   citations, degradations, omissions, explanation          citations, ledger, explain
+//! filter    visibility, validity, window                             one file per kind
+//! activate  cues that the item matches                               cues
+//! sort      score, time, id; caps; duplicates                        one file per kind
+//! budget    shares by purpose; complete sections pass the rest on    budget
+//! fill      full, then short, then references                        fill
+//! report    citations, degradations, omissions                       evidence_index, selection_log
+//! explain   filters, sort keys, versions                             explain
 //! ```
 //!
-//! A larger budget never loses an item: each share of a section takes the longest beginning of the
-//! ranked list that fits, so its end only ever moves forward.
+//! A larger budget never loses an item: each tier of a section takes the longest prefix of the
+//! ranked list that fits, so its end only moves forward.
 
 mod compose_error;
 mod timestamp;

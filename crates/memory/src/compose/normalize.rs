@@ -1,9 +1,10 @@
-//! One way of writing a text, to tell whether two are the same or one stands in the other.
+//! Normalizes text to find out whether two texts are equal or one contains the other.
 //!
-//! Unlike a fingerprint it keeps the order of words: who pays whom must not be lost as a duplicate.
+//! Unlike a fingerprint, the normalized text keeps the word order: who pays whom must not be lost
+//! as a duplicate.
 
-/// Letters and digits in lower case, one space between their runs; the trimmed text where there are
-/// none. Letters of full width are like others, and what has no width at all is not there.
+/// Returns letters and digits in lower case with one space between runs; the trimmed text if it has
+/// neither. Full-width letters become ASCII, and zero-width characters are removed.
 pub(crate) fn normalize_text(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     let mut gap = false;
@@ -30,19 +31,19 @@ pub(crate) fn normalize_text(text: &str) -> String {
     if written.is_empty() { text.trim().to_owned() } else { written }
 }
 
-/// A sign of full width as its like in ASCII.
+/// Converts a full-width character to its ASCII equivalent.
 fn to_half_width(wide: char) -> char {
     char::from_u32(u32::from(wide) - 0xfee0).unwrap_or(wide)
 }
 
-/// Whether a text that is written so holds whole words that are.
+/// Returns whether a normalized text contains normalized words as whole words.
 pub(super) fn contains_words(text: &str, words: &str) -> bool {
     if words.is_empty() || words.len() > text.len() {
         return false;
     }
     text.match_indices(words).any(|(at, found)| {
         let cut = |character: Option<char>, inside: Option<char>| {
-            // Scripts without spaces have no ends of words to look for.
+            // Scripts without spaces have no word boundaries to check.
             matches!((character, inside), (Some(one), Some(other)) if one != ' ' && one.is_ascii() && other.is_ascii())
         };
         !cut(text[..at].chars().next_back(), found.chars().next())

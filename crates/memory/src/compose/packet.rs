@@ -1,4 +1,4 @@
-//! Composing a packet, from beginning to end.
+//! Composes a packet from start to end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ use crate::policy::{MIN_BUDGET_TOKENS, MemoryPolicy};
 use crate::tokens::TokenCounter;
 use crate::{Candidates, PacketRequest};
 
-/// Everything that may go into a packet, in order.
+/// Everything that may go into a packet, ranked.
 pub(super) struct PacketCandidates<'a> {
     pub(super) floor: StateFloor,
     pub(super) parts: Vec<StatePartCandidate>,
@@ -105,7 +105,7 @@ pub fn compose_packet(
     })
 }
 
-/// A confidence that a packet may hold: from 0 to 1, and a number.
+/// Clamps a confidence to the range from 0 to 1; NaN becomes 0.
 pub(super) fn clamp_confidence(confidence: f64) -> f64 {
     if confidence.is_nan() { 0.0 } else { confidence.clamp(0.0, 1.0) }
 }
@@ -131,7 +131,7 @@ fn select_candidates<'a>(
     candidates
 }
 
-/// No more than so many in all: the least needed kinds give way first.
+/// Limits the candidates of all kinds together. The least needed kinds are dropped first.
 fn cap_candidates(
     ctx: &ComposeContext<'_>,
     ledger: &mut SelectionLog,
@@ -212,7 +212,7 @@ fn fill_sections(
     (short_term, long_term, insight)
 }
 
-/// Every id that what went in refers to.
+/// Collects every event id that the selected items cite.
 fn collect_cited_ids<'p>(
     short_term: &'p ShortTermMemory,
     long_term: &'p LongTermMemory,

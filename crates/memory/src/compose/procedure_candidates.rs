@@ -1,4 +1,4 @@
-//! Procedures: those of the task, the most important first.
+//! Selects the procedures of the task type, highest priority first.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,10 +18,10 @@ use crate::policy::InjectionStrength;
 use crate::record::MemoryProcedure;
 use crate::render::{self, PacketHeading, flatten_value};
 
-/// The task of a request that names none; the contract says so too.
+/// The task type of a request that names none. The packet contract uses the same name.
 pub(super) const GENERIC: &str = "generic";
 
-/// A procedure that may go in.
+/// A procedure that may go into the packet.
 #[derive(Debug)]
 pub(super) struct ProcedureCandidate<'a> {
     row: &'a MemoryProcedure,
@@ -41,7 +41,7 @@ impl RankedItem for ProcedureCandidate<'_> {
     }
 }
 
-/// The procedures that may go in, in order.
+/// Selects the procedures that may go into the packet, ranked.
 pub(super) fn select_procedures<'a>(
     ctx: &ComposeContext<'a>,
     ledger: &mut SelectionLog,
@@ -98,7 +98,7 @@ pub(super) fn select_procedures<'a>(
     list
 }
 
-/// A procedure in a form: whole, in outline, or its reference.
+/// Builds the packet item of a procedure: in full, as an outline, or as a reference.
 pub(super) fn build_item(
     ctx: &ComposeContext<'_>,
     candidate: &ProcedureCandidate<'_>,
@@ -135,7 +135,7 @@ pub(super) fn build_item(
     }
 }
 
-/// Steps, each in a few words; the beginning of the whole where there are none.
+/// Shortens each step; without steps, returns the beginning of the whole content.
 fn build_outline(ctx: &ComposeContext<'_>, content: &JsonObject) -> JsonObject {
     if let Some(Value::Array(steps)) = content.get("steps") {
         let short = steps.iter().map(|step| match step {
@@ -153,7 +153,7 @@ fn build_outline(ctx: &ComposeContext<'_>, content: &JsonObject) -> JsonObject {
 }
 
 fn find_omission_reason(ctx: &ComposeContext<'_>, row: &MemoryProcedure) -> Option<OmissionReason> {
-    // Tags stand in the packet too, though not in the prompt.
+    // Tags are checked too: they appear in the packet, though not in the prompt.
     let all =
         [&row.content, &row.applicability].map(|it| flatten_value(&Value::Object(it.clone())));
     let text = all.join("\n");
@@ -174,7 +174,8 @@ fn find_omission_reason(ctx: &ComposeContext<'_>, row: &MemoryProcedure) -> Opti
     }
 }
 
-/// Whether the purpose is among those it names, and a cue among its tags and entities.
+/// Returns whether the procedure applies: its purposes, if any, include the requested one, and a
+/// cue names one of its tags or entities, if any.
 fn is_applicable(ctx: &ComposeContext<'_>, row: &MemoryProcedure) -> bool {
     let purposes = read_names(row, "purposes");
     let purpose = match ctx.request.purpose {

@@ -1,19 +1,20 @@
-//! The words of guesses in another order: all of them close together in a text.
+//! Finds insights whose words occur close together in a text, in any order.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A guess of fewer words is looked for as it is: two words stand near each other everywhere.
+/// The minimum number of words of an insight. Two words occur near each other everywhere, so a
+/// shorter insight matches only as it is written.
 const MIN_WORDS: usize = 3;
 
-/// So many other words may stand between those of a guess, besides one for each.
+/// The number of other words allowed between those of an insight, in addition to one for each word.
 const MAX_GAP_WORDS: usize = 4;
 
-/// The guesses by their words. A text is gone through once for all of them.
+/// The insights by word. One pass over a text finds all of them.
 #[derive(Debug, Default)]
 pub(super) struct ProximityMatcher {
-    /// The guesses that a word belongs to, and which of their words it is.
+    /// For each word, the insights that contain it and the index of the word in each.
     words: HashMap<String, Vec<(usize, usize)>>,
-    /// How many words each guess has.
+    /// The number of words of each insight.
     sizes: Vec<usize>,
 }
 
@@ -33,13 +34,13 @@ impl ProximityMatcher {
         scattered
     }
 
-    /// The guesses all of whose words stand close together in a text.
+    /// Returns the insights whose words all occur close together in a text.
     pub(super) fn find_in_text(&self, text: &str) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         if self.words.is_empty() {
             return found;
         }
-        // Where each word of a guess was seen last.
+        // The last position of each word of an insight.
         let mut last: BTreeMap<usize, Vec<Option<usize>>> = BTreeMap::new();
         for (at, word) in text.split(' ').enumerate() {
             for (guess, place) in self.words.get(word).into_iter().flatten() {

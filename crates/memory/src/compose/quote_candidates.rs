@@ -1,4 +1,4 @@
-//! Quotes: events that the request activates, and those that the summary keeps word for word.
+//! Selects quotes: events that match the request, and events that the summary keeps verbatim.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ use crate::render::{self, PacketHeading, REFERENCE_ELLIPSIS};
 pub(super) struct QuoteCandidate<'a> {
     pub(super) row: &'a MemoryEvent,
     score: i64,
-    /// Its place among those that the summary keeps.
+    /// The rank among the events that the summary keeps.
     summary_rank: Option<usize>,
     rule: String,
 }
@@ -39,8 +39,8 @@ impl RankedItem for QuoteCandidate<'_> {
     }
 }
 
-/// The events that may be quoted, in order. Those that stand in the conversation window are not
-/// given twice.
+/// Selects the events that may be quoted, ranked. Events in the conversation window are not
+/// repeated.
 pub(super) fn select_quotes<'a>(
     ctx: &ComposeContext<'a>,
     ledger: &mut SelectionLog,
@@ -98,7 +98,7 @@ pub(super) fn select_quotes<'a>(
     list
 }
 
-/// A quote in a form: whole, its beginning, or its reference.
+/// Builds the packet item of a quote: in full, its beginning, or as a reference.
 pub(super) fn build_item(
     ctx: &ComposeContext<'_>,
     candidate: &QuoteCandidate<'_>,
@@ -161,13 +161,14 @@ fn find_omission_reason(
     }
 }
 
-/// Whether an event is the words of a guess that must not be seen, or of somebody who had seen one.
+/// Returns whether an event repeats an insight that must not be visible, or was written by an
+/// author who had seen one.
 pub(super) fn is_withheld(ctx: &ComposeContext<'_>, row: &MemoryEvent) -> bool {
     if ctx.guard.is_inactive() {
         return false;
     }
     let (kind, origin, ts) = (row.kind, row.origin, row.ts);
-    // As it is given: with whoever says it.
+    // Check the text as it is rendered, with the speaker.
     let said = row.speaker.as_ref().map(|speaker| format!("{speaker}: {}", row.text));
     let text = said.as_ref().unwrap_or(&row.text);
     ctx.guard.must_withhold_event(&CitableEvent { id: &row.id, kind, origin, ts, text })

@@ -1,4 +1,4 @@
-//! The sections of a packet, filled one after the other.
+//! Fills the sections of a packet one after the other.
 
 use countersign_contracts::JsonObject;
 use countersign_contracts::memory::insight::InsightItem;
@@ -22,7 +22,7 @@ use super::{
 use super::{fit_summary, message_candidates, quote_candidates, state_part_candidates};
 use crate::render::PacketHeading;
 
-/// A short term with nothing in it yet.
+/// Builds a short-term section without content.
 pub(super) fn build_empty_short_term(ctx: &ComposeContext<'_>) -> ShortTermMemory {
     let version = ctx.candidates.working.as_ref().map_or(0, |working| working.state.state_version);
     ShortTermMemory {
@@ -45,7 +45,7 @@ pub(super) fn build_empty_short_term(ctx: &ComposeContext<'_>) -> ShortTermMemor
     }
 }
 
-/// Goal, constraints and slots, then what else of the working state fits.
+/// Adds goal, constraints and slots, then the rest of the working state as far as it fits.
 pub(super) fn fill_working_state(
     ctx: &ComposeContext<'_>,
     ledger: &mut SelectionLog,
@@ -57,7 +57,7 @@ pub(super) fn fill_working_state(
     let budget = purse.available_tokens(PacketSection::WorkingState) - floor.cost;
     let make = |place: usize, tier| {
         let mut form = state_part_candidates::build_item(ctx, &list[place], tier)?;
-        // The floor has paid the heading.
+        // The floor has already paid for the heading.
         form.shared.retain(|line| floor.cost == 0 || line != PacketHeading::State.line());
         Some(form)
     };
@@ -94,7 +94,7 @@ pub(super) fn fill_working_state(
     }
 }
 
-/// The procedures, in order.
+/// Fills the procedures, in ranked order.
 pub(super) fn fill_procedures(
     ctx: &ComposeContext<'_>,
     ledger: &mut SelectionLog,
@@ -115,7 +115,7 @@ pub(super) fn fill_procedures(
     filled.items.into_iter().map(|(_, form)| form.item).collect()
 }
 
-/// The guesses, in order.
+/// Fills the insights, in ranked order.
 pub(super) fn fill_insights(
     ctx: &ComposeContext<'_>,
     ledger: &mut SelectionLog,
@@ -136,7 +136,8 @@ pub(super) fn fill_insights(
     filled.items.into_iter().map(|(_, form)| form.item).collect()
 }
 
-/// The facts by key, which stays when their order of merit changes; and the preferences among them.
+/// Fills the facts, sorted by key so that the order is stable when their rank changes, and the
+/// preferences among them.
 pub(super) fn fill_facts(
     ctx: &ComposeContext<'_>,
     ledger: &mut SelectionLog,
@@ -164,7 +165,7 @@ pub(super) fn fill_facts(
     (given.into_iter().map(|(fact, _)| fact).collect(), preferences)
 }
 
-/// The episodes, the oldest first.
+/// Fills the episodes, oldest first.
 pub(super) fn fill_episodes(
     ctx: &ComposeContext<'_>,
     ledger: &mut SelectionLog,
@@ -191,8 +192,8 @@ pub(super) fn fill_episodes(
     given
 }
 
-/// Summary, latest messages and quotes: each has a share of the section by its strength, and passes
-/// on what it leaves when it gives everything.
+/// Fills summary, latest messages and quotes. Each has a share of the section by its strength and
+/// passes the rest on if it fits completely.
 pub(super) fn fill_session(
     ctx: &ComposeContext<'_>,
     ledger: &mut SelectionLog,
@@ -220,7 +221,7 @@ pub(super) fn fill_session(
     let messages = fill_section(list.len(), allowed, tiers, counter, &make);
     ledger.record_section(section, list, &messages, DegradationStep::TighterWindow);
     let left = if messages.complete { allowed - messages.used } else { 0 };
-    // The newest was taken first and is written last.
+    // The newest message is selected first and written last.
     let given = messages.items.into_iter().rev().map(|(_, form)| form.item);
     short_term.conversation_window = Some(given.collect());
 

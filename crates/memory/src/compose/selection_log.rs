@@ -1,4 +1,4 @@
-//! What happened while a packet was composed: each item that went in or stayed out, and why.
+//! The selection log of a packet: each item that was selected or omitted, and why.
 
 use countersign_contracts::JsonObject;
 use countersign_contracts::memory::report::{
@@ -8,21 +8,21 @@ use countersign_contracts::memory::report::{
 use super::budget::PacketSection;
 use super::fill::FilledSection;
 
-/// Why an item stayed out.
+/// Why an item was omitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OmissionReason {
-    /// Its kind does not go to this purpose.
+    /// This purpose does not receive items of this kind.
     Purpose,
     Deprecated,
     Disputed,
     Rejected,
     Expired,
     NotYetValid,
-    /// A nearer level has the key.
+    /// A fact of a nearer level has the same key.
     Overridden,
-    /// A newer row has the key.
+    /// A newer row has the same key.
     SameKey,
-    /// A nearer or newer row has the id.
+    /// A nearer or newer row has the same id.
     SameId,
     TaskType,
     NotApplicable,
@@ -31,10 +31,10 @@ pub(super) enum OmissionReason {
     WeakCue,
     Aged,
     NoMatch,
-    /// It says what a guess says that must not be seen.
+    /// The item repeats an insight that must not be visible.
     Quarantined,
     Closed,
-    /// No packet may hold it: an empty key, a time that is none.
+    /// The packet cannot represent it: an empty key, an invalid time.
     Invalid,
     Duplicate,
     Cap,
@@ -71,13 +71,13 @@ impl OmissionReason {
         }
     }
 
-    /// Whether it would have gone in, had there been room.
+    /// Returns whether the item would have been selected with more room.
     fn is_capacity_limit(self) -> bool {
         matches!(self, Self::Duplicate | Self::Cap | Self::Candidates | Self::Budget)
     }
 }
 
-/// A step of the ladder under pressure.
+/// A degradation that was applied for lack of room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DegradationStep {
     FewerItems,
@@ -99,7 +99,7 @@ impl DegradationStep {
     }
 }
 
-/// The account of one packet.
+/// The selection log of one packet.
 #[derive(Debug, Default)]
 pub(super) struct SelectionLog {
     pub(super) selected: Vec<String>,
@@ -109,25 +109,25 @@ pub(super) struct SelectionLog {
     pub(super) conflicts: Vec<FactConflict>,
 }
 
-/// An item that may go in.
+/// A ranked item that may go into the packet.
 pub(super) trait RankedItem {
-    /// What it is.
+    /// The kind of the item.
     const KIND: &'static str;
 
-    /// Its ids; several for facts that contradict each other, which go together.
+    /// Returns the ids; several for facts that contradict each other, which stay together.
     fn ids(&self) -> Vec<&str>;
 
-    /// The rule that chose the one with this id.
+    /// Returns the rule that selected the row with this id.
     fn rule(&self, id: &str) -> String;
 }
 
 impl SelectionLog {
-    /// An item stays out.
+    /// Records an omitted item.
     pub(super) fn omit(&mut self, kind: &str, item: &str, reason: OmissionReason) {
         self.omit_with_details(kind, item, reason, JsonObject::new());
     }
 
-    /// An item stays out, and this is to be added.
+    /// Records an omitted item with additional details.
     pub(super) fn omit_with_details(
         &mut self,
         kind: &str,
@@ -143,7 +143,7 @@ impl SelectionLog {
         self.omitted.push(OmittedItem { item, reason: told, extra });
     }
 
-    /// A step of the ladder was taken.
+    /// Records a degradation of a section.
     pub(super) fn record_degradation(
         &mut self,
         section: PacketSection,
@@ -154,7 +154,7 @@ impl SelectionLog {
         self.degradations.push(BudgetDegradation { section, action, reason });
     }
 
-    /// Cuts a ranked list to so many.
+    /// Truncates a ranked list and records the omitted items.
     pub(super) fn truncate_to_cap<R: RankedItem>(
         &mut self,
         list: &mut Vec<R>,
@@ -168,7 +168,7 @@ impl SelectionLog {
         }
     }
 
-    /// Takes to account what of a list went in, what was shortened, and what was left out.
+    /// Records which items of a list were selected, shortened and omitted.
     pub(super) fn record_section<R: RankedItem, T>(
         &mut self,
         section: PacketSection,
@@ -202,7 +202,7 @@ impl SelectionLog {
                 self.omit(R::KIND, id, OmissionReason::Budget);
             }
         }
-        // The working state and the session have other parts, which may be there.
+        // The working state and the session have other parts, which may be present.
         let alone =
             !matches!(section, PacketSection::WorkingState | PacketSection::ShortTermSummary);
         if kept == 0 && alone {
@@ -213,7 +213,7 @@ impl SelectionLog {
         }
     }
 
-    /// Puts what came in no order into one.
+    /// Sorts entries that were recorded in no particular order.
     pub(super) fn sort_entries(&mut self) {
         self.omitted.sort_by_cached_key(|entry| {
             let kind = entry.extra.get("kind").and_then(|kind| kind.as_str()).unwrap_or_default();

@@ -1,17 +1,17 @@
-//! A text made shorter where it may be cut: after a sentence, after a word, never inside one.
+//! Shortens a text at a boundary: after a sentence or a word, never inside a word.
 
 use crate::tokens::TokenCounter;
 
-/// What stands where something was cut off.
+/// Marks where a text was cut.
 pub(crate) const ELLIPSIS: char = '…';
 
-/// The most characters that one token may stand for; a longer beginning is not even looked at.
+/// The maximum number of characters that one token can cover. A longer prefix is not considered.
 const MAX_CHARS_PER_TOKEN: usize = 16;
 
-/// The text if it is at most so long, else its longest beginning that is, at a boundary and with `…`;
-/// nothing where not even a word fits.
+/// Returns the text if it has at most `most` tokens, else its longest fitting prefix, cut at a
+/// boundary and followed by `…`; `None` if not even one word fits.
 pub(super) fn shorten(text: &str, most: u64, counter: &dyn TokenCounter) -> Option<String> {
-    // No token is shorter than a byte.
+    // A token has at least one byte.
     if text.len() as u64 <= most {
         return Some(text.to_owned());
     }
@@ -25,7 +25,7 @@ pub(super) fn shorten(text: &str, most: u64, counter: &dyn TokenCounter) -> Opti
     shorten_to_fit(text, beginning.len(), fits)
 }
 
-/// The same by characters, for texts that no model reads.
+/// The same by characters, for text that no model reads.
 pub(crate) fn shorten_chars(text: &str, most: usize) -> Option<String> {
     let Some((limit, _)) = text.char_indices().nth(most) else { return Some(text.to_owned()) };
     shorten_to_fit(text, limit, |end| text[..end].chars().count() < most)
@@ -33,13 +33,13 @@ pub(crate) fn shorten_chars(text: &str, most: usize) -> Option<String> {
 
 fn shorten_to_fit(text: &str, limit: usize, fits: impl Fn(usize) -> bool) -> Option<String> {
     let ends = find_cut_points(text, limit);
-    // Counts grow with the text but for a token now and then: search, then step back until it fits.
+    // Counts grow with the text, with rare exceptions: search, then step back until it fits.
     let mut found = ends.partition_point(|end| fits(end.offset));
     while found > 0 && !fits(ends[found - 1].offset) {
         found -= 1;
     }
     let last = ends[..found].last()?;
-    // A whole sentence reads better, as long as it is most of what would fit.
+    // A whole sentence reads better, as long as it is at least half of what would fit.
     let sentence = ends[..found].iter().rev().find(|end| end.ends_sentence);
     let end = sentence.filter(|end| end.offset * 2 >= last.offset).unwrap_or(last);
     Some(truncate_at(text, end.offset))
@@ -57,12 +57,12 @@ struct CutPoint {
     ends_sentence: bool,
 }
 
-/// Where a text may be cut, up to a byte: behind each word and, in scripts without spaces, behind
-/// each character that nothing hangs on.
+/// Returns where a text may be cut, up to a byte offset: after each word and, in scripts without
+/// spaces, after each character that no combining character follows.
 fn find_cut_points(text: &str, limit: usize) -> Vec<CutPoint> {
     let mut ends = Vec::new();
     let mut characters = text.char_indices().peekable();
-    // What the marks behind it belong to.
+    // The character that the following combining characters belong to.
     let mut base = ' ';
     while let Some((at, character)) = characters.next() {
         let end = at + character.len_utf8();
@@ -80,7 +80,7 @@ fn find_cut_points(text: &str, limit: usize) -> Vec<CutPoint> {
         let idle = matches!(character, ',' | ';' | ':' | '(' | '-' | '—');
         let word = base.is_alphanumeric() && !inside;
         if sentence || word || (next.is_whitespace() && !idle) {
-            // A number or a name keeps its signs: `1.5`, `e-mail`, `it's`.
+            // A number or a name keeps its punctuation: `1.5`, `e-mail`, `it's`.
             let joined = matches!(*next, '.' | ',' | '-' | '\'' | '’' | '_' | ':' | '/' | '@')
                 && char_at(text, end + next.len_utf8()).is_some_and(char::is_alphanumeric);
             if !joined {
@@ -95,20 +95,22 @@ fn char_at(text: &str, at: usize) -> Option<char> {
     text.get(at..)?.chars().next()
 }
 
-/// A letter or digit that is no word by itself. Thai, Lao, Khmer and Burmese have no spaces between
-/// words either, but their letters are no words: they are cut where they do have one.
+/// Returns whether a character is a letter or digit that is not a word by itself. Thai, Lao, Khmer
+/// and Burmese have no spaces between words either, but their letters are not words; text in them
+/// is cut at the spaces it does have.
 fn is_spaced(character: char) -> bool {
     character.is_alphanumeric() && !is_dense(character)
 }
 
-/// Chinese characters and hiragana; words in katakana are whole.
+/// Returns whether a character is a Chinese character or hiragana. Words in katakana stay whole.
 fn is_dense(character: char) -> bool {
     matches!(u32::from(character),
         0x2e80..=0x309f | 0x3100..=0x312f | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff
         | 0x2_0000..=0x3_ffff)
 }
 
-/// What belongs to the character before it: marks, joiners, variation selectors, skin tones.
+/// Returns whether a character belongs to the one before it: marks, joiners, variation selectors,
+/// skin tones.
 fn is_combining(character: char) -> bool {
     matches!(u32::from(character),
         0x0300..=0x036f | 0x0483..=0x0489 | 0x0591..=0x05bd | 0x064b..=0x065f | 0x0900..=0x0903

@@ -1,4 +1,4 @@
-//! The working state: goal, constraints and slots always; the rest of it as far as it fits.
+//! Selects the working state: goal, constraints and slots always, the rest as far as it fits.
 
 use countersign_contracts::JsonObject;
 use countersign_contracts::memory::meta::PacketPurpose;
@@ -13,17 +13,17 @@ use super::selection_log::{OmissionReason, RankedItem, SelectionLog};
 use crate::policy::InjectionStrength;
 use crate::render::{self, PacketHeading, flatten_value};
 
-/// What is never left out.
+/// The parts of the working state that are never left out.
 #[derive(Debug, Default)]
 pub(super) struct StateFloor {
     pub(super) goal: Option<String>,
     pub(super) constraints: Option<JsonObject>,
     pub(super) slots: Option<JsonObject>,
-    /// In tokens, with the heading.
+    /// The cost in tokens, including the heading.
     pub(super) cost: u64,
 }
 
-/// A part of the working state that may go in.
+/// A part of the working state that may be left out.
 #[derive(Debug, Clone)]
 pub(super) enum StatePart {
     Loop(OpenLoop),
@@ -34,7 +34,7 @@ pub(super) enum StatePart {
     Extra(String, Value),
 }
 
-/// A part, and where it stood.
+/// A part with its original index.
 #[derive(Debug)]
 pub(super) struct StatePartCandidate {
     pub(super) part: StatePart,
@@ -54,7 +54,7 @@ impl RankedItem for StatePartCandidate {
     }
 }
 
-/// What is never left out, and what it costs.
+/// Collects the parts that are never left out, and their cost.
 pub(super) fn collect_floor(ctx: &ComposeContext<'_>, ledger: &mut SelectionLog) -> StateFloor {
     let Some(working) = &ctx.candidates.working else { return StateFloor::default() };
     if ctx.row.state == InjectionStrength::None {
@@ -97,7 +97,7 @@ pub(super) fn collect_floor(ctx: &ComposeContext<'_>, ledger: &mut SelectionLog)
     floor
 }
 
-/// The rest of the working state, in the order this purpose needs it.
+/// Selects the rest of the working state, in the order that this purpose needs.
 pub(super) fn select_parts(
     ctx: &ComposeContext<'_>,
     ledger: &mut SelectionLog,
@@ -116,7 +116,7 @@ pub(super) fn select_parts(
         let rank = if step.status == PlanStepStatus::Done { 6 } else { 1 };
         add(rank, "plan", place, StatePart::Step(step.clone()));
     }
-    // The latest decisions and results stand last, and are needed first.
+    // The latest decisions and results are stored last and needed first.
     for (place, decision) in state.decisions.as_deref().unwrap_or_default().iter().enumerate().rev()
     {
         add(3, "decisions", place, StatePart::Decision(decision.clone()));
@@ -144,7 +144,7 @@ pub(super) fn select_parts(
     kept
 }
 
-/// A part in a form: whole, or its beginning.
+/// Builds the packet item of a part: in full, or its beginning.
 pub(super) fn build_item(
     ctx: &ComposeContext<'_>,
     candidate: &StatePartCandidate,
@@ -227,7 +227,7 @@ fn fit_part(ctx: &ComposeContext<'_>, part: &StatePart, tier: DetailTier) -> Fit
     }
 }
 
-/// The part with its text so, and only evidence that can be cited.
+/// Replaces the text of a part and keeps only evidence that can be cited.
 fn with_text(ctx: &ComposeContext<'_>, part: &StatePart, text: String) -> StatePart {
     let resolving = |id: &Option<String>| {
         id.as_ref().filter(|id| ctx.evidence_index.find_event(id).is_some()).cloned()

@@ -1,12 +1,12 @@
-//! Moments as text, where a date can be written for them.
+//! Formats timestamps that have a four-digit year.
 
 use countersign_core::run::Timestamp;
 
-/// The first and the last moment that four digits of year can name.
+/// The first and the last timestamp with a four-digit year, in Unix milliseconds.
 const EARLIEST_MILLIS: i64 = -62_167_219_200_000;
 const LATEST_MILLIS: i64 = 253_402_300_799_999;
 
-/// A moment as text, where its year has four digits.
+/// Formats a timestamp; returns `None` if its year does not have four digits.
 pub(super) fn format_timestamp(time: Timestamp) -> Option<String> {
     (EARLIEST_MILLIS..=LATEST_MILLIS).contains(&time.0).then(|| time.to_string())
 }

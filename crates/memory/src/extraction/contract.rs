@@ -1,4 +1,4 @@
-//! The contracts that proposals of a model are held against.
+//! The contracts for a model's proposals.
 
 use std::sync::{Arc, LazyLock};
 
@@ -6,7 +6,7 @@ use countersign_contracts::shipped::SHIPPED_CONTRACTS;
 use countersign_core::contract::{Contract, load_contract};
 use countersign_core::source::SourceFile;
 
-/// The contract of what a model proposes to remember.
+/// Returns the contract for claims that a model proposes, `memory_candidates_v1`.
 #[must_use]
 pub fn candidates_contract() -> Arc<Contract> {
     static CONTRACT: LazyLock<Arc<Contract>> =
@@ -14,7 +14,7 @@ pub fn candidates_contract() -> Arc<Contract> {
     Arc::clone(&CONTRACT)
 }
 
-/// The contract of a summary that a model writes.
+/// Returns the contract for a summary that a model writes, `memory_summary_v1`.
 #[must_use]
 pub fn summary_contract() -> Arc<Contract> {
     static CONTRACT: LazyLock<Arc<Contract>> =

@@ -1,8 +1,8 @@
-//! What a model may propose to the memory: which events it is shown, what its reply is held against, and what
-//! becomes of a reply that was let in. Pure.
+//! Extraction of claims by a model: which events the model sees, which contract its reply must
+//! satisfy, and how an accepted reply becomes candidates. Pure.
 //!
-//! A proposal is no knowledge: it waits as a candidate, and the rules that hold for every claim rule on it.
-//! *Not here*: asking a model, writing anything.
+//! A proposal is not knowledge. It is stored as a candidate, and the rules for all claims decide on
+//! it. This module neither calls a model nor writes anything.
 
 mod prompt_events;
 mod sentence;

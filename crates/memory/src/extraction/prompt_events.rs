@@ -1,4 +1,4 @@
-//! Events as a model is shown them, and as the rules of its contract read them.
+//! Events in the form that a model sees and that contract rules read.
 
 use countersign_core::contract::Contract;
 use countersign_core::reply::{AdmissionVerdict, FinishReason, RuleContext};
@@ -6,20 +6,21 @@ use serde_json::{Value, json};
 
 use crate::record::{MemoryEvent, MemoryEventKind};
 
-/// The most characters of one event that are shown.
+/// The maximum number of characters of one event.
 const MAX_EVENT_CHARS: usize = 4_000;
 
-/// The most characters of all of them.
+/// The maximum number of characters of all events.
 const MAX_TOTAL_CHARS: usize = 32_000;
 
-/// Events as a model is shown them: the latest that fit, the oldest first. How a document changed is left out.
+/// The events that a model sees: the latest that fit, oldest first. Changes to a run's document are
+/// left out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PromptEvents {
     events: Vec<MemoryEvent>,
 }
 
 impl PromptEvents {
-    /// These events, which stand in their order. A long one is shown as far as there is room.
+    /// Selects from events that are in order. A long event is truncated to 4,000 characters.
     #[must_use]
     pub fn from_events(events: Vec<MemoryEvent>) -> Self {
         let mut left = MAX_TOTAL_CHARS;
@@ -42,19 +43,20 @@ impl PromptEvents {
         Self { events: shown }
     }
 
-    /// The events, the oldest first.
+    /// Returns the selected events, oldest first.
     #[must_use]
     pub fn events(&self) -> &[MemoryEvent] {
         &self.events
     }
 
-    /// The event with this id, if it is shown.
+    /// Returns the event with this id, if it was selected.
     #[must_use]
     pub fn find_event(&self, id: &str) -> Option<&MemoryEvent> {
         self.events.iter().find(|event| event.id == id)
     }
 
-    /// For the prompt: a line of JSON each, so that no text can pass for another event.
+    /// Renders the events for the prompt, one JSON object per line, so that no text can pass for
+    /// another event.
     #[must_use]
     pub fn render_prompt(&self) -> String {
         let lines = self.events.iter().map(|event| {
@@ -68,13 +70,13 @@ impl PromptEvents {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// For the rules of a contract: `events`, each with id, origin, role and text.
+    /// Builds the state for contract rules: `events`, each with id, origin, role and text.
     #[must_use]
     pub fn build_state(&self) -> Value {
         json!({ "events": self.events.iter().map(event_to_json).collect::<Vec<_>>() })
     }
 
-    /// Holds a reply against a contract whose rules read nothing but the events.
+    /// Admits a reply under a contract whose rules read only the events.
     #[must_use]
     pub fn admit(
         &self,

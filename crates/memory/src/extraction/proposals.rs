@@ -1,4 +1,4 @@
-//! From a reply under `memory_candidates_v1` to candidates.
+//! Converts a reply under `memory_candidates_v1` into claim candidates.
 
 use countersign_contracts::memory::candidates::{MemoryCandidates, ProposedFact, ProposedInsight};
 use countersign_contracts::memory::insight::{InsightTrigger, InsightValidationState};
@@ -14,12 +14,15 @@ use crate::record::{
     MemoryInsight, MemoryOrigin,
 };
 
-/// A longer sentence is not quoted whole.
+/// The maximum length of a quoted sentence, in characters; for a longer one, only the model's own
+/// quote is stored.
 const MAX_QUOTE_CHARS: usize = 2_000;
 
-/// The candidates of a reply that the contract let in. The same claim of the same words has the same id, whenever
-/// and however often it is made; said again in another event, it is another one. A fact is quoted with the whole
-/// sentence that its words stand in, and holds from when it was said.
+/// Builds the candidates of an accepted reply.
+///
+/// The same claim with the same quote always gets the same id, however often it is made; the same
+/// claim from another event gets a different id. A fact quotes the whole sentence that contains the
+/// model's quote and is valid from the time of the event.
 #[must_use]
 pub fn build_candidates(
     scope: &MemoryScope,
@@ -49,7 +52,7 @@ pub fn build_candidates(
     candidates
 }
 
-/// `Empty` where the event is not shown: the contract does not let that in.
+/// Returns `None` if the event was not shown to the model, which the contract does not accept.
 fn build_fact(shown: &PromptEvents, proposed: &ProposedFact) -> Option<MemoryFact> {
     let event = shown.find_event(&proposed.event)?;
     let sentence = find_sentence(&event.text, &proposed.quote)?;
@@ -91,7 +94,7 @@ fn build_insight(
         statement,
         trigger: InsightTrigger::Synthesis,
         confidence: proposed.confidence,
-        // Whatever a model is sure of, nobody has tested it.
+        // The model's own confidence is not a validation.
         validation: InsightValidationState::Unvalidated,
         tests: proposed.tests_suggested.clone(),
         expires: MemoryExpiry::RunEnd,
@@ -100,7 +103,7 @@ fn build_insight(
     }
 }
 
-/// What a claim says, by which it is known again.
+/// Returns the parts of a claim that identify it.
 fn describe_claim_identity(claim: &MemoryClaim) -> Value {
     match claim {
         MemoryClaim::Fact(fact) => {
@@ -150,7 +153,7 @@ mod tests {
             build_fact(&shown, &proposed).unwrap().id
         };
         let first = proposed("e1", "in Paris");
-        // The sentence is the same, and so is the fact.
+        // The sentence is the same, so the fact is the same.
         assert_eq!(proposed("e1", "Paris"), first);
         assert_ne!(proposed("e2", "Paris"), first);
     }

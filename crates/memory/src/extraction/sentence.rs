@@ -1,6 +1,8 @@
-//! The sentence that words stand in. A few words of it may say the contrary of the whole: `I am not …`.
+//! Finds the sentence that contains a quote. A few words can say the opposite of the whole
+//! sentence: `I am not …`.
 
-/// The sentences of a text that some words of it stand in, letter for letter; `Empty` where they stand nowhere.
+/// Returns the sentences of a text that contain the given words verbatim; `None` if the text does
+/// not contain them.
 #[must_use]
 pub fn find_sentence<'t>(text: &'t str, words: &str) -> Option<&'t str> {
     let from = text.find(words).filter(|_| !words.is_empty())?;
@@ -19,7 +21,7 @@ pub fn find_sentence<'t>(text: &'t str, words: &str) -> Option<&'t str> {
     Some(text[start.unwrap_or(0)..end].trim())
 }
 
-/// Whether a sentence is over behind this character.
+/// Returns whether a sentence ends after this character.
 fn ends_sentence(character: char, next: Option<char>) -> bool {
     match character {
         '\n' | '。' | '！' | '？' | '．' => true,

@@ -1,4 +1,4 @@
-//! Policies from files, strictly: a key that is not known is a fault, not a wish.
+//! Loads policies from files. Parsing is strict: an unknown key is an error.
 
 use std::sync::LazyLock;
 
@@ -8,48 +8,50 @@ use serde_json::Value;
 
 use super::{InjectionStrength, MemoryPolicy};
 
-/// The least budget that a packet may have; the contract says so too.
+/// The minimum token budget of a packet. The packet contract has the same minimum.
 pub const MIN_BUDGET_TOKENS: u64 = 256;
 
-/// Ten times what words count is words no more.
+/// The maximum weight of similarity, in millionths: ten times the weight of words. Beyond that,
+/// words would no longer matter.
 const MAX_SIMILARITY_WEIGHT: i64 = 10_000_000;
 
-/// The policies that ship.
+/// The policies that ship with the crate, as file name and text.
 const SHIPPED: [(&str, &str); 2] = [
     ("policies/default.yaml", include_str!("../../policies/default.yaml")),
     ("policies/recall.yaml", include_str!("../../policies/recall.yaml")),
 ];
 
-/// A file that is no policy.
+/// Error for a file that is not a valid policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryPolicyError {
-    /// It is not even YAML or JSON.
+    /// The file is neither valid YAML nor valid JSON.
     #[error("{0}")]
     Unreadable(Box<Diagnostic>),
-    /// It has not the shape of a policy.
+    /// The file does not have the shape of a policy.
     #[error("`{name}` is no policy: {problem}")]
     Shape {
-        /// The file.
+        /// The name of the policy file.
         name: String,
-        /// What is wrong with it.
+        /// A description of the problem.
         problem: String,
     },
-    /// A number or a word that cannot be meant.
+    /// A value is out of range or unknown.
     #[error("`{name}`: `{field}` must be {expected}, found {found}")]
     Value {
-        /// The file.
+        /// The name of the policy file.
         name: String,
-        /// Which one.
+        /// The path of the field, such as `similarity.weight`.
         field: &'static str,
-        /// What it may be.
+        /// A description of the allowed values.
         expected: &'static str,
-        /// What it is.
+        /// The value that was found.
         found: String,
     },
 }
 
 impl MemoryPolicy {
-    /// Reads a policy from the text of a file. One with a `base` says only what is different from that.
+    /// Parses a policy from the text of a file. A policy with a `base` contains only the
+    /// differences from that base.
     pub fn parse(source: SourceFile) -> Result<Self, MemoryPolicyError> {
         let tree = ParsedSourceFile::parse(source)
             .map_err(|diagnostic| MemoryPolicyError::Unreadable(Box::new(diagnostic)))?;
@@ -62,10 +64,10 @@ impl MemoryPolicy {
         Ok(policy)
     }
 
-    /// A policy that ships, by its id: `default` or `recall`.
+    /// Returns a shipped policy by its id: `default` or `recall`.
     ///
     /// ```
-    /// let policy = countersign_memory::policy::Policy::shipped("default").unwrap();
+    /// let policy = countersign_memory::policy::MemoryPolicy::load_shipped("default").unwrap();
     /// assert_eq!(policy.max_tokens, 2_048);
     /// ```
     #[must_use]
@@ -117,7 +119,8 @@ impl MemoryPolicy {
     }
 }
 
-/// What a file says, upon the policy that it names as its base: merged as RFC 7396 has it. The name is its own.
+/// Merges a file into the shipped policy that it names as its base, as a JSON Merge Patch (RFC
+/// 7396). The file must have an id of its own.
 fn merge_with_base(mut said: Value, name: &str) -> Result<Value, MemoryPolicyError> {
     let Some(base) = said.as_object_mut().and_then(|said| said.remove("base")) else {
         return Ok(said);
@@ -145,7 +148,7 @@ fn merge_with_base(mut said: Value, name: &str) -> Result<Value, MemoryPolicyErr
     Ok(whole)
 }
 
-/// Whether something is said to be nothing, which a merge would take for leaving it out.
+/// Returns whether a value contains null, which a merge patch would treat as removing the key.
 fn has_null(value: &Value) -> bool {
     match value {
         Value::Null => true,

@@ -1,9 +1,9 @@
-//! Who is given what: the injection matrix.
+//! The injection matrix: which kinds of memory each purpose receives.
 
 use countersign_contracts::memory::meta::PacketPurpose;
 use serde::{Deserialize, Serialize};
 
-/// What each purpose is given.
+/// The injection strengths for each purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names are those of the purposes")]
@@ -13,31 +13,33 @@ pub struct InjectionMatrix {
     pub responder: InjectionRow,
 }
 
-/// How strongly each part of the memory is given to one purpose.
+/// How strongly each part of the memory is injected for one purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InjectionRow {
-    /// Goal, slots, constraints, decisions, open loops.
+    /// Strength of goal, slots, constraints, decisions and open loops.
     pub state: InjectionStrength,
-    /// Plan, risks, tool evidence, and what of the working state no schema names.
+    /// Strength of plan, risks, tool evidence and members of the working state that no schema
+    /// names.
     pub plan: InjectionStrength,
-    /// The rolling summary.
+    /// Strength of the rolling summary.
     pub summary: InjectionStrength,
-    /// Events that the cues activate.
+    /// Strength of quoted events that match the cues.
     pub quotes: InjectionStrength,
-    /// The latest messages.
+    /// Strength of the latest messages.
     pub window: InjectionStrength,
-    /// Facts and preferences.
+    /// Strength of facts and preferences.
     pub facts: InjectionStrength,
-    /// Ways of doing the task.
+    /// Strength of procedures for the task.
     pub procedures: InjectionStrength,
-    /// What happened before.
+    /// Strength of episodes.
     pub episodes: InjectionStrength,
-    /// Guesses. To a responder only validated ones, and only with leave.
+    /// Strength of insights. A responder receives validated insights only, and only if the policy
+    /// allows it.
     pub insights: InjectionStrength,
 }
 
-/// How strongly something is given.
+/// How strongly a part of the memory is injected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -48,7 +50,7 @@ pub enum InjectionStrength {
     Strong,
 }
 
-/// What the words of the matrix weigh against one another.
+/// The relative weights of the strengths in the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -59,7 +61,7 @@ pub struct StrengthWeights {
 }
 
 impl InjectionMatrix {
-    /// What a purpose is given.
+    /// Returns the strengths for a purpose.
     #[must_use]
     pub fn row(&self, purpose: PacketPurpose) -> &InjectionRow {
         match purpose {
@@ -71,7 +73,7 @@ impl InjectionMatrix {
 }
 
 impl StrengthWeights {
-    /// What a word weighs; nothing for `none`.
+    /// Returns the weight of a strength; 0 for `none`.
     #[must_use]
     pub fn weight(&self, strength: InjectionStrength) -> u64 {
         u64::from(match strength {

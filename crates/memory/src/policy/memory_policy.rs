@@ -1,4 +1,5 @@
-//! A policy: everything about a packet that is not the request and not the memory.
+//! The memory policy: everything that determines a packet apart from the request and the stored
+//! rows.
 
 use countersign_core::json::digest_json;
 use serde::{Deserialize, Serialize};
@@ -8,77 +9,77 @@ use super::{
     StrengthWeights, TierShares,
 };
 
-/// A policy. It is kept whole with every build.
+/// A memory policy. Every build stores a full copy of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "expected keys and their values")]
 pub struct MemoryPolicy {
-    /// The name a packet carries.
+    /// The policy id, which the packet names.
     pub id: String,
-    /// `major.minor.patch`.
+    /// The policy version, in the form `major.minor.patch`.
     pub version: String,
-    /// How many tokens, where the request does not say.
+    /// The token budget when the request does not set one; at least 256.
     pub max_tokens: u64,
-    /// How many of a kind.
+    /// The maximum number of items of each kind in a packet.
     pub caps: PacketCaps,
-    /// How many are looked at.
+    /// The maximum number of candidates to consider.
     pub candidates: CandidateCaps,
-    /// How many days back episodes are looked for without a strong cue.
+    /// How many days back episodes are considered without a strong cue.
     pub episode_window: u32,
-    /// When an episode is recalled of itself, needs a cue, needs a strong one.
+    /// The ages at which an episode needs a cue, needs a strong cue, or is left out.
     pub ageing: AgeingPolicy,
-    /// What the words of the matrix weigh.
+    /// The weights of the strengths in the matrix.
     pub strengths: StrengthWeights,
-    /// Who is given what.
+    /// What each purpose receives, and how strongly.
     pub matrix: InjectionMatrix,
-    /// How a section that cannot give everything divides its budget.
+    /// How a section that cannot fit every item divides its budget.
     pub tiers: TierShares,
-    /// In tokens: longer items are always given shortened.
+    /// The maximum length of an item in tokens; longer items are always shortened.
     pub longest_item: u64,
-    /// In tokens: how long a shortened item is.
+    /// The length of a shortened item in tokens; above 0 and at most `longest_item`.
     pub short_item: u64,
-    /// What a matching cue is worth.
+    /// The score that each kind of matching cue adds.
     pub activation: ActivationWeights,
-    /// How much nearness in meaning counts beside words.
+    /// How much vector similarity counts beside words.
     #[serde(default, skip_serializing_if = "SimilarityPolicy::is_default")]
     pub similarity: SimilarityPolicy,
-    /// How the packet is written.
+    /// How the packet is rendered.
     pub render: RenderOptions,
     /// Whether a validated insight may go to a responder.
     pub allow_in_responder: bool,
 }
 
-/// How a packet is written.
+/// Rendering options of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RenderOptions {
-    /// Whether lines name their evidence.
+    /// Whether lines cite their evidence.
     pub evidence: CitationMarkerStyle,
-    /// How often a date is written.
+    /// How dates are written among quotes.
     pub dates: QuoteDateStyle,
 }
 
-/// Whether lines name their evidence.
+/// Whether lines cite their evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CitationMarkerStyle {
-    /// They do not.
+    /// Lines have no citation markers.
     None,
-    /// By the number of the citation: `[3]`.
+    /// Lines end with the number of the citation: `[3]`.
     Numbers,
 }
 
-/// How often a date is written among quotes.
+/// How dates are written among quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum QuoteDateStyle {
-    /// Never.
+    /// No dates are written.
     None,
-    /// Once for all quotes of a day, which is once a session as sessions go.
+    /// One date for all quotes of a day, which is usually one per session.
     Day,
 }
 
 impl MemoryPolicy {
-    /// The digest of everything it says.
+    /// Computes the digest of the whole policy.
     #[must_use]
     pub fn compute_digest(&self) -> String {
         digest_json(&serde_json::to_value(self).expect("a policy is plain data"))

@@ -1,4 +1,4 @@
-//! Policies: how many of what, for whom, how old, and in which share of the budget.
+//! Memory policies: item caps, the injection matrix, age windows and budget shares of a packet.
 
 mod memory_policy;
 mod policy_limits;

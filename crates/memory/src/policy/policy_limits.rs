@@ -1,8 +1,8 @@
-//! The numbers of a policy.
+//! Numeric limits and weights of a policy.
 
 use serde::{Deserialize, Serialize};
 
-/// How many of a kind go into a packet, at most.
+/// The maximum number of items of each kind in a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -17,53 +17,54 @@ pub struct PacketCaps {
     pub tool_evidence: usize,
 }
 
-/// How many items may try for a place in a packet.
+/// The maximum number of candidates that compete for a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CandidateCaps {
-    /// Of all kinds together.
+    /// The maximum of all kinds together.
     pub all: usize,
-    /// Of each kind.
+    /// The maximum of each kind.
     pub each: usize,
 }
 
-/// In days since the end of an episode.
+/// Age limits in days since the end of an episode, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgeingPolicy {
-    /// Up to here it is recalled of itself.
+    /// Up to this age an episode needs no cue.
     pub raw: u32,
-    /// Up to here it needs a cue.
+    /// Up to this age an episode needs a cue.
     pub phase_summary: u32,
-    /// Up to here it needs a strong cue; beyond, it stays out.
+    /// Up to this age an episode needs a strong cue; older episodes are left out.
     pub milestone: u32,
 }
 
-/// Thousandths of a section's budget.
+/// Shares of a section's budget in thousandths; together at most 1,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TierShares {
-    /// For items given whole.
+    /// The share for items in full; above 0.
     pub raw: u32,
-    /// For items given short.
+    /// The share for shortened items.
     pub short: u32,
-    /// For items of which only a reference is given.
+    /// The share for items that are given as a reference only.
     #[serde(rename = "ref")]
     pub reference: u32,
 }
 
-/// What a matching cue adds to an item's score, in millionths.
+/// The score that a matching cue adds to an item, in millionths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ActivationWeights {
-    /// For an entity that the item is about.
+    /// Added for an entity that the item is about.
     pub entity: i64,
-    /// For a tag that it has.
+    /// Added for a tag that the item has.
     pub tag: i64,
-    /// For a keyword that stands in it.
+    /// Added for a keyword that the item contains.
     pub keyword: i64,
-    /// For the time that is asked about.
+    /// Added if the item falls into the requested time range.
     pub time: i64,
-    /// For all words of the message; as many of them as stand in it, in proportion.
+    /// Added if the item contains all words of the message; a proportional part if it contains some
+    /// of them.
     pub message: i64,
 }

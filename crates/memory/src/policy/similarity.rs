@@ -1,19 +1,20 @@
-//! How much nearness in meaning counts beside words. Off, unless a policy says otherwise.
+//! How much vector similarity counts beside words. It is off by default.
 
 use serde::{Deserialize, Serialize};
 
-/// How vectors are used.
+/// How a policy uses embedding vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SimilarityPolicy {
-    /// How much the most similar event gets beside the best by words, in millionths; 0 asks no embedder.
+    /// The score of the most similar event relative to the best match by words, in millionths, up
+    /// to 10,000,000. With 0 no embedder is called.
     pub weight: i64,
-    /// How many of the newest vectors are looked at.
+    /// The number of newest vectors to compare; 8,192 by default.
     #[serde(default = "default_newest")]
     pub newest: usize,
 }
 
-/// Where a policy does not say.
+/// The default of `newest`.
 const NEWEST: usize = 8_192;
 
 fn default_newest() -> usize {
@@ -21,17 +22,17 @@ fn default_newest() -> usize {
 }
 
 impl SimilarityPolicy {
-    /// For whoever looks for something without a policy: the most similar counts half as much as the best by words.
-    /// More gained nothing where it was measured.
+    /// The setting for searches without a policy: the most similar event counts half as much as the
+    /// best match by words. Higher weights brought no improvement in measurements.
     pub(crate) const SEARCH: Self = Self { weight: 500_000, newest: NEWEST };
 
-    /// Whether nothing is asked of it.
+    /// Returns whether similarity is not used.
     #[must_use]
     pub fn is_off(&self) -> bool {
         self.weight == 0 || self.newest == 0
     }
 
-    /// Whether it is as where a policy does not speak of it.
+    /// Returns whether this is the setting of a policy that does not mention similarity.
     #[must_use]
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()

@@ -1,32 +1,34 @@
-//! BM25 in whole millionths, so that a score is the same on every machine.
+//! BM25 in integer millionths, so that a score is the same on every machine.
 
 use super::hits::IndexStats;
 use super::posting::Posting;
 
-/// One, in millionths.
+/// The number one in millionths.
 pub(super) const ONE: i64 = 1_000_000;
 
-/// `k1` = 1.2 and `b` = 0.75, as everywhere: 1 + k1, k1 × (1 − b), k1 × b.
+/// The usual `k1` = 1.2 and `b` = 0.75 as 1 + k1, k1 × (1 − b) and k1 × b, in millionths.
 const K1_AND_ONE: u64 = 2_200_000;
 const K1_FIXED: u64 = 300_000;
 const K1_LENGTH: u64 = 900_000;
 
-/// How rare a term is: ln(1 + (N − df + ½) / (df + ½)), which is ln((2N + 2) / (2df + 1)).
+/// Computes the inverse document frequency: `ln(1 + (N − df + ½) / (df + ½))`,
+/// which equals `ln((2N + 2) / (2df + 1))`.
 pub(super) fn compute_idf(stats: IndexStats, df: u32) -> i64 {
     let events = stats.events.max(u64::from(df));
     ln_millionths(2 * events + 2, 2 * u64::from(df) + 1)
 }
 
-/// How much a term counts where it stands, by how often it does in how long an event: 0 to 2.2.
+/// Computes the weight of a term in an event from its frequency and the length of the event: 0 to
+/// 2.2.
 pub(super) struct TermSaturation {
-    /// What a term of length adds below the line, in thousandths of millionths: k1 × b by the mean
-    /// length, which is all terms by all events.
+    /// What each term of length adds to the denominator, in thousandths of millionths: k1 × b
+    /// divided by the mean length, which is all terms divided by all events.
     a_term: u64,
-    /// What a term counts that stands once, by the length of the event: nearly all do.
+    /// The weight of a term that occurs once, by event length; nearly all terms occur once.
     once: [i64; SHORT],
 }
 
-/// Nearly all events have fewer terms.
+/// Nearly all events have fewer terms than this.
 const SHORT: usize = 64;
 
 impl TermSaturation {
@@ -53,7 +55,7 @@ impl TermSaturation {
     }
 }
 
-/// A product of millionths.
+/// Multiplies two numbers in millionths.
 pub(super) fn multiply_millionths(left: i64, right: i64) -> i64 {
     match left.checked_mul(right) {
         Some(product) => product / ONE,
@@ -61,15 +63,15 @@ pub(super) fn multiply_millionths(left: i64, right: i64) -> i64 {
     }
 }
 
-/// The natural logarithm of a fraction that is one or more, in millionths, rounded down.
+/// Computes the natural logarithm of a fraction of at least one, in millionths, rounded down.
 fn ln_millionths(above: u64, below: u64) -> i64 {
     const FRACTION: u32 = 32;
-    /// ln 2 in 2⁻³² parts.
+    /// The constant ln 2 in units of 2⁻³².
     const LN_2: u128 = 2_977_044_471;
     let ratio = (u128::from(above) << FRACTION) / u128::from(below.max(1));
     let whole = u128::BITS - 1 - ratio.max(1).leading_zeros();
     let Some(doublings) = whole.checked_sub(FRACTION) else { return 0 };
-    // Between one and two now. Each squaring tells one more bit of the logarithm.
+    // The value is between one and two now. Each squaring yields one more bit of the logarithm.
     let mut rest = ratio >> doublings;
     let mut log2 = u128::from(doublings);
     for _ in 0..FRACTION {

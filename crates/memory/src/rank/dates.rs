@@ -1,7 +1,8 @@
-//! Days as terms: an event is found by the day it happened, a question by the days it names.
+//! Days as index terms: an event is indexed by the day it happened, and a query by the days it
+//! names.
 //!
-//! Three terms a day: the year `@2022`, the month `@11`, the day of the year `@11-09`. A question that
-//! names a day without a year finds it in every year.
+//! Each day has three terms: the year `@2022`, the month `@11` and the day of the year `@11-09`. A
+//! query that names a day without a year matches it in every year.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,7 +10,7 @@ use std::sync::LazyLock;
 use countersign_core::run::Timestamp;
 use countersign_core::text::split_words;
 
-/// Months by number, as they are written: in full, in cases, in short.
+/// Spellings of each month: full names, grammatical cases and abbreviations.
 const MONTHS: [&str; 12] = [
     "january jan январь января январе",
     "february feb февраль февраля феврале",
@@ -25,13 +26,13 @@ const MONTHS: [&str; 12] = [
     "december dec декабрь декабря декабре",
 ];
 
-/// Names of months that mean something else as well, and so need a number beside them.
+/// Month names that have other meanings too and therefore need a number next to them.
 const DOUBTFUL: &str = "may march mar jan jun dec sep май мая мае";
 
 static STEMS: LazyLock<[Vec<String>; 12]> = LazyLock::new(|| MONTHS.map(split_words));
 static DOUBTFUL_STEMS: LazyLock<Vec<String>> = LazyLock::new(|| split_words(DOUBTFUL));
 
-/// The terms of the day of a moment, in UTC.
+/// Returns the terms for the day of a timestamp, in UTC.
 pub(super) fn build_day_terms(ts: Timestamp) -> impl Iterator<Item = String> {
     let written = ts.to_string();
     let date = written.split('T').next().unwrap_or_default();
@@ -42,14 +43,15 @@ pub(super) fn build_day_terms(ts: Timestamp) -> impl Iterator<Item = String> {
     terms.into_iter().flatten().chain([format!("@{month}")])
 }
 
-/// The terms that events of a time are found by: its days, or its months, or its years, whichever are few enough.
+/// Returns the terms of a time range: its days, months or years, the finest unit that gives few
+/// enough terms.
 pub(super) fn build_range_terms(from: Timestamp, to: Timestamp) -> BTreeSet<String> {
     const DAY: i64 = 86_400_000;
     const DAYS: i64 = 31;
     const MONTHS_OF: i64 = 300;
     const YEARS: i64 = 366 * 100;
     let days = (to.0.saturating_sub(from.0)) / DAY + 1;
-    // Of the three terms of a day, which one.
+    // Selects one of the three terms of a day.
     let (step, place) = if days <= DAYS {
         (1, 1)
     } else if days <= MONTHS_OF {
@@ -67,7 +69,7 @@ pub(super) fn build_range_terms(from: Timestamp, to: Timestamp) -> BTreeSet<Stri
     terms
 }
 
-/// The terms of the days that a text names.
+/// Returns the terms of the days that a text names.
 pub(super) fn extract_day_terms(text: &str) -> BTreeSet<String> {
     let words = split_words(text);
     let mut terms = BTreeSet::new();
@@ -84,7 +86,7 @@ pub(super) fn extract_day_terms(text: &str) -> BTreeSet<String> {
     terms
 }
 
-/// The month, with its day where there is one, that the word at this place names.
+/// Parses the month at a word index, with its day if there is one.
 fn parse_month_at(words: &[String], at: usize) -> Option<(u32, Option<u32>)> {
     let word = |place: usize| words.get(place).map(String::as_str);
     let back = |by: usize| at.checked_sub(by).and_then(word);
@@ -98,16 +100,16 @@ fn parse_month_at(words: &[String], at: usize) -> Option<(u32, Option<u32>)> {
         return (dated || !doubtful).then_some((number as u32 + 1, day));
     }
     let month = parse_day(here).filter(|month| (1..=12).contains(month))?;
-    // 11月9日, 11월 9일.
+    // Formats 11月9日 and 11월 9일.
     if next.is_some_and(|next| next.starts_with(['月', '월'])) {
         let marked = word(at + 3).is_some_and(|mark| mark.starts_with(['日', '号', '號', '일']));
         return Some((month, word(at + 2).filter(|_| marked).and_then(parse_day)));
     }
-    // 2022-11-09.
+    // Format 2022-11-09.
     before.and_then(parse_year).and(next).and_then(parse_day).map(|day| (month, Some(day)))
 }
 
-/// A day of a month: `9`, `09`, `9th`.
+/// Parses a day of a month: `9`, `09`, `9th`.
 fn parse_day(word: &str) -> Option<u32> {
     let digits = word.trim_end_matches(|last: char| last.is_ascii_lowercase());
     let ordinal = matches!(&word[digits.len()..], "" | "st" | "nd" | "rd" | "th");

@@ -1,13 +1,14 @@
-//! Words that stand in every text and so find nothing: left out of the index and of questions.
+//! Function words: words that occur in every text and are left out of the index and of queries.
 //!
-//! Question words are among them: what a question asks for stands in no answer.
+//! Question words are among them, because an answer does not contain them.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use countersign_core::text::split_words;
 
-/// As they are written; for scripts without spaces, as the pairs they are read in.
+/// The words as they are written; for scripts without spaces, the character pairs they are split
+/// into.
 const WRITTEN: &str = "
     a an the this that these those it its it's of to in on at by for from with about as into and or so
     is are was were be been being am do does did have has had having will would shall should can could
@@ -37,7 +38,7 @@ const WRITTEN: &str = "
 static STEMS: LazyLock<BTreeSet<String>> =
     LazyLock::new(|| split_words(WRITTEN).into_iter().collect());
 
-/// Whether a stem stands in every text.
+/// Returns whether a stem is a function word.
 pub(super) fn is_function_word(stem: &str) -> bool {
     STEMS.contains(stem)
 }

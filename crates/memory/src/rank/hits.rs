@@ -1,12 +1,14 @@
-//! From postings to hits: which places answer a question, best first.
+//! Ranks postings into hits: the event locations that match a query, best first.
 //!
 //! ```text
-//! postings by term ──► Stands by place ──► Sessions, the most promising first ──► Spread ──► Best
+//! postings by term ──► TermOccurrence by location ──► SessionScore, most promising first
+//!         ──► NeighbourBoost ──► TopHits
 //! ```
 //!
-//! A term gives by its rarity among the subject's own events, and by how often it stands in how long an
-//! event (BM25); what it gives reaches the neighbours (see `spread`). A session that has more of the
-//! question counts up to twice. Sessions none of whose places can be among the best are not looked at.
+//! A term scores by its rarity among the subject's own events and by its frequency relative to the
+//! length of the event (BM25). The score extends to neighbours (see `neighbour_boost`). A session
+//! that covers more of the query counts up to twice as much. Sessions that cannot contain one of
+//! the best locations are skipped.
 
 use std::collections::BinaryHeap;
 
@@ -18,44 +20,46 @@ use super::sessions::score_sessions;
 use super::top_hits::TopHits;
 use crate::record::EventLocation;
 
-/// What is known of all events of a subject.
+/// Statistics of all events of a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IndexStats {
-    /// How many.
+    /// The number of events.
     pub events: u64,
-    /// How many terms they have, days not counted: the sum of [`super::IndexedEvent::length`].
+    /// The number of terms in all events, without day terms: the sum of
+    /// [`super::IndexedEvent::length`].
     pub terms: u64,
 }
 
-/// What was read of a term.
+/// The postings that were read for a term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TermPostings {
-    /// The term.
+    /// The term itself, as it is indexed.
     pub term: String,
-    /// In how many events it stands.
+    /// The document frequency: the number of events that contain the term.
     pub df: u32,
-    /// Its postings, ascending by place, each place once; fewer than `df` where not all were read.
+    /// The postings, ascending by location, one per location; fewer than `df` if not all were read.
     pub postings: Vec<Posting>,
 }
 
-/// A place that answers.
+/// A location that matches a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RankedHit {
-    /// The event.
+    /// The location of the event.
     pub location: EventLocation,
-    /// What its own terms give, in millionths.
+    /// The score of the event's own terms, in millionths.
     pub own_score: i64,
-    /// What its own and its neighbours' terms give, in millionths.
+    /// The score including the terms of neighbours, in millionths.
     pub boosted_score: i64,
-    /// How much of the question its session has beside the session that has most: 0 to a million.
+    /// How much of the query the session covers, relative to the best session: 0 to 1,000,000.
     pub session_share: i64,
 }
 
-/// The places that answer a question, best first, of equals the newest, at most so many. A place may have
-/// no event: beyond the end of its session, or forgotten.
+/// Returns up to `limit` locations that match a query, best first; the newest wins a tie. A
+/// location may have no event: it can lie beyond the end of its session, or its event may have been
+/// erased.
 ///
-/// A term of which only the newest postings were read adds to places that other terms found; where it
-/// is the rarest one, it finds them itself.
+/// A term of which only the newest postings were read adds to locations that other terms found. If
+/// it is the rarest term, it finds locations by itself.
 #[must_use]
 pub fn rank_hits(
     query: &WeightedQuery,
@@ -66,7 +70,8 @@ pub fn rank_hits(
     let stands = collect_occurrences(query, lists, stats);
     let sessions = score_sessions(&stands, lists.len());
     let most = sessions.iter().map(|session| session.value).max().unwrap_or(0).max(1);
-    // By the most that a place of it can be worth; the rest is for telling them apart.
+    // Sort by the highest score that a location of the session can reach; the other values identify
+    // the session.
     let promising = sessions.iter().enumerate().map(|(number, session)| {
         let share = session.value * ONE / most;
         (multiply_millionths(session.max_score, ONE + share), number, share)
@@ -93,7 +98,7 @@ pub fn rank_hits(
     best.into_hits()
 }
 
-/// Where the terms stand and what they give there, ascending by place.
+/// Returns all term occurrences with their values, ascending by location.
 fn collect_occurrences(
     query: &WeightedQuery,
     lists: &[TermPostings],
@@ -117,13 +122,13 @@ fn collect_occurrences(
             is_seed: opens,
         }));
     }
-    // A stable sort finds that each list ascends already, and only merges them.
+    // A stable sort detects that each list is already ascending, and only merges them.
     stands.sort_by_key(|stand| stand.location);
     stands
 }
 
 impl RankedHit {
-    /// What counts, before the event itself is looked at.
+    /// Returns the total score before the event itself is read.
     #[must_use]
     pub fn total_score(&self) -> i64 {
         multiply_millionths(self.boosted_score, ONE + self.session_share)

@@ -1,13 +1,13 @@
-//! English forms that no ending tells: who asks what was bought must find who bought it.
+//! Irregular English forms, so that a query for `buy` finds `bought`.
 //!
-//! Forms that are words of their own as well (`rose`, `leaves`) are left as they are.
+//! Forms that are also words of their own (`rose`, `leaves`) are left unchanged.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use countersign_core::text::split_words;
 
-/// A word, then its forms.
+/// Each base word followed by its forms.
 const FORMS: &str = "
     become became, begin began begun, bite bit bitten, blow blew blown, break broke broken,
     bring brought, build built, buy bought, catch caught, choose chose chosen, come came,
@@ -36,12 +36,12 @@ static STEMS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     stems
 });
 
-/// The stem that a stem is a form of; itself, where it is none.
+/// Returns the base form of a stem; the stem itself if it is not an irregular form.
 pub(super) fn to_base_form(stem: String) -> String {
     STEMS.get(&stem).cloned().unwrap_or(stem)
 }
 
-/// The forms of a word, where no ending tells them.
+/// Returns the irregular forms of a word.
 pub(super) fn list_irregular_forms(base: &str) -> impl Iterator<Item = &'static str> {
     STEMS.iter().filter(move |(_, of)| *of == base).map(|(form, _)| form.as_str())
 }

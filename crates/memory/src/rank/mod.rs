@@ -1,15 +1,15 @@
-//! Ranking: which events answer a question, by their words; and by vectors, where somebody made them.
+//! Ranking: finds the events that match a request by their words and, if available, by vectors.
 //!
 //! ```text
-//! Event ──► indexed: its terms ──► Posting ──► encode_block ──► (the store keeps the blocks)
-//! Request ──► Query: terms with weights ──► plan: which postings to read, at most so many
-//!         ──► rank: BM25, neighbours, session ──► Hits, best first
-//!         ──► refine with the event itself: who spoke, question or prose ──► Score
-//! Vectors ──► Near: how similar ──► Blend ──► Score
+//! MemoryEvent ──► analyze_event: its terms ──► Posting ──► encode_block ──► stored blocks
+//! PacketRequest ──► WeightedQuery ──► plan_reads: which postings to read, up to a limit
+//!         ──► rank_hits: BM25, neighbours, session ──► RankedHit, best first
+//!         ──► refine_score with the event: speaker, question, prose ──► RelevanceScore
+//! vectors ──► SimilarEvents ──► ScoreBlend ──► RelevanceScore
 //! ```
 //!
-//! Everything is a function of its arguments, in whole numbers: the same on every machine. *Not here*:
-//! reading, keeping, visibility, budgets.
+//! All functions depend on their arguments only and use integers, so results are the same on every
+//! machine. This module does not read or store anything and knows nothing of visibility or budgets.
 
 mod posting;
 mod function_words;

@@ -1,47 +1,47 @@
-//! What terms give to the places where they stand and to those beside them.
+//! Distributes term scores to neighbouring locations.
 //!
-//! A turn of a conversation is often understood by the one before it: "Where did you go?" — "To Rome".
-//! So a term counts three fifths one place away and two fifths two places away, and once at each place:
-//! where it counts most.
+//! A turn of a conversation often depends on the one before it: "Where did you go?" — "To Rome". So
+//! a term counts three fifths one position away and two fifths two positions away. At each location
+//! it counts once, with its highest value.
 
 use super::bm25::{ONE, multiply_millionths};
 use crate::record::EventLocation;
 
-/// How far a term reaches.
+/// How many positions a term reaches.
 const WIDTH: u32 = 2;
 
-/// What counts of a term from two places before to two places behind, in millionths.
+/// The weight of a term from two positions before to two positions after it, in millionths.
 const SHARES: [i64; 2 * WIDTH as usize + 1] = [400_000, 600_000, ONE, 600_000, 400_000];
 
-/// That a term stands somewhere.
+/// An occurrence of a term at a location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TermOccurrence {
     pub(super) location: EventLocation,
-    /// What it gives there.
+    /// The score of the term there.
     pub(super) value: i64,
-    /// Which term of the question.
+    /// The index of the term in the query.
     pub(super) term: u32,
-    /// Whether it reaches beyond its place.
+    /// Whether the term also scores at neighbouring locations.
     pub(super) reaches_neighbours: bool,
-    /// Whether a place is found by it, or only adds it to what others found.
+    /// Whether the term finds locations, or only adds to those that other terms found.
     pub(super) is_seed: bool,
 }
 
-/// What a place got.
+/// The score of a location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LocationScore {
     pub(super) location: EventLocation,
-    /// From the terms that stand there.
+    /// The score of the terms at the location.
     pub(super) own_score: i64,
-    /// From those and from the terms that stand beside it.
+    /// The score of the terms at the location and at its neighbours.
     pub(super) boosted_score: i64,
 }
 
-/// Adds up what the terms of a question give. Its memory is used again from session to session.
+/// Adds up the scores of the terms of a query. The buffers are reused from session to session.
 pub(super) struct NeighbourBoost {
-    /// What each term gave last.
+    /// The last contribution of each term.
     terms: Vec<TermBoost>,
-    /// A number for each run of neighbours.
+    /// The number of the current run of neighbours.
     run: u64,
     cells: Vec<BoostCell>,
 }
@@ -65,8 +65,8 @@ impl NeighbourBoost {
         Self { terms: vec![TermBoost::default(); terms], run: 0, cells: Vec::new() }
     }
 
-    /// What the terms that stand in one session give, place by place. `stands` ascend by place, a term
-    /// stands at a place once.
+    /// Scores the locations of one session. `stands` is ascending by location, and a term occurs
+    /// once per location.
     pub(super) fn score_session(
         &mut self,
         stands: &[TermOccurrence],
@@ -78,7 +78,7 @@ impl NeighbourBoost {
         for run in stands.chunk_by(beside) {
             let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
             let position = first.location.position;
-            // The first place of a session is 1.
+            // Positions of a session start at 1.
             let from = position.saturating_sub(WIDTH).max(1).min(position);
             let to = last.location.position.saturating_add(WIDTH);
             self.score_run(run, from, to);
@@ -125,7 +125,7 @@ impl NeighbourBoost {
                     continue;
                 };
                 let worth = if own { value } else { multiply_millionths(value, share) };
-                // Where the term gave something already, only what is more.
+                // If the term already scored here, add only the difference.
                 if worth > shares[at] {
                     cell.boosted_score += worth - shares[at];
                     shares[at] = worth;

@@ -1,22 +1,22 @@
-//! Which postings to read for a question: so many at most, however large the store.
+//! Plans which postings to read for a query. The number is limited, however large the store is.
 
-/// How many postings are read for a question.
+/// The maximum number of postings that are read for a query.
 pub const MAX_POSTINGS: usize = 32_768;
 
-/// What to read of a term.
+/// The postings to read for a term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostingRead {
-    /// The term.
+    /// The term to read.
     pub term: String,
-    /// In how many events it stands.
+    /// The document frequency: the number of events that contain the term.
     pub df: u32,
-    /// How many of its postings to read: those of the newest places.
+    /// The number of postings to read, newest locations first.
     pub newest: usize,
 }
 
-/// Which postings to read, given in how many events each term of the question stands: the rarest terms
-/// whole, of the first that is too common for what is left of [`MOST_POSTINGS`] the newest, and of the
-/// others none.
+/// Plans the reads from the document frequency of each term. The rarest terms are read completely.
+/// Of the first term that exceeds the rest of [`MAX_POSTINGS`] the newest postings are read, and of
+/// more common terms none.
 #[must_use]
 pub fn plan_reads<'t>(df: impl IntoIterator<Item = (&'t str, u32)>) -> Vec<PostingRead> {
     let mut known: Vec<(u32, &str)> =
@@ -32,7 +32,7 @@ pub fn plan_reads<'t>(df: impl IntoIterator<Item = (&'t str, u32)>) -> Vec<Posti
 }
 
 impl PostingRead {
-    /// Whether some of its postings are not read.
+    /// Returns whether some postings of the term are not read.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.newest < self.df as usize

@@ -1,42 +1,42 @@
-//! Where a term stands, and how a list of such places is written down in blocks.
+//! Postings of a term and their encoding in blocks.
 //!
-//! A list is kept as blocks of at most [`BLOCK`] postings. A new posting goes into the last block, or
-//! into a new one behind it: blocks are in the order of writing, postings inside a block in the order of
-//! places. Sessions run side by side, so a list read from several blocks may need [`sort_postings`].
+//! A list is stored as blocks of at most [`BLOCK_CAPACITY`] postings, ascending by location.
+//! Sessions are written concurrently, so new postings may arrive out of order; [`sort_postings`]
+//! sorts them.
 
 use crate::record::EventLocation;
 
-/// How many postings a block may hold.
+/// The maximum number of postings in a block.
 pub const BLOCK_CAPACITY: usize = 128;
 
-/// That a term stands in an event, and what ranking needs to know of the event.
+/// An entry of a term's posting list, with what ranking needs to know of the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Posting {
-    /// The event.
+    /// The location of the event.
     pub location: EventLocation,
-    /// How often the term stands in it.
+    /// The term frequency: how often the event contains the term.
     pub tf: u16,
-    /// How many terms the event has.
+    /// The number of terms in the event.
     pub length: u16,
-    /// Whether it is long prose, which answers for itself and not for its neighbours.
+    /// Whether the event is long prose, which does not score for its neighbours.
     pub prose: bool,
 }
 
-/// Why bytes are no block.
+/// Error for bytes that are not a valid block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PostingBlockError {
-    /// The bytes end inside a posting.
+    /// The bytes end within the posting with this index.
     #[error("the block ends inside posting {0}")]
     Ends(usize),
-    /// A number is larger than any that is written.
+    /// A number of the posting with this index is out of range.
     #[error("posting {0} of the block has a number out of range")]
     Range(usize),
-    /// Two postings are not in ascending order.
+    /// The posting with this index is not in ascending order.
     #[error("posting {0} of the block does not come after the one before it")]
     Order(usize),
 }
 
-/// Writes postings down; they are sorted first, and of two for one place the later one stays.
+/// Encodes postings. They are sorted first; of two for one location the later one is kept.
 #[must_use]
 pub fn encode_block(postings: &[Posting]) -> Vec<u8> {
     let mut sorted = postings.to_vec();
@@ -55,7 +55,7 @@ pub fn encode_block(postings: &[Posting]) -> Vec<u8> {
     bytes
 }
 
-/// Reads a block back, behind the postings that are there already.
+/// Decodes a block and appends its postings to `postings`.
 pub fn decode_block(bytes: &[u8], postings: &mut Vec<Posting>) -> Result<(), PostingBlockError> {
     let mut rest = bytes;
     let mut before: Option<EventLocation> = None;
@@ -88,7 +88,7 @@ pub fn decode_block(bytes: &[u8], postings: &mut Vec<Posting>) -> Result<(), Pos
     Ok(())
 }
 
-/// Sorts postings by place; of two for one place the later one stays.
+/// Sorts postings by location; of two for one location the later one is kept.
 pub fn sort_postings(postings: &mut Vec<Posting>) {
     if postings.windows(2).all(|pair| pair[0].location < pair[1].location) {
         return;
@@ -98,7 +98,7 @@ pub fn sort_postings(postings: &mut Vec<Posting>) {
     postings.dedup_by_key(|posting| posting.location);
 }
 
-/// Seven bits a byte, the lowest first; the high bit says that more follow.
+/// Writes seven bits per byte, lowest first; the high bit says that more bytes follow.
 fn write_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -107,7 +107,8 @@ fn write_varint(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// None where the bytes end, or where the number has more than 35 bits, which none here has.
+/// Returns `None` if the bytes end, or if the number has more than 35 bits, which no valid number
+/// has.
 fn read_varint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..35).step_by(7) {

@@ -1,4 +1,4 @@
-//! What a request asks the index for.
+//! Builds the weighted query of a request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,19 +9,20 @@ use super::bm25::ONE;
 use super::{dates, extract_terms, word_classes};
 use crate::PacketRequest;
 
-/// A question of more terms is not widened: it says enough.
+/// A query with more terms is not expanded, because it is specific enough.
 const MAX_EXPANDED_TERMS: usize = 16;
 
-/// So many terms of a question are looked up; of a longer one the first.
+/// The maximum number of terms that are looked up; of a longer query, the first ones.
 const MAX_QUERY_TERMS: usize = 128;
 
-/// How much a member of a kind counts beside a word that was said.
+/// The weight of a word class member, in millionths; a word of the request has 1,000,000.
 const CLASS_MEMBER_WEIGHT: i64 = 300_000;
 
-/// How much a day of the time that is spoken of counts: it says when, and not what.
+/// The weight of a day in the requested time range, in millionths. It is low because it says when,
+/// not what.
 const TIME_RANGE_WEIGHT: i64 = 300_000;
 
-/// The terms of a question and how much each counts, in millionths.
+/// The terms of a query with their weights, in millionths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WeightedQuery {
     weights: BTreeMap<String, i64>,
@@ -30,7 +31,7 @@ pub struct WeightedQuery {
 }
 
 impl WeightedQuery {
-    /// What a request asks for: its keywords, entities, tags and message, and the time it speaks of.
+    /// Builds the query of a request from its keywords, entities, tags, message and time range.
     #[must_use]
     pub fn from_request(request: &PacketRequest) -> Self {
         let mut texts = Vec::new();
@@ -49,7 +50,7 @@ impl WeightedQuery {
         query
     }
 
-    /// What these texts ask for together.
+    /// Builds one query from several texts.
     #[must_use]
     pub fn from_texts(texts: &[&str]) -> Self {
         let mut spoken_terms = BTreeSet::new();
@@ -70,42 +71,42 @@ impl WeightedQuery {
         Self { weights, spoken_terms, time: None }
     }
 
-    /// The terms to look up, and how much each counts.
+    /// Returns the terms to look up with their weights.
     pub fn terms(&self) -> impl Iterator<Item = (&str, i64)> {
         self.weights.iter().map(|(term, weight)| (term.as_str(), *weight))
     }
 
-    /// How much a term counts; nothing where it was not asked for.
+    /// Returns the weight of a term; 0 if the query does not contain it.
     #[must_use]
     pub fn weight(&self, term: &str) -> i64 {
         self.weights.get(term).copied().unwrap_or(0)
     }
 
-    /// Whether the words of this name, or one of them, were said.
+    /// Returns whether the request contains a word of this name.
     #[must_use]
     pub fn mentions_name(&self, name: &str) -> bool {
         extract_terms(name).iter().any(|word| self.spoken_terms.contains(word))
     }
 
-    /// Whether a time is spoken of.
+    /// Returns whether the request has a time range.
     pub(super) fn has_time(&self) -> bool {
         self.time.is_some()
     }
 
-    /// Whether a moment lies in the time that is spoken of.
+    /// Returns whether a timestamp lies in the requested time range.
     pub(super) fn covers_time(&self, at: Timestamp) -> bool {
         self.time.is_some_and(|(from, to)| (from..=to).contains(&at))
     }
 
-    /// Whether nothing is asked for.
+    /// Returns whether the query has no terms.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.weights.is_empty()
     }
 }
 
-/// The time that cues speak of, both ends included. One without a beginning speaks of no time in particular, and
-/// one that cannot be read of none: composing says so.
+/// Parses the time range of the cues, both ends inclusive. Returns `None` for a range without a
+/// start, and for an invalid one, which composing reports.
 fn parse_time_range(cues: &PacketCues, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
     let range = cues.time_range.as_ref()?;
     let from = Timestamp::parse(range.start.as_deref()?)?;

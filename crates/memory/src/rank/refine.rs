@@ -1,4 +1,4 @@
-//! The last word on a hit, with the event itself at hand.
+//! Computes the final score of a hit from the event itself.
 //!
 //! ```text
 //! a turn:      (own + nearby terms) × (1 + session) × speaker × time × question
@@ -12,19 +12,20 @@ use super::terms::is_prose;
 use crate::RelevanceScore;
 use crate::record::{MemoryEvent, SpeakerRole};
 
-/// Who asks about Nate wants most what Nate said.
+/// Factor for an event by a speaker that the request names: a request about Nate is mostly about
+/// what Nate said.
 const SPEAKER: i64 = 2_000_000;
 
-/// Who only asks has not answered.
+/// Factor for an event that ends with a question, which rarely contains the answer.
 const QUESTION: i64 = 600_000;
 
-/// Long prose that no person wrote.
+/// Factor for long prose that no person wrote.
 const WRITTEN: i64 = 333_333;
 
-/// Who asks about a time wants what happened then.
+/// Factor for an event in the requested time range.
 const TIME: i64 = 1_500_000;
 
-/// How well an event answers. Zero where only its neighbours do, and it is prose.
+/// Computes the score of an event. It is zero for prose that only its neighbours match.
 #[must_use]
 pub fn refine_score(query: &WeightedQuery, hit: &RankedHit, event: &MemoryEvent) -> RelevanceScore {
     let prose = is_prose(event);
@@ -48,14 +49,14 @@ pub fn refine_score(query: &WeightedQuery, hit: &RankedHit, event: &MemoryEvent)
     RelevanceScore { total, parts: parts.map(|(name, value)| (name.to_owned(), value)).collect() }
 }
 
-/// No event makes more of a hit than this.
+/// Returns the highest score that any event can give this hit.
 #[must_use]
 pub fn bound_score(query: &WeightedQuery, hit: &RankedHit) -> i64 {
     let most = multiply_millionths(hit.total_score(), SPEAKER);
     if query.has_time() { multiply_millionths(most, TIME) } else { most }
 }
 
-/// Whether a text ends with a question.
+/// Returns whether a text ends with a question mark.
 fn is_question(text: &str) -> bool {
     text.trim_end().ends_with(['?', '？'])
 }

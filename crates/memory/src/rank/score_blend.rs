@@ -1,35 +1,36 @@
-//! Words and vectors together: what is near in meaning counts beside what is said.
+//! Blends vector similarity into the scores by words.
 //!
 //! ```text
 //! similar = weight × the best score by words × (similarity − least) / (most − least)
 //! ```
 //!
-//! Embedders differ in how far apart they put things, so a similarity counts by where it stands among those
-//! that were looked at. Beside the best score by words, because these differ from question to question.
+//! Embedders differ in how far apart they place texts, so a similarity counts relative to the
+//! lowest and highest one that were read. It is scaled by the best score by words, because these
+//! scores differ from query to query.
 
 use super::bm25::{ONE, multiply_millionths};
 use crate::record::{EventLocation, MemoryEvent};
 use crate::{RelevanceScore, ScoredRow};
 
-/// Events and how similar each is to the request.
+/// Events with their similarity to the request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SimilarEvents {
-    /// By place, in millionths.
+    /// The similarity of each location, in millionths.
     pub similarities: Vec<(EventLocation, i64)>,
-    /// How many have a vector of this embedder.
+    /// The number of events with a vector of this embedder.
     pub total: u64,
 }
 
-/// How much similarity counts, for the events that were looked at.
+/// The similarity bonus of each event that was read.
 #[derive(Debug)]
 pub(crate) struct ScoreBlend {
-    /// Ascending by place; from 0 to a million.
+    /// The share of each location from 0 to 1,000,000, ascending by location.
     shares: Vec<(EventLocation, i64)>,
     weight: i64,
 }
 
 impl ScoreBlend {
-    /// `worded` are the events that words found.
+    /// Creates a blend; `worded` are the events that words found.
     pub(crate) fn new(
         mut near: SimilarEvents,
         worded: &[ScoredRow<MemoryEvent>],
@@ -40,14 +41,14 @@ impl ScoreBlend {
         let (least, most) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
         let range = most - least;
         for (_, similar) in &mut near.similarities {
-            // Where all are the same, none is nearer than the others.
+            // If all similarities are equal, no event is nearer than the others.
             *similar = if range == 0 { 0 } else { (*similar - least) * ONE / range };
         }
         near.similarities.sort_unstable_by_key(|(place, _)| *place);
         Self { shares: near.similarities, weight: multiply_millionths(weight, top) }
     }
 
-    /// Adds what its similarity is worth to the score of an event.
+    /// Adds the similarity bonus of an event to its score.
     pub(crate) fn add_similarity(&self, place: EventLocation, score: &mut RelevanceScore) {
         let found = self.shares.binary_search_by_key(&place, |(place, _)| *place);
         let similar = found.map_or(0, |at| multiply_millionths(self.weight, self.shares[at].1));
@@ -57,7 +58,7 @@ impl ScoreBlend {
         }
     }
 
-    /// The most similar places, of equals the newest, at most so many.
+    /// Returns up to `limit` of the most similar locations; the newest wins a tie.
     pub(crate) fn list_nearest(&self, limit: usize) -> Vec<EventLocation> {
         let mut places: Vec<(i64, EventLocation)> = self
             .shares

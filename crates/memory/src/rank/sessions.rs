@@ -1,22 +1,23 @@
-//! What a session has of a question: how much its places count more for it, and the most that any of
-//! them can be worth.
+//! Scores sessions: how much of a query a session covers, and the highest score that one of its
+//! locations can reach.
 
 use std::ops::Range;
 
 use super::neighbour_boost::TermOccurrence;
 
-/// A session in which terms of the question stand.
+/// A session that contains terms of the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SessionScore {
-    /// Its part of what stands.
+    /// The range of its occurrences in the list of all occurrences.
     pub(super) occurrences: Range<usize>,
-    /// What it has of the question: each term where it counts most. Prose does not speak for its session.
+    /// How much of the query the session covers: the sum of the highest value of each term. Prose
+    /// does not count for its session.
     pub(super) value: i64,
-    /// No place in it reaches more.
+    /// An upper bound for the score of every location in the session.
     pub(super) max_score: i64,
 }
 
-/// What a term gave to the session that was looked at last.
+/// The contribution of a term to the current session.
 #[derive(Debug, Clone, Copy, Default)]
 struct SessionTermScore {
     session: usize,
@@ -24,7 +25,7 @@ struct SessionTermScore {
     max_score: i64,
 }
 
-/// The sessions in which something was found, given all that stands, ascending by place.
+/// Scores the sessions in a list of occurrences that is ascending by location.
 pub(super) fn score_sessions(stands: &[TermOccurrence], terms: usize) -> Vec<SessionScore> {
     let mut given = vec![SessionTermScore::default(); terms];
     let mut sessions = Vec::new();

@@ -1,6 +1,6 @@
-//! Which of a few terms a text has, without reading all of it.
+//! Finds which of a few terms a text contains, without analyzing all of its words.
 //!
-//! A word that begins with no letter that a sought term (or an irregular form of it) begins with is passed over.
+//! A word is skipped if no term, and no irregular form of one, begins with the same letter.
 
 use std::collections::BTreeSet;
 
@@ -8,16 +8,16 @@ use countersign_core::text::split_words_starting;
 
 use super::irregular::{list_irregular_forms, to_base_form};
 
-/// Terms that are looked for in many texts.
+/// Terms to find in many texts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TermMatcher {
     terms: BTreeSet<String>,
-    /// The letters that they begin with.
+    /// The first letters of the terms and of their irregular forms.
     initials: BTreeSet<char>,
 }
 
 impl TermMatcher {
-    /// These terms.
+    /// Creates a matcher for these terms.
     pub(crate) fn from_terms<'t>(terms: impl Iterator<Item = &'t String>) -> Self {
         let terms: BTreeSet<String> = terms.cloned().collect();
         let mut initials = BTreeSet::new();
@@ -28,9 +28,9 @@ impl TermMatcher {
         Self { terms, initials }
     }
 
-    /// Those of them that stand in a text.
+    /// Adds the terms that a text contains to `found`.
     pub(crate) fn find_in_text(&self, text: &str, found: &mut BTreeSet<String>) {
-        // None of them is a function word, which is no term.
+        // The terms contain no function words, because these are never indexed.
         let words = split_words_starting(text, |first| self.initials.contains(&first));
         found.extend(words.into_iter().map(to_base_form).filter(|term| self.terms.contains(term)));
     }

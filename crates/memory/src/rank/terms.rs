@@ -1,4 +1,4 @@
-//! What an event is found by: the words it has, who spoke, its tags, and the day it happened.
+//! Analyzes events into index terms: words, speaker, tags and the day of the event.
 
 use std::collections::BTreeMap;
 
@@ -10,30 +10,30 @@ use super::irregular::to_base_form;
 use super::posting::Posting;
 use crate::record::{EventLocation, MemoryEvent};
 
-/// The version of the rules that make terms of texts: another one needs another index.
+/// The version of the text analysis; a new version requires a new index.
 pub const TERM_ANALYZER: &str = "terms-1";
 
-/// A text of more bytes is prose, not a turn of a conversation.
+/// A text with more bytes is prose, not a turn of a conversation.
 const MAX_TURN_BYTES: usize = 700;
 
-/// The words of a text that can find something, in the order they stand.
+/// Returns the indexable words of a text, in order.
 #[must_use]
 pub fn extract_terms(text: &str) -> Vec<String> {
     split_words(text).into_iter().filter(|word| !is_function_word(word)).map(to_base_form).collect()
 }
 
-/// An event as the index has it.
+/// An event as it is indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexedEvent {
-    /// How often each term stands in it. Terms of its day begin with `@`, which no word does.
+    /// The frequency of each term in the event. Day terms begin with `@`, which no word does.
     pub terms: BTreeMap<String, u16>,
-    /// How many terms it has, its day not counted.
+    /// The number of terms in the event, without day terms.
     pub length: u16,
-    /// Whether it is long prose.
+    /// Whether the event is long prose.
     pub prose: bool,
 }
 
-/// What an event is found by.
+/// Analyzes an event into its terms.
 #[must_use]
 pub fn analyze_event(event: &MemoryEvent) -> IndexedEvent {
     let texts = [event.text.as_str()].into_iter().chain(event.speaker.as_deref());
@@ -48,13 +48,13 @@ pub fn analyze_event(event: &MemoryEvent) -> IndexedEvent {
     IndexedEvent { terms: counted, length, prose: is_prose(event) }
 }
 
-/// Whether an event is long prose, which answers for itself and not for its neighbours.
+/// Returns whether an event is long prose, which does not score for its neighbours.
 pub(super) fn is_prose(event: &MemoryEvent) -> bool {
     event.text.len() > MAX_TURN_BYTES
 }
 
 impl IndexedEvent {
-    /// The posting that each term gets for an event at this place.
+    /// Returns the posting of each term for an event at this location.
     pub fn build_postings(&self, place: EventLocation) -> impl Iterator<Item = (&str, Posting)> {
         let (length, prose) = (self.length, self.prose);
         self.terms.iter().map(move |(term, tf)| {

@@ -1,4 +1,4 @@
-//! The best of many hits, as many as are wanted.
+//! Keeps the best hits up to a limit.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,14 +6,14 @@ use std::collections::BinaryHeap;
 use super::hits::RankedHit;
 use crate::record::EventLocation;
 
-/// Keeps the best hits; of equals the newest.
+/// Collects the best hits; the newest wins a tie.
 pub(super) struct TopHits {
     limit: usize,
-    /// The least of them on top.
+    /// A heap with the lowest hit on top.
     heap: BinaryHeap<Reverse<TopHitEntry>>,
 }
 
-/// Ordered by what it is worth, then by its place; the rest follows from these.
+/// Ordered by total score, then by location; the other fields follow from these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct TopHitEntry {
     total: i64,
@@ -28,7 +28,7 @@ impl TopHits {
         Self { limit, heap: BinaryHeap::new() }
     }
 
-    /// Whether what is worth so much at most cannot be among the best any more.
+    /// Returns whether a score of at most `most` can no longer be among the best.
     pub(super) fn excludes_score(&self, most: i64) -> bool {
         self.heap.len() >= self.limit
             && self.heap.peek().is_none_or(|Reverse(least)| most < least.total)
@@ -57,7 +57,7 @@ impl TopHits {
         }
     }
 
-    /// What was kept, best first.
+    /// Returns the collected hits, best first.
     pub(super) fn into_hits(self) -> Vec<RankedHit> {
         let sorted = self.heap.into_sorted_vec().into_iter();
         sorted

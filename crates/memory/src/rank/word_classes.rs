@@ -1,7 +1,7 @@
-//! Kinds and what is of them: who asks for pets has the dog in mind.
+//! Word classes and their members, so that a query for `pets` finds the dog.
 //!
-//! Only questions are widened, and only short ones; the index knows nothing of kinds. The list is of
-//! everyday things, a line a kind, in `kinds.txt`.
+//! Only queries are expanded, and only short ones; the index does not contain word classes. The
+//! list covers everyday things, one class per line, in `kinds.txt`.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use super::extract_terms;
 
 struct WordClass {
-    /// Each a name of the kind, as the words it is read in.
+    /// The names of the class, each as its terms.
     names: Vec<Vec<String>>,
     members: BTreeSet<String>,
 }
@@ -25,7 +25,7 @@ static WORD_CLASSES: LazyLock<Vec<WordClass>> = LazyLock::new(|| {
         .collect()
 });
 
-/// What is of the kinds that these terms name, the terms themselves left out.
+/// Returns the members of the classes that these terms name, without the terms themselves.
 pub(super) fn expand_query_terms(terms: &BTreeSet<String>) -> BTreeSet<String> {
     let is_named = |kind: &&WordClass| {
         kind.names.iter().any(|name| name.iter().all(|word| terms.contains(word)))

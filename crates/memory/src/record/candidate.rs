@@ -1,29 +1,29 @@
-//! Something that might be worth remembering, and what became of it.
+//! Claim candidates: claims that wait for a decision, and the decisions on them.
 
 use countersign_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{MemoryEpisode, MemoryFact, MemoryInsight, MemoryOrigin, MemoryProcedure};
 
-/// A claim that waits to be promoted.
+/// A revision of a claim that waits for promotion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimCandidate {
-    /// Unique within its subject.
+    /// The candidate id, unique within its subject.
     pub id: String,
-    /// From 1.
+    /// The revision number, starting at 1.
     pub revision: u32,
-    /// Where it came from.
+    /// The origin of the claim.
     pub origin: MemoryOrigin,
-    /// What it claims.
+    /// The claimed row, as it would be stored.
     pub claim: MemoryClaim,
-    /// What became of it.
+    /// The decision on the candidate, if there is one.
     pub state: CandidateState,
-    /// When this revision was written down.
+    /// The timestamp at which this revision was recorded.
     pub recorded_at: Timestamp,
 }
 
-/// What a candidate claims, as it would be kept.
+/// The row that a candidate claims, as it would be stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -34,20 +34,20 @@ pub enum MemoryClaim {
     Insight(Box<MemoryInsight>),
 }
 
-/// What became of a candidate.
+/// The state of a candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
 pub enum CandidateState {
-    /// Nobody has ruled on it.
+    /// No decision has been made yet.
     Proposed,
-    /// It was kept, under this id.
+    /// The claim was promoted and stored.
     Promoted {
-        /// What it became.
+        /// The id of the stored row.
         id: String,
     },
-    /// It was not, and why.
+    /// The claim was refused and not stored.
     Refused {
-        /// In a sentence.
+        /// The reason for the refusal, as a sentence.
         reason: String,
     },
 }

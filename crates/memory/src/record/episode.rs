@@ -1,42 +1,42 @@
-//! Something that happened, told as a whole.
+//! Episodes: summaries of something that happened.
 
 use countersign_contracts::memory::long_term::CompressionLevel;
 use countersign_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// A revision of an episode; ageing makes another one.
+/// A revision of an episode. Ageing writes a new revision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryEpisode {
-    /// Unique within its subject.
+    /// The episode id, unique within its subject.
     pub id: String,
-    /// From 1.
+    /// The revision number, starting at 1.
     pub revision: u32,
-    /// When it began.
+    /// The timestamp at which the episode began.
     pub start: Timestamp,
-    /// When it ended.
+    /// The timestamp at which the episode ended; age is counted from here.
     pub end: Timestamp,
-    /// When this revision was written down.
+    /// The timestamp at which this revision was recorded.
     pub recorded_at: Timestamp,
-    /// What happened.
+    /// A summary of what happened, in sentences.
     pub summary: String,
-    /// The few points that matter most.
+    /// The few most important points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub highlights: Vec<String>,
-    /// By which cues find it.
+    /// Tags that the cues of a request match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Whom and what it is about.
+    /// The people and things that the episode is about; the cues of a request match them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<String>,
-    /// The events it rests on.
+    /// The ids of the events that the episode is based on.
     pub sources: Vec<String>,
-    /// How much was condensed.
+    /// How much the episode has been condensed.
     pub compression: CompressionLevel,
-    /// The episodes that this one tells as one.
+    /// The ids of the episodes that were merged into this one; empty if none were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub from: Vec<String>,
-    /// The episode that tells this one now.
+    /// The id of the episode that this one was merged into; absent if it was not merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub into: Option<String>,
 }

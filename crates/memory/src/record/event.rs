@@ -1,4 +1,4 @@
-//! Something that was said or done. Events never change; they expire, or are forgotten.
+//! Events: what was said or done. Events never change; they expire or are erased.
 
 use countersign_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -10,54 +10,55 @@ use crate::MemoryScope;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryEvent {
-    /// Unique within its subject; the same id twice is the same event.
+    /// The event id, unique within its subject. Writing the same id again means the same event.
     pub id: String,
-    /// Whose, in which session and run.
+    /// The owner, session and run of the event.
     pub scope: MemoryScope,
-    /// Where it stands in its session.
+    /// The position of the event among the events of its subject.
     pub place: EventLocation,
-    /// When it happened.
+    /// The timestamp at which the event happened.
     pub ts: Timestamp,
-    /// When it was written down.
+    /// The timestamp at which the event was recorded.
     pub recorded_at: Timestamp,
-    /// Who spoke.
+    /// The role of the speaker.
     pub role: SpeakerRole,
-    /// What it is.
+    /// The kind of event: a message, tool result, decision or state change.
     pub kind: MemoryEventKind,
-    /// Where it came from.
+    /// The origin of the event, which determines how far it is trusted.
     pub origin: MemoryOrigin,
-    /// The name of whoever spoke, where it is known.
+    /// The name of the speaker, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaker: Option<String>,
-    /// The words.
+    /// The text of the event, verbatim.
     pub text: String,
-    /// By which cues find it.
+    /// Tags that the cues of a request match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Whom and what it is about.
+    /// The people and things that the event is about; the cues of a request match them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<String>,
-    /// Until when it may be seen; without end where absent.
+    /// When the event stops being visible; never when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<MemoryExpiry>,
-    /// The insights that stood in the packet that its writer was shown, and those that the writers of what
-    /// stood there were shown. A responder sees it once all of them are validated.
+    /// The ids of the insights in the packet that the author of the event was shown, and of those
+    /// that the authors of that packet's content had seen. A responder sees the event only after
+    /// all of them are validated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen_insights: Vec<String>,
 }
 
-/// Where an event stands among those of its subject: sessions in the order they began, events in the
-/// order they were written. Neighbours differ by one.
+/// The position of an event among the events of its subject. Sessions are numbered in the order
+/// they began, events in the order they were written; neighbours differ by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EventLocation {
-    /// The number of the session within its subject, from 1.
+    /// The number of the session within its subject, starting at 1.
     pub session: u32,
-    /// The number of the event within the session, from 1.
+    /// The number of the event within its session, starting at 1.
     pub position: u32,
 }
 
-/// Who spoke.
+/// The role of a speaker in a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -67,34 +68,35 @@ pub enum SpeakerRole {
     Tool,
 }
 
-/// What an event is; shown in the type of its citation.
+/// The kind of an event, shown in the type of its citation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryEventKind {
-    /// Words of a conversation.
+    /// A message of a conversation.
     Message,
-    /// What a tool gave.
+    /// The result of a tool call.
     ToolResult,
-    /// What was decided, by whom it may be.
+    /// A decision, by a person or a model.
     Decision,
-    /// A change of a run's document.
+    /// A change to the document of a run.
     StatePatch,
 }
 
-/// Where an event came from: what it may be trusted for. Shown in the type of its citation.
+/// The origin of an event, which determines how far it is trusted. Shown in the type of its
+/// citation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryOrigin {
     /// A person said it.
     User,
-    /// A tool of ours gave it.
+    /// One of the application's own tools returned it.
     Tool,
-    /// It was read in a page or a document.
+    /// It was read in a web page or a document.
     Web,
     /// A model wrote it.
     Model,
-    /// The runtime itself.
+    /// The runtime itself recorded it.
     System,
-    /// It came from another memory, and nobody has confirmed it.
+    /// It was imported from another memory and nobody has confirmed it.
     Imported,
 }

@@ -1,50 +1,52 @@
-//! A guess. It ends with its run unless it says otherwise, and never becomes knowledge by itself.
+//! Insights: unproven statements. An insight expires at the end of its run unless it says
+//! otherwise, and never becomes knowledge by itself.
 
 use countersign_contracts::memory::insight::{InsightKind, InsightTrigger, InsightValidationState};
 use countersign_core::run::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A revision of a guess.
+/// A revision of an insight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryInsight {
-    /// Unique within its subject.
+    /// The insight id, unique within its subject.
     pub id: String,
-    /// From 1.
+    /// The revision number, starting at 1.
     pub revision: u32,
-    /// The run that had it.
+    /// The id of the run that produced the insight.
     pub run: String,
-    /// What kind of guess.
+    /// The type of the insight.
     pub kind: InsightKind,
-    /// The guess in one sentence.
+    /// The insight in one sentence.
     pub statement: String,
-    /// What gave rise to it.
+    /// What prompted the insight.
     pub trigger: InsightTrigger,
-    /// From 0 to 1.
+    /// The confidence, from 0 to 1.
     pub confidence: f64,
-    /// How far it has been tested.
+    /// How far the insight has been validated.
     pub validation: InsightValidationState,
-    /// How it could be tested.
+    /// Suggestions for testing the insight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<String>,
-    /// Until when it may be seen; where a row says nothing of it or null, until the end of its run.
+    /// When the insight stops being visible; at the end of its run if a stored row has no value or
+    /// null.
     #[serde(default, deserialize_with = "deserialize_expiry")]
     pub expires: MemoryExpiry,
-    /// The events that gave rise to it.
+    /// The ids of the events that prompted the insight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// When this revision was written down.
+    /// The timestamp at which this revision was recorded.
     pub recorded_at: Timestamp,
 }
 
-/// Until when something may be seen.
+/// When a row stops being visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryExpiry {
-    /// In its own run, and no other.
+    /// The row is visible in its own run only.
     #[default]
     RunEnd,
-    /// Until this moment, which is included.
+    /// The row is visible up to and including this timestamp.
     At(Timestamp),
 }
 

@@ -1,62 +1,63 @@
-//! Something that is true, or was held to be.
+//! Facts: statements that are true, or were considered true.
 
 use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
 use countersign_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A revision of a fact. It has two times: when it holds, and when that was written down.
+/// A revision of a fact. It is bitemporal: the validity period says when it holds, and
+/// `recorded_at` when it was recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryFact {
-    /// Unique within its scope level.
+    /// The fact id, unique within its scope level.
     pub id: String,
-    /// From 1; each change of status is another one.
+    /// The revision number, starting at 1; each change of status creates a new revision.
     pub revision: u32,
-    /// What it is about, written one way.
+    /// The key: what the fact is about, in one normalized spelling.
     pub key: String,
-    /// The fact itself.
+    /// The value of the fact as JSON.
     pub value: Value,
-    /// Whether it still holds.
+    /// Whether the fact is active, disputed or deprecated.
     pub status: FactStatus,
-    /// Whom it belongs to: one user with one agent, all users of an agent, or the whole tenant.
+    /// The owner level: one user of one agent, all users of an agent, or the whole tenant.
     pub level: ScopeLevel,
-    /// From when it holds; always, where absent.
+    /// The start of the validity period, inclusive; unbounded when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// Until when, that moment included; without end, where absent.
+    /// The end of the validity period, inclusive; unbounded when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_to: Option<Timestamp>,
-    /// When this revision was written down.
+    /// The timestamp at which this revision was recorded.
     pub recorded_at: Timestamp,
-    /// From 0 to 1.
+    /// The confidence, from 0 to 1.
     pub confidence: f64,
-    /// What it rests on.
+    /// The events that support the fact.
     pub evidence: Vec<FactEvidence>,
-    /// Whether it is a preference.
+    /// Whether the fact is a preference; packets list preferences separately.
     #[serde(default)]
     pub preference: bool,
-    /// By which cues find it.
+    /// Tags that the cues of a request match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Whom and what it is about.
+    /// The people and things that the fact is about; the cues of a request match them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<String>,
     /// A remark for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub notes: String,
-    /// The fact that took its place.
+    /// The id of the fact that replaced this one; absent if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
 }
 
-/// A piece of evidence: an event, and the words in it that say so.
+/// A piece of evidence: an event and, optionally, the words in it that support the fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FactEvidence {
-    /// The event.
+    /// The id of the event.
     pub event: String,
-    /// Words that stand in it, letter for letter.
+    /// A verbatim quote from the event; absent if no words are quoted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
 }

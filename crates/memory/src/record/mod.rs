@@ -1,5 +1,5 @@
-//! What is kept, a file a kind. Rows that change are kept by revision: the older ones stay, so that a
-//! build of then can be composed again.
+//! The stored record types, one file per kind. Rows that change are stored by revision; older
+//! revisions stay, so that an earlier build can be composed again.
 
 mod candidate;
 mod episode;

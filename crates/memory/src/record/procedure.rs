@@ -1,4 +1,4 @@
-//! A known way of doing a kind of task.
+//! Procedures: known methods for a type of task.
 
 use countersign_contracts::JsonObject;
 use countersign_core::run::Timestamp;
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryProcedure {
-    /// Unique within its subject.
+    /// The procedure id, unique within its subject.
     pub id: String,
-    /// From 1.
+    /// The revision number, starting at 1.
     pub revision: u32,
-    /// The kind of task.
+    /// The task type that selects the procedure.
     pub task_type: String,
-    /// Steps, preferred tools, output format.
+    /// The content as JSON: steps, preferred tools, output format.
     pub content: JsonObject,
-    /// The highest comes first.
+    /// The priority; a packet lists the highest first.
     pub priority: i64,
-    /// How often it was used; decides between equal priorities.
+    /// How often the procedure was used; breaks ties between equal priorities.
     pub usage: u64,
-    /// The events it rests on.
+    /// The ids of the events that the procedure is based on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// When it applies: tags, entities, purposes.
+    /// When the procedure applies: tags, entities, purposes.
     #[serde(default)]
     pub applicability: JsonObject,
-    /// When this revision was written down.
+    /// The timestamp at which this revision was recorded.
     pub recorded_at: Timestamp,
 }

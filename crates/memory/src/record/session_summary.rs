@@ -1,4 +1,4 @@
-//! A session so far, in short.
+//! The rolling summary of a session.
 
 use countersign_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SessionSummary {
-    /// From 1.
+    /// The revision number, starting at 1.
     pub revision: u32,
-    /// The session so far.
+    /// The summary of the session so far.
     pub text: String,
-    /// Events worth keeping word for word, the most important first.
+    /// The ids of events to keep verbatim, most important first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotes: Vec<String>,
-    /// The events that the text tells of, in its order.
+    /// The ids of the events that the text summarizes, in the order of the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// Who wrote it: `rules`, or the name of a model; absent where a person did.
+    /// The author: `rules`, or the name of a model; absent if a person wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// The last position of the session that it covers.
+    /// The last event position of the session that the summary covers.
     pub upto: u32,
-    /// When this revision was written down.
+    /// The timestamp at which this revision was recorded.
     pub recorded_at: Timestamp,
 }

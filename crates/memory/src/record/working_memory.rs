@@ -1,19 +1,21 @@
-//! What a run is doing.
+//! The working memory of a run.
 
 use countersign_contracts::memory::short_term::{OpenLoop, WorkingState};
 use countersign_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The working state of a run. Its `state_version` is the revision: who writes names the one they
-/// read, and one of two who read the same one is told so.
+/// The working state of a run.
+///
+/// Its `state_version` is the revision. A writer names the version it read; of two writers that
+/// read the same version, the second gets a conflict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkingMemory {
-    /// As the packet has it.
+    /// The working state, in the form the packet uses.
     pub state: WorkingState,
-    /// What is unfinished.
+    /// Questions and tasks that are still open.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_loops: Vec<OpenLoop>,
-    /// When this version was written down.
+    /// The timestamp at which this version was recorded.
     pub recorded_at: Timestamp,
 }

@@ -1,32 +1,33 @@
-//! Numbers behind lines that name their evidence.
+//! Citation markers: the numbers after a line that refer to its evidence.
 
 use std::collections::BTreeMap;
 
 use countersign_contracts::memory::report::Citation;
 
-/// The most numbers behind one line, and the highest number: beyond, a line is as long as is counted.
+/// The maximum number of markers per line, and the highest marker number. They bound the length of
+/// a line, so a line is never longer than it was counted.
 const MAX_MARKERS: usize = 3;
 const MAX_MARKER_NUMBER: usize = 999;
 
-/// How lines name their evidence.
+/// How lines refer to their evidence.
 #[derive(Debug, Clone)]
 pub(crate) enum CitationMarkers<'a> {
-    /// Not at all.
+    /// Lines have no markers.
     Off,
-    /// As long as it can get: for counting, when the numbers are not known yet.
+    /// Markers of the maximum length, for counting before the numbers are known.
     Widest,
-    /// By the place of the citation, from 1.
+    /// The number of each citation by event id, starting at 1.
     Numbers(BTreeMap<&'a str, usize>),
 }
 
 impl<'a> CitationMarkers<'a> {
-    /// The numbers of these citations.
+    /// Numbers these citations in order.
     pub(crate) fn from_citations(citations: &'a [Citation]) -> Self {
         let places = citations.iter().enumerate().take(MAX_MARKER_NUMBER);
         Self::Numbers(places.map(|(place, citation)| (citation.id.as_str(), place + 1)).collect())
     }
 
-    /// What stands behind a line with these sources.
+    /// Formats the markers after a line with these sources.
     pub(crate) fn format_markers<'s>(
         &self,
         sources: impl IntoIterator<Item = &'s String>,

@@ -1,4 +1,4 @@
-//! The lines of a packet, an item a line. Composing counts these very lines.
+//! Renders the items of a packet, one per line. Composing counts the tokens of these exact lines.
 
 use countersign_contracts::memory::insight::{InsightItem, InsightValidationState};
 use countersign_contracts::memory::long_term::{
@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use super::{CitationMarkers, flatten_value, to_single_line};
 
-/// What stands in place of a text of which only the reference is given.
+/// Replaces the text of an item that is given as a reference only.
 pub(crate) const REFERENCE_ELLIPSIS: &str = "…";
 
-/// The headings, in the order they are written.
+/// The headings, in the order in which they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PacketHeading {
     Procedures,
@@ -47,7 +47,7 @@ impl PacketHeading {
     }
 }
 
-/// Under which heading a fact stands.
+/// Returns the heading that a fact is listed under.
 pub(crate) fn select_fact_heading(fact: &PacketFact, preference: bool) -> PacketHeading {
     match (fact.status, preference) {
         (FactStatus::Active, false) => PacketHeading::Facts,
@@ -100,12 +100,12 @@ pub(crate) fn render_episode(episode: &PacketEpisode, marks: &CitationMarkers<'_
     format!("- {dates}: {told}{}\n", marks.format_markers(&episode.sources))
 }
 
-/// The line above all quotes of a day, where the time is known.
+/// Renders the date line above all quotes of a day, if the time is known.
 pub(crate) fn render_quote_date(quote: &KeyQuote) -> Option<String> {
     quote.ts.as_deref().map(|ts| format!("[{}]\n", extract_date(ts)))
 }
 
-/// The user's words stand without a name, unless they begin as somebody else's would.
+/// The user's words have no role prefix, unless they start like another role's line.
 pub(crate) fn render_quote(quote: &KeyQuote, marks: &CitationMarkers<'_>) -> String {
     let words = to_single_line(&quote.quote);
     let name = match quote.role.unwrap_or(MessageRole::User) {
@@ -205,17 +205,17 @@ fn role_name(role: MessageRole) -> &'static str {
     }
 }
 
-/// The id behind a reference, by which the whole can be asked for.
+/// Formats the id of a reference, with which the full text can be requested.
 fn format_reference(text: &str, id: &str) -> String {
     if text == REFERENCE_ELLIPSIS { format!(" ({})", to_single_line(id)) } else { String::new() }
 }
 
-/// The day of an RFC 3339 time.
+/// Returns the date of an RFC 3339 timestamp.
 fn extract_date(time: &str) -> &str {
     time.split('T').next().unwrap_or(time)
 }
 
-/// What stands before a text that might be taken for a heading or a date.
+/// Returns the prefix of a text that could be mistaken for a heading or a date.
 fn choose_line_prefix(text: &str) -> &'static str {
     if text.starts_with(char::is_alphanumeric) { "" } else { "- " }
 }

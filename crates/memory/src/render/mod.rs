@@ -1,9 +1,10 @@
-//! A packet as the text of a prompt. Pure: the same packet gives the same bytes.
+//! Renders a packet as the text of a prompt. Pure: the same packet gives the same bytes.
 //!
-//! What changes seldom stands first (procedures, facts, preferences, summary), what changes with every
-//! turn last (quotes, guesses, the latest messages, the working state), so that a provider's prompt
-//! cache survives a write. Every line ends with a line break and begins with a sign of ours or a
-//! letter: tokens of lines add up, and no remembered text can look like a heading.
+//! Sections that rarely change come first (procedures, facts, preferences, summary), and sections
+//! that change with every turn come last (quotes, insights, the latest messages, the working
+//! state), so that a provider's prompt cache survives a write. Every line ends with a line break
+//! and begins with a fixed marker or a letter, so the token counts of lines add up and no
+//! remembered text can look like a heading.
 
 mod render_error;
 mod lines;

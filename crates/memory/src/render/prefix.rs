@@ -1,23 +1,23 @@
-//! How much of a prompt a provider's cache would still know.
+//! Measures how much of a prompt a provider's cache can reuse.
 
-/// How much of a text is as it was.
+/// The common prefix of two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommonPrefix {
-    /// Bytes from the beginning that did not change.
+    /// The number of leading bytes that did not change.
     pub bytes: usize,
-    /// Bytes of the text before.
+    /// The length of the previous text in bytes.
     pub of: usize,
 }
 
 impl CommonPrefix {
-    /// From 0 to 1; 1 where there was no text before.
+    /// Returns the unchanged share of the previous text, from 0 to 1; 1 if that text was empty.
     #[must_use]
     pub fn share(self) -> f64 {
         if self.of == 0 { 1.0 } else { self.bytes as f64 / self.of as f64 }
     }
 }
 
-/// How much of the text before stands unchanged at the beginning of the next one.
+/// Measures how much of the previous text the next one begins with.
 #[must_use]
 pub fn measure_common_prefix(previous: &str, next: &str) -> CommonPrefix {
     let same = previous.bytes().zip(next.bytes()).take_while(|(one, other)| one == other);

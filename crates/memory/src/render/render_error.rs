@@ -1,44 +1,44 @@
-//! Why a packet is not rendered.
+//! Errors of rendering a packet.
 
 use countersign_contracts::memory::insight::InsightValidationState;
 use countersign_contracts::memory::long_term::FactStatus;
 use countersign_contracts::memory::meta::PacketPurpose;
 
-/// A packet that is not rendered. Nothing of its text is told.
+/// The reason why a packet is not rendered. Messages contain nothing of its text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RenderError {
-    /// It was composed for another prompt.
+    /// The packet was composed for another purpose.
     #[error("a packet for a {} cannot be rendered for a {}", purpose_name(*.composed), purpose_name(*.requested))]
     Purpose {
-        /// What it was composed for.
+        /// The purpose that the packet was composed for.
         composed: PacketPurpose,
-        /// What it is wanted for.
+        /// The purpose that it should be rendered for.
         requested: PacketPurpose,
     },
-    /// A guess that a responder or a tool must not see.
+    /// The packet contains an insight that a responder or a tool must not see.
     #[error("insight `{id}` is {} and cannot go to a {}", validation_name(*.state), purpose_name(*.purpose))]
     Insight {
-        /// Which one.
+        /// The id of the insight.
         id: String,
-        /// How far it was tested.
+        /// The validation state of the insight.
         state: InsightValidationState,
-        /// Whom the packet is for.
+        /// The purpose of the packet.
         purpose: PacketPurpose,
     },
-    /// A fact that does not hold.
+    /// The packet contains a fact that is not valid for its purpose.
     #[error("fact `{id}` is {} and cannot go to a {}", fact_status_name(*.status), purpose_name(*.purpose))]
     Fact {
-        /// Which one.
+        /// The id of the fact.
         id: String,
-        /// Why it does not hold.
+        /// The status of the fact.
         status: FactStatus,
-        /// Whom the packet is for.
+        /// The purpose of the packet.
         purpose: PacketPurpose,
     },
-    /// It has not the shape of a packet.
+    /// The value does not have the shape of a packet.
     #[error("not a memory packet: {fault}")]
     Shape {
-        /// What is wrong with it.
+        /// A description of the problem.
         fault: String,
     },
 }

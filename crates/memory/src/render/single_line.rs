@@ -1,8 +1,8 @@
-//! Remembered text and values on one line.
+//! Writes remembered texts and values on one line.
 
 use serde_json::Value;
 
-/// A text on one line: every run of white space and control characters is one space.
+/// Replaces every run of white space and control characters with one space.
 pub(crate) fn to_single_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     let parts = text.split(|character: char| character.is_whitespace() || character.is_control());
@@ -15,7 +15,7 @@ pub(crate) fn to_single_line(text: &str) -> String {
     line
 }
 
-/// A value on one line, without the signs of JSON where they say nothing.
+/// Writes a value on one line, without JSON punctuation where it is not needed.
 pub(crate) fn flatten_value(value: &Value) -> String {
     let mut text = String::new();
     write_value(value, true, &mut text);

@@ -1,4 +1,4 @@
-//! The whole text of a packet.
+//! Renders the whole text of a packet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,9 +13,9 @@ use super::lines::{self, PacketHeading};
 use super::{CitationMarkers, RenderError};
 use crate::policy::{CitationMarkerStyle, QuoteDateStyle, RenderOptions};
 
-/// Writes a packet as the text of a prompt.
+/// Renders a packet as the text of a prompt.
 ///
-/// Citations, the budget report and the explanation are not written: they are for people and logs.
+/// Citations, the budget report and the explanation are not rendered; they are for people and logs.
 pub fn render_packet(packet: &MemoryPacket, purpose: PacketPurpose) -> Result<String, RenderError> {
     check_packet(packet, purpose)?;
     let options = read_render_options(packet);
@@ -55,9 +55,10 @@ pub fn render_packet(packet: &MemoryPacket, purpose: PacketPurpose) -> Result<St
     Ok(text)
 }
 
-/// The same for a packet that was read from somewhere.
+/// Renders a packet that is given as a JSON value.
 pub fn render_packet_value(packet: &Value, purpose: PacketPurpose) -> Result<String, RenderError> {
-    // The fault may quote the packet, whose text is not for messages: only the place is told.
+    // The error may quote the packet, whose text must not appear in messages, so keep only its
+    // first part.
     let packet: MemoryPacket = serde_json::from_value(packet.clone()).map_err(|error| {
         let fault = error.to_string();
         let kind = fault.split([':', ',']).next().unwrap_or_default();
@@ -152,7 +153,8 @@ fn check_packet(packet: &MemoryPacket, purpose: PacketPurpose) -> Result<(), Ren
     Ok(())
 }
 
-/// How the packet was counted; plainly, where it does not say.
+/// Reads the options that the packet was counted with; without markers and with dates if it names
+/// none.
 fn read_render_options(packet: &MemoryPacket) -> RenderOptions {
     let told = packet.explain.determinism.as_ref().and_then(|object| object.get("render"));
     let options = told.and_then(|value| serde_json::from_value(value.clone()).ok());

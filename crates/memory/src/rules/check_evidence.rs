@@ -1,10 +1,11 @@
-//! Whether what a claim cites says what it is said to say.
+//! Checks that the evidence of a claim exists and contains the quoted words.
 
 use super::{MemoryRefusal, needs_quote};
 use crate::record::{FactEvidence, MemoryOrigin};
 
-/// Checks the evidence of a claim: every event is there, every quote stands in it letter for letter,
-/// and a claim that a model or a page makes quotes at least one. `words` gives an event's text.
+/// Checks the evidence of a claim. Every cited event must exist and contain its quote verbatim, and
+/// a claim from a model or a web page must quote at least one event. `words` returns the text of an
+/// event.
 pub fn check_evidence<'a>(
     evidence: &[FactEvidence],
     origin: MemoryOrigin,
@@ -15,7 +16,7 @@ pub fn check_evidence<'a>(
         let Some(text) = words(&piece.event) else {
             return Err(MemoryRefusal::UnknownEvent { event: event() });
         };
-        // Empty words stand in every text and say nothing.
+        // Every text contains an empty quote, so it proves nothing.
         if piece.quote.as_ref().is_some_and(|quote| quote.is_empty() || !text.contains(&**quote)) {
             return Err(MemoryRefusal::QuoteNotInEvent { event: event() });
         }

@@ -1,21 +1,21 @@
-//! An episode told shorter: whole sentences of its own, and never a word that was not there.
+//! Condenses episodes to whole sentences of their own. No word is added.
 
 use countersign_contracts::memory::long_term::CompressionLevel;
 
 use crate::compose::shorten_chars;
 use crate::record::MemoryEpisode;
 
-/// The most characters of a phase, and of a milestone.
+/// The maximum length of a phase summary and of a milestone, in characters.
 const PHASE: usize = 320;
 const MILESTONE: usize = 120;
 
-/// The most characters of one of several that are told as one.
+/// The maximum length of one episode within a merged one, in characters.
 const MEMBER: usize = 120;
 
-/// The most points of a phase; a milestone has one.
+/// The maximum number of highlights of a phase summary; a milestone has one.
 const POINTS: usize = 3;
 
-/// An episode at another level, under its own id.
+/// Condenses an episode to a compression level. The id stays the same.
 #[must_use]
 pub fn condense_episode(episode: &MemoryEpisode, level: CompressionLevel) -> MemoryEpisode {
     let mut short = episode.clone();
@@ -34,7 +34,8 @@ pub fn condense_episode(episode: &MemoryEpisode, level: CompressionLevel) -> Mem
     short
 }
 
-/// Several episodes as one, under another id: the oldest first, a sentence each as far as there is room.
+/// Merges several episodes into one with a new id, oldest first, with one sentence each as far as
+/// the length allows.
 pub(super) fn merge_episodes(
     several: &[MemoryEpisode],
     level: CompressionLevel,
@@ -58,7 +59,7 @@ pub(super) fn merge_episodes(
         let left = several.len() - place;
         let sentence = extract_gist(episode);
         let more = if summary.is_empty() { "" } else { " " };
-        // What would leave no room for the mark of the rest is left to it.
+        // Stop while there is still room for the "… and N more" marker.
         if summary.chars().count() + sentence.chars().count() + 12 > most {
             summary.push_str(&format!("{more}… and {left} more"));
             break;
@@ -85,7 +86,7 @@ pub(super) fn merge_episodes(
     }
 }
 
-/// The one sentence that stands for an episode: the beginning of what is told.
+/// Returns the beginning of the summary, which represents the episode in a merged one.
 fn extract_gist(episode: &MemoryEpisode) -> String {
     shorten_text(&episode.summary, MEMBER)
 }
@@ -94,7 +95,8 @@ fn shorten_highlights(all: &[String], most: usize) -> Vec<String> {
     all.iter().take(most).map(|point| shorten_text(point, MEMBER)).collect()
 }
 
-/// At most so many characters, cut behind a sentence or a word; a single word of more stays whole.
+/// Shortens a text to a number of characters, cutting after a sentence or a word. A single longer
+/// word stays whole.
 fn shorten_text(text: &str, most: usize) -> String {
     shorten_chars(text, most).unwrap_or_else(|| text.to_owned())
 }

@@ -1,11 +1,12 @@
-//! When something is over.
+//! Decides when a row has expired.
 
 use countersign_core::run::Timestamp;
 
 use crate::record::MemoryExpiry;
 
-/// Whether something of a run may not be seen any more, in this run and at this moment. A guess without
-/// an end is kept as [`MemoryExpiry::RunEnd`]: nothing that must expire lasts for ever.
+/// Returns whether a row of run `of_run` is no longer visible in run `in_run` at a timestamp. An
+/// insight without an expiry is stored as [`MemoryExpiry::RunEnd`], so nothing that must expire
+/// stays visible for ever.
 #[must_use]
 pub fn is_expired(
     expires: Option<MemoryExpiry>,

@@ -1,4 +1,4 @@
-//! What becomes of the facts under one key when another is claimed.
+//! Decides what happens to the facts under one key when another fact is claimed.
 
 use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
 use countersign_core::run::Timestamp;
@@ -9,57 +9,57 @@ use super::{ClaimComparison, MemoryRefusal, compare_claim, trust_level};
 use crate::MemorySubject;
 use crate::record::{MemoryFact, MemoryOrigin};
 
-/// A fact as it is kept: with its origin, and whose events its evidence is.
+/// A revision of a fact as it is stored: with its origin and the owners of the events it cites.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactRevision {
-    /// The fact.
+    /// The fact itself.
     pub fact: MemoryFact,
-    /// The most trusted origin that claimed it; `InvalidUser` once a person has confirmed it.
+    /// The most trusted origin that claimed the fact; `User` once a person has confirmed it.
     pub origin: MemoryOrigin,
-    /// Who claimed it first.
+    /// The subject that claimed the fact first.
     pub claimed_by: MemorySubject,
-    /// Whose event each piece of evidence is, in its order: a fact of a tenant may rest on the words of
-    /// several users, who must not see each other's.
+    /// The owner of each cited event, in the order of the evidence. A fact of a tenant may cite the
+    /// words of several users, who must not see each other's events.
     pub sources: Vec<MemorySubject>,
 }
 
-/// Who answers for a claim.
+/// How far a claim is confirmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimAssurance {
-    /// Whoever made it.
+    /// Only its origin supports the claim.
     Claimed,
-    /// A person who was asked and said yes.
+    /// A person was asked and confirmed the claim.
     Confirmed,
 }
 
-/// What became of a claim.
+/// The result of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClaimOutcome {
-    /// It is kept, and nothing spoke against it in the time that it has.
+    /// The claim is stored, and nothing contradicts it within its validity period.
     Added,
-    /// It was known: what it brings was added to this one.
+    /// The value was already known; the claim's evidence was added to this fact.
     Supported(String),
-    /// It took the place of these, for its time.
+    /// The claim replaced these facts for its validity period.
     Superseded(Vec<String>),
-    /// It is kept as out of date: this one stands.
+    /// The claim is stored as deprecated, because this fact prevails.
     Outdated(String),
-    /// It contradicts these, and nobody knows who is right.
+    /// The claim contradicts these facts, and the rules cannot decide between them.
     Disputed(Vec<String>),
 }
 
-/// What became of a claim, and the revisions that are to be written for it.
+/// The result of a claim and the revisions to write for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactRuling {
-    /// What became of it.
+    /// The result of the claim.
     pub outcome: ClaimOutcome,
-    /// Revisions to write, all at once. None where nothing new was said.
+    /// Revisions to write in one transaction; empty if the claim adds nothing new.
     pub writes: Vec<FactRevision>,
-    /// Facts to write beside them: the rest of a time that was cut in two. Each still has the id of the
-    /// fact that it is a part of, and is to get one of its own.
+    /// Additional facts to write: the remaining parts of validity periods that were split. Each
+    /// part still has the id of its original fact; the store assigns a new id.
     pub parts: Vec<FactRevision>,
 }
 
-/// Whether a fact could be kept by itself.
+/// Checks a fact on its own, without regard to other facts.
 pub(crate) fn check_fact(
     claim: &FactRevision,
     assurance: ClaimAssurance,
@@ -83,11 +83,12 @@ pub(crate) fn check_fact(
     Ok(())
 }
 
-/// Rules on a claim among the facts that stand under its key and level, active and disputed.
+/// Resolves a claim against the active and disputed facts of its key and level.
 ///
-/// One is active at any moment: the same value adds to what stands; another value wins, loses or is
-/// disputed (see `weigh`), for the time in which both hold. Whoever loses keeps the rest of its time.
-/// What a person confirmed wins over everything, and stands as what a user said.
+/// At most one fact is active at any timestamp. The same value adds to the existing fact. Another
+/// value wins, loses or is disputed (see [`compare_claim`]) for the time in which both are valid,
+/// and the loser keeps the rest of its validity period. A claim that a person confirmed wins over
+/// everything and is stored with the origin `User`.
 #[must_use]
 pub fn resolve_fact_claim(
     claim: FactRevision,
@@ -130,7 +131,7 @@ pub fn resolve_fact_claim(
             lost.iter().map(|one| ValidityPeriod::from_fact(&one.fact)).collect();
         (claim, parts) = split_around(claim, &taken, &by.fact.id, now);
     }
-    // Where it holds: what is left to it, as far as that is not over.
+    // The periods in which the claim holds: the remaining parts that have not ended.
     let holding = std::iter::once(&claim).chain(&parts).filter(|one| is_in_force(one));
     let holding: Vec<ValidityPeriod> =
         holding.map(|one| ValidityPeriod::from_fact(&one.fact)).collect();
@@ -166,8 +167,8 @@ pub fn resolve_fact_claim(
     FactRuling { outcome, writes, parts }
 }
 
-/// What is confirmed holds now: where a fact of its value is over, or is yet to come, and no beginning is
-/// named, it begins now.
+/// Sets the start of a confirmed claim to now if the claim names no start and the existing fact
+/// with the same value has ended or has not begun. A confirmed claim holds now.
 fn set_confirmed_start(claim: &mut MemoryFact, standing: &[FactRevision], now: Timestamp) {
     let time = ValidityPeriod::from_fact(claim);
     let mut same = standing.iter().filter(|one| one.fact.value == claim.value).peekable();
@@ -178,8 +179,9 @@ fn set_confirmed_start(claim: &mut MemoryFact, standing: &[FactRevision], now: T
     }
 }
 
-/// A fact in the time that others leave it, and the rest of that time as facts of their own. Itself it
-/// has the first part that is not over; a part that is over, or a fact without any, is deprecated.
+/// Restricts a fact to the time that other facts leave, and returns the remaining parts as separate
+/// facts. The fact itself keeps the first part that has not ended; parts that have ended, and a
+/// fact with no part left, are deprecated.
 pub(super) fn split_around(
     fact: FactRevision,
     taken: &[ValidityPeriod],
@@ -215,7 +217,7 @@ pub(super) fn split_around(
     (itself, parts)
 }
 
-/// Its next revision.
+/// Creates the next revision of a fact, recorded now.
 pub(super) fn next_revision(standing: &FactRevision, now: Timestamp) -> FactRevision {
     let mut next = standing.clone();
     next.fact.revision += 1;

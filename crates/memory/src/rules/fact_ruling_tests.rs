@@ -1,4 +1,4 @@
-//! A table a rule: what stands, what is claimed, what becomes of both.
+//! One table per rule: the current facts, the claim, and the result for both.
 
 use ClaimAssurance::{Claimed, Confirmed};
 use MemoryOrigin::{Imported, Model, System, Tool, User, Web};
@@ -57,7 +57,7 @@ pub(super) fn rome(origin: MemoryOrigin) -> FactRevision {
     fact("new", json!("Rome"), origin)
 }
 
-/// The outcome, then each written revision as `id.revision status ->superseded_by`.
+/// Checks the outcome, then each written revision as `id.revision status ->superseded_by`.
 #[track_caller]
 fn check(
     claim: FactRevision,
@@ -125,7 +125,7 @@ fn more_trust_decides_where_nothing_else_does() {
     let won = ["supersedes old", "old.2 deprecated ->new", "new.1 active"];
     check(rome(User), Claimed, &[paris(Model)], &won);
     check(rome(Tool), Claimed, &[paris(Imported)], &won);
-    // What is older and more trusted leaves it open.
+    // If the older fact is more trusted, the result is a dispute.
     let later = during(paris(Web), Some(5), None);
     check(rome(User), Claimed, &[later], &["disputes old", "old.2 disputed", "new.1 disputed"]);
 }
@@ -146,7 +146,7 @@ fn what_is_confirmed_stands_as_what_a_user_said() {
     let newer = during(fact("later", json!("Oslo"), Model), Some(8), None);
     let even = ["disputes new", "new.2 disputed", "later.1 disputed"];
     check(newer.clone(), Claimed, std::slice::from_ref(kept), &even);
-    // The same where it was known before.
+    // The same holds if the value was known before.
     let again = fact("again", json!("Rome"), Model);
     let ruling = resolve_fact_claim(again, Confirmed, &[rome(Model)], Timestamp(9));
     let kept = &ruling.writes[0];
@@ -164,7 +164,7 @@ fn the_same_value_adds_evidence_and_no_second_fact() {
     let events: Vec<&str> = kept.fact.evidence.iter().map(|piece| &*piece.event).collect();
     assert_eq!(events, ["said-old", "said-new"]);
     assert_eq!((kept.fact.confidence, kept.origin, kept.sources.len()), (0.9, User, 2));
-    // Nothing new was said.
+    // The claim adds nothing new.
     check(paris(User), Claimed, &[paris(User)], &["supports old"]);
 }
 
@@ -177,7 +177,7 @@ fn times_apart_bother_nobody() {
         std::slice::from_ref(&then),
         &["kept", "new.1 active"],
     );
-    // The last moment is included.
+    // The end of a period is inclusive.
     let won = ["supersedes old", "old.2 deprecated ->new", "new.1 active"];
     check(during(rome(User), Some(4), None), Claimed, &[then], &won);
 }
@@ -208,7 +208,7 @@ fn a_dispute_ends_when_one_is_confirmed_or_wins_over_all() {
             "new.1 active",
         ],
     );
-    // A third voice joins; those who were disputed already stay as they are.
+    // A third claim joins the dispute; the facts that are already disputed stay unchanged.
     check(rome(User), Claimed, &both, &["disputes old,other", "new.1 disputed"]);
 }
 

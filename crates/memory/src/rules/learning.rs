@@ -1,11 +1,12 @@
-//! When a guess becomes knowledge.
+//! Decides when an insight may become knowledge.
 
 use countersign_contracts::memory::insight::InsightValidationState;
 
 use super::MemoryRefusal;
 use crate::record::{MemoryClaim, MemoryInsight};
 
-/// Whether a guess may become this: only a validated one, and only a fact or a procedure.
+/// Checks that an insight may become this claim: the insight must be validated, and the claim must
+/// be a fact or a procedure.
 pub fn check_learning(insight: &MemoryInsight, claim: &MemoryClaim) -> Result<(), MemoryRefusal> {
     if insight.validation != InsightValidationState::Validated {
         let (insight, found) = (insight.id.clone(), insight.validation);

@@ -1,4 +1,4 @@
-//! What a claim brings to a fact of the same value.
+//! Merges a claim into an existing fact with the same value.
 
 use countersign_contracts::memory::long_term::FactStatus;
 use countersign_core::run::Timestamp;
@@ -11,10 +11,11 @@ use super::{
 };
 use crate::record::MemoryFact;
 
-/// Adds what a claim brings to one of the facts of the same value that hold in its time.
+/// Adds the contents of a claim to one of the overlapping facts with the same value.
 ///
-/// Evidence and confidence are taken from anybody; the rest only from an origin that is trusted as far
-/// as the fact itself, for it changes what was said before.
+/// Evidence and confidence are accepted from every origin. Other changes alter what was stored
+/// before, so they are accepted only from an origin that is trusted at least as much as that of the
+/// fact.
 pub(super) fn merge_claim(
     same: &[&FactRevision],
     claim: FactRevision,
@@ -54,7 +55,8 @@ pub(super) fn merge_claim(
         }
     }
     let time = ValidityPeriod::from_fact(&better.fact);
-    // Where it takes time from others: all it has, where it is confirmed, else what it has got.
+    // The time the claim takes from other facts: the whole period if it is confirmed, otherwise
+    // only what it adds.
     let mut taken = vec![time];
     if confirmed {
         better.fact.status = FactStatus::Active;
@@ -79,8 +81,8 @@ pub(super) fn merge_claim(
     FactRuling { outcome: ClaimOutcome::Supported(id), writes, parts }
 }
 
-/// Which of several a claim speaks of: the last that it reaches where it names an end, else the one that
-/// holds now, else the last.
+/// Selects the fact that a claim supports. A claim with an end supports the latest fact it
+/// overlaps; a claim without one supports the fact that is valid now, or else the latest.
 fn select_supported_fact<'a>(
     same: &[&'a FactRevision],
     claim: &MemoryFact,
@@ -93,8 +95,9 @@ fn select_supported_fact<'a>(
     same.iter().rev().max_by_key(place).expect("there is one")
 }
 
-/// The time of a fact after a claim of its value: an end that is named holds, an earlier beginning too;
-/// more time than it had only where the claim wins over what stands there. What a claim does not name, stays.
+/// Computes the validity period of a fact after a claim with the same value. The claim's end
+/// applies, and so does an earlier start, but the period is extended only where the claim wins over
+/// the facts there. Bounds that the claim does not name stay unchanged.
 fn correct_period(
     known: &MemoryFact,
     claim: &MemoryFact,
@@ -118,7 +121,7 @@ fn correct_period(
     time
 }
 
-/// Whether something else stands behind the end of a fact.
+/// Returns whether another fact is valid after the end of this one.
 fn is_closed_by_rival(known: &MemoryFact, rivals: &[&FactRevision]) -> bool {
     let behind =
         known.valid_to.map(|end| ValidityPeriod { from: Some(end.plus_millis(1)), to: None });
@@ -129,7 +132,7 @@ fn is_closed_by_rival(known: &MemoryFact, rivals: &[&FactRevision]) -> bool {
 
 fn set_period(fact: &mut MemoryFact, time: ValidityPeriod) {
     if fact.valid_to != time.to {
-        // Nothing took its place there.
+        // No other fact replaces this one at its new end.
         fact.superseded_by = None;
     }
     (fact.valid_from, fact.valid_to) = (time.from, time.to);

@@ -1,5 +1,5 @@
-//! The rules by which claims become memory, as pure functions of the claim and of what stands. *Not
-//! here*: reading or writing anything.
+//! The rules by which claims become memory, as pure functions of a claim and the current rows. This
+//! module reads and writes nothing.
 
 mod refusal;
 mod trust;

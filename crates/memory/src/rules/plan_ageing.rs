@@ -1,8 +1,9 @@
-//! Ageing: what happened some time ago is told shorter, and what belongs together is told as one.
+//! Ageing: condenses old episodes and merges related ones.
 //!
-//! No model is asked. A week of episodes is aged once all of it is old enough, then a month, so that the outcome
-//! does not depend on how often anybody ages. Nothing is lost: what was told before stays as an earlier revision
-//! or as an episode of its own, and everything cites the events it rests on.
+//! Ageing does not call a model. A week of episodes is aged once the whole week is old enough, then
+//! a month, so the result does not depend on how often ageing runs. Nothing is lost: the earlier
+//! text stays as an earlier revision or as an episode of its own, and every episode cites the
+//! events it is based on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,34 +16,35 @@ use super::condense::{condense_episode, merge_episodes};
 use crate::policy::AgeingPolicy;
 use crate::record::MemoryEpisode;
 
-/// A day, in milliseconds.
+/// The length of a day, in milliseconds.
 const DAY: i64 = 86_400_000;
 
-/// What ageing does to one episode, or to several that become one.
+/// The change that ageing makes to one episode, or to several that are merged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgedEpisode {
-    /// What carries it now.
+    /// The id of the resulting episode.
     pub id: String,
-    /// How much it is condensed.
+    /// The compression level of the resulting episode.
     pub level: CompressionLevel,
-    /// The episodes that became one; none where it was condensed under its own id.
+    /// The ids of the merged episodes; empty if one episode was condensed under its own id.
     pub merged_from: Vec<String>,
-    /// How many characters were told before.
+    /// The number of characters before ageing.
     pub chars_before: u64,
-    /// What is told now.
+    /// The summary after ageing.
     pub summary: String,
 }
 
-/// What ageing does: the revisions that are to be written, in this order, and what they amount to.
+/// The revisions that ageing writes, and a description of the changes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AgeingPlan {
-    /// Revisions to write.
+    /// The revisions to write, in this order.
     pub writes: Vec<MemoryEpisode>,
-    /// What became of what.
+    /// One entry for each condensed or merged episode.
     pub changes: Vec<AgedEpisode>,
 }
 
-/// Ages the episodes of one subject. Those that have become another are left alone.
+/// Plans the ageing of the episodes of one subject. Episodes that were already merged into another
+/// are skipped.
 #[must_use]
 pub fn plan_ageing(episodes: &[MemoryEpisode], ageing: AgeingPolicy, now: Timestamp) -> AgeingPlan {
     let mut live: BTreeMap<String, MemoryEpisode> = BTreeMap::new();
@@ -68,7 +70,8 @@ pub fn plan_ageing(episodes: &[MemoryEpisode], ageing: AgeingPolicy, now: Timest
     ages
 }
 
-/// The level that an episode has at a moment, whether anybody aged it or not.
+/// Returns the compression level an episode should have at a timestamp, whether or not ageing has
+/// run.
 #[must_use]
 pub fn compute_due_level(
     episode: &MemoryEpisode,
@@ -120,7 +123,8 @@ fn age_group(
     ages.writes.push(episode);
 }
 
-/// Episodes of one period that are about the same: each shares a tag or an entity with another of its group.
+/// Groups episodes of one period that share a subject: each shares a tag or an entity with another
+/// episode of its group.
 fn group_related(level: CompressionLevel, mut due: Vec<MemoryEpisode>) -> Vec<Vec<MemoryEpisode>> {
     due.sort_by(|one, other| {
         (one.start, one.end, &one.id).cmp(&(other.start, other.end, &other.id))
@@ -130,7 +134,7 @@ fn group_related(level: CompressionLevel, mut due: Vec<MemoryEpisode>) -> Vec<Ve
         let (begins, _) = find_period(level, episode.end);
         let mut names = collect_names(&episode);
         let mut members = vec![episode];
-        // Groups that it connects become one, in the place of the first.
+        // Groups that this episode connects are merged at the position of the first.
         let mut place = groups.len();
         let mut index = 0;
         while index < groups.len() {
@@ -156,21 +160,21 @@ fn group_related(level: CompressionLevel, mut due: Vec<MemoryEpisode>) -> Vec<Ve
     groups
 }
 
-/// By what episodes belong together, kind by kind.
+/// Collects the names that relate episodes, prefixed by kind: `t` for tags, `e` for entities.
 fn collect_names(episode: &MemoryEpisode) -> BTreeSet<String> {
     let named = |kind: char, name: &String| format!("{kind}{}", name.trim().to_lowercase());
     let tags = episode.tags.iter().map(|name| named('t', name));
     tags.chain(episode.entities.iter().map(|name| named('e', name))).collect()
 }
 
-/// When the period that a moment lies in begins, and when the next one does: a week from Monday, or a month of 28
-/// days, which four weeks are. By UTC.
+/// Returns the start of the period that contains a timestamp and the start of the next one, in UTC:
+/// a week from Monday, or a month of 28 days, which is four weeks.
 fn find_period(level: CompressionLevel, at: Timestamp) -> (Timestamp, Timestamp) {
     let days = match level {
         CompressionLevel::Raw | CompressionLevel::PhaseSummary => 7,
         CompressionLevel::Milestone => 28,
     };
-    // The first of January 1970 was a Thursday.
+    // 1 January 1970 was a Thursday.
     let monday = -3 * DAY;
     let length = days * DAY;
     let begins = at.0.saturating_sub(monday).div_euclid(length) * length + monday;
@@ -185,13 +189,13 @@ fn rank_level(level: CompressionLevel) -> u8 {
     }
 }
 
-/// How many characters an episode tells.
+/// Counts the characters of the summary and the highlights.
 fn count_chars(episode: &MemoryEpisode) -> u64 {
     let count = |text: &String| text.chars().count() as u64;
     count(&episode.summary) + episode.highlights.iter().map(count).sum::<u64>()
 }
 
-/// The same episodes become the same one.
+/// Derives the id of a merged episode. The same episodes always get the same id.
 fn derive_id(level: CompressionLevel, from: &[String]) -> String {
     const SHOWN: usize = 10;
     let name = if level == CompressionLevel::Milestone { "milestone" } else { "phase" };

@@ -1,4 +1,4 @@
-//! Tables: what ageing does to which episodes.
+//! Tables of episodes and what ageing does to them.
 
 use CompressionLevel::{Milestone, PhaseSummary, Raw};
 use countersign_contracts::memory::long_term::CompressionLevel;
@@ -40,7 +40,7 @@ fn told(ages: &AgeingPlan) -> Vec<(String, CompressionLevel, usize)> {
     ages.changes.iter().map(one).collect()
 }
 
-/// The episodes as they stand after the writes.
+/// Returns the episodes after the planned writes.
 fn after(episodes: &[MemoryEpisode], ages: &AgeingPlan) -> Vec<MemoryEpisode> {
     let mut all = episodes.to_vec();
     for write in &ages.writes {
@@ -64,7 +64,7 @@ fn a_week_ages_when_all_of_it_is_old_enough() {
     assert_eq!(told(&plan_ageing(&one, AGEING, at("2026-01-18"))), []);
     let ages = plan_ageing(&one, AGEING, at("2026-01-19"));
     assert_eq!(told(&ages), [("a".to_owned(), PhaseSummary, 0)]);
-    // Once is enough.
+    // A second run changes nothing.
     let then = after(&one, &ages);
     assert_eq!(plan_ageing(&then, AGEING, at("2026-01-20")), AgeingPlan::default());
 }
@@ -128,7 +128,7 @@ fn how_often_one_ages_does_not_matter() {
     };
     assert_eq!(seen(&daily), seen(&at_once));
     assert!(at_once.iter().filter(|it| it.into.is_none()).all(|it| it.compression == Milestone));
-    // Every event is still cited by something that is told.
+    // Every event is still cited by a visible episode.
     let live = at_once.iter().filter(|it| it.into.is_none());
     assert_eq!(live.flat_map(|it| &it.sources).count(), all.len());
 }
@@ -147,7 +147,7 @@ fn condensing_adds_no_word_and_keeps_whole_sentences() {
     assert_eq!((milestone.compression, milestone.revision), (Milestone, 3));
     assert!(milestone.summary.chars().count() <= 120, "{}", milestone.summary);
     assert_eq!(milestone.highlights, ["The bridge was closed."]);
-    // A word is never cut.
+    // A word is never split.
     let endless = episode("b", "2026-01-05", &"x".repeat(1000), &[]);
     assert_eq!(plan_ageing(&[endless], AGEING, at("2026-01-20")).writes[0].summary.len(), 1000);
 }

@@ -1,17 +1,17 @@
-//! Why a claim is not kept. Names ids, never the words of a claim.
+//! Reasons for refusing a claim. Messages contain ids and never the words of a claim.
 
 use countersign_contracts::memory::insight::InsightValidationState;
 use serde::Serialize;
 
 use crate::record::MemoryOrigin;
 
-/// A name as users write it.
+/// Returns the serialized name, as users write it.
 fn serialized_name(name: &impl Serialize) -> String {
     let name = serde_json::to_value(name).unwrap_or_default();
     name.as_str().unwrap_or_default().to_owned()
 }
 
-/// What whoever comes back can do where they never chose the id.
+/// Suggests an alternative to callers that did not choose the id themselves.
 fn suggest_alternative(kind: &str) -> &'static str {
     match kind {
         "working state" => "; another run begins anew",
@@ -20,78 +20,78 @@ fn suggest_alternative(kind: &str) -> &'static str {
     }
 }
 
-/// Why a claim is not kept.
+/// The reason why a claim was not stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryRefusal {
-    /// It cites an event that this subject does not have.
+    /// The claim cites an event that the subject does not have.
     #[error("it cites `{event}`, and there is no such event")]
     UnknownEvent {
-        /// The event.
+        /// The id of the cited event.
         event: String,
     },
-    /// Its quote is not what was said.
+    /// The quote does not occur in the event.
     #[error("its quote does not stand letter for letter in `{event}`")]
     QuoteNotInEvent {
-        /// The event.
+        /// The id of the cited event.
         event: String,
     },
-    /// It comes from where words must be shown, and shows none.
+    /// The origin of the claim requires a quote, and the claim has none.
     #[error("a claim of origin `{}` must quote the event it rests on", serialized_name(origin))]
     NoQuote {
-        /// Where it comes from.
+        /// The origin of the claim.
         origin: MemoryOrigin,
     },
-    /// It would be seen by others than its subject, and nobody answers for it.
+    /// The claim would be visible to other subjects and nobody has confirmed it.
     #[error(
         "a claim of origin `{}` is kept for an agent or a tenant only when it is confirmed",
         serialized_name(origin)
     )]
     SharedUnconfirmed {
-        /// Where it comes from.
+        /// The origin of the claim.
         origin: MemoryOrigin,
     },
-    /// A part of it cannot be.
+    /// A part of the claim has an invalid value.
     #[error("`{part}` must be {expected}")]
     Malformed {
-        /// Which part.
+        /// The name of the invalid part.
         part: String,
-        /// What it must be.
+        /// A description of the allowed values.
         expected: String,
     },
-    /// A guess is not yet knowledge.
+    /// The insight is not validated, so it cannot become knowledge.
     #[error("insight `{insight}` is {}, expected validated", serialized_name(found))]
     NotValidated {
-        /// The guess.
+        /// The id of the insight.
         insight: String,
-        /// How far it has been tested.
+        /// The current validation state of the insight.
         found: InsightValidationState,
     },
-    /// A guess becomes a fact or a procedure, and nothing else.
+    /// An insight can become a fact or a procedure only.
     #[error("an insight becomes a fact or a procedure, found `{found}`")]
     NotLearnable {
-        /// What it was to become.
+        /// The kind of row that it should have become.
         found: String,
     },
-    /// There is another one with this id.
+    /// A different row with this id exists.
     #[error("{kind} `{id}` is there already and says something else")]
     Differs {
-        /// What it is.
+        /// The kind of the row.
         kind: String,
-        /// Its id.
+        /// The id of the existing row.
         id: String,
     },
-    /// It was forgotten on demand, and does not come back.
+    /// The row was erased on request and cannot be written again.
     #[error("{kind} `{id}` was forgotten{}", suggest_alternative(kind))]
     Forgotten {
-        /// What it is.
+        /// The kind of the erased row.
         kind: String,
-        /// Its id.
+        /// The id of the erased row.
         id: String,
     },
 }
 
 impl MemoryRefusal {
-    /// A part that cannot be.
+    /// Creates a [`MemoryRefusal::Malformed`].
     pub(crate) fn malformed(part: impl Into<String>, expected: impl Into<String>) -> Self {
         Self::Malformed { part: part.into(), expected: expected.into() }
     }

@@ -1,4 +1,4 @@
-//! What becomes of facts when others are forgotten.
+//! Restores facts when the facts that replaced or disputed them are erased.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,9 +9,9 @@ use super::fact_ruling::next_revision;
 use super::{FactRevision, ValidityPeriod};
 use crate::record::MemoryFact;
 
-/// The next revisions of what is left of a holder's facts when some are gone. What was replaced by nothing that is
-/// left stands again, for as long as it would have held (`ends`, where that is known), and what is disputed by
-/// nothing that is left is active.
+/// Returns the next revisions of an owner's remaining facts after some facts were removed. A fact
+/// whose successors are all gone becomes valid again for as long as it would have been (`ends`, if
+/// known). A disputed fact becomes active when no remaining fact disputes it.
 #[must_use]
 pub(crate) fn restore_after_removal(
     gone: &[MemoryFact],
@@ -51,14 +51,14 @@ pub(crate) fn restore_after_removal(
         if let Some(from) = other.fact.valid_from.filter(|from| next.fact.valid_from < Some(*from))
         {
             next.fact.valid_to = earlier_end(next.fact.valid_to, Some(from.plus_millis(-1)));
-            // It is replaced some day, and holds until then.
+            // Another fact replaces it later; it is valid until then.
             if ValidityPeriod::from_fact(&next.fact).contains(now) {
                 next.fact.status = FactStatus::Active;
             }
         }
         writes.push(next);
     }
-    // Those that come back together may contradict each other, as they did before.
+    // Facts that are restored together may contradict each other, as they did before.
     let disputed: Vec<bool> =
         back.iter().map(|one| back.iter().any(|other| are_contradictory(one, other))).collect();
     for (one, disputed) in back.iter_mut().zip(disputed) {
@@ -75,7 +75,7 @@ pub(crate) fn restore_after_removal(
     writes
 }
 
-/// What replaced the last of those that are gone.
+/// Follows the chain of removed successors and returns the first that remains.
 fn find_remaining_successor<'a>(
     first: &'a str,
     gone: &BTreeMap<&str, &'a MemoryFact>,
@@ -100,7 +100,7 @@ fn are_overlapping(one: &MemoryFact, other: &MemoryFact) -> bool {
         && ValidityPeriod::from_fact(one).overlaps(ValidityPeriod::from_fact(other))
 }
 
-/// The earlier of two ends; none is later than any.
+/// Returns the earlier of two ends; a missing end is later than any timestamp.
 fn earlier_end(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
     [one, other].into_iter().flatten().min()
 }

@@ -1,9 +1,9 @@
-//! What an origin may be trusted for.
+//! How far each origin is trusted.
 
 use crate::record::MemoryOrigin;
 
-/// How far an origin is trusted: what a person said outweighs what a tool gave, that what was read,
-/// that what a model wrote, that what another memory held.
+/// Returns the trust level of an origin, in descending order: user, tool or system, web, model,
+/// imported.
 #[must_use]
 pub fn trust_level(origin: MemoryOrigin) -> u8 {
     match origin {
@@ -15,7 +15,7 @@ pub fn trust_level(origin: MemoryOrigin) -> u8 {
     }
 }
 
-/// Whether a claim from there must show the words that it rests on.
+/// Returns whether a claim of this origin must quote its evidence.
 #[must_use]
 pub fn needs_quote(origin: MemoryOrigin) -> bool {
     matches!(origin, MemoryOrigin::Model | MemoryOrigin::Web)

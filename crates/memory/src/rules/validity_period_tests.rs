@@ -1,4 +1,4 @@
-//! What becomes of the times of facts. Now is 9.
+//! How claims change the validity periods of facts. The current timestamp is 9.
 
 use ClaimAssurance::{Claimed, Confirmed};
 use MemoryOrigin::{Model, User};
@@ -9,7 +9,8 @@ use super::fact_ruling_tests::{during, fact, paris, rome, sure};
 use super::{ClaimAssurance, FactRevision, resolve_fact_claim};
 use crate::record::MemoryOrigin;
 
-/// Each written revision as `id.revision status from..to ->superseded_by`; parts behind a `+`.
+/// Checks each written revision as `id.revision status from..to ->superseded_by`; parts are
+/// prefixed with `+`.
 #[track_caller]
 fn check(
     claim: FactRevision,
@@ -46,7 +47,7 @@ fn what_begins_later_leaves_the_present_alone() {
     let both = ["old.2 active 3..11 ->new", "new.1 active 12.."];
     check(next(), Claimed, &[during(paris(User), Some(3), Some(20))], &both);
     check(next(), Confirmed, &[during(paris(User), Some(3), None)], &both);
-    // What begins now leaves it the past.
+    // A claim that starts now leaves the past to the older fact.
     let now = during(rome(User), Some(9), None);
     check(now, Claimed, &[paris(User)], &["old.2 deprecated ..8 ->new", "new.1 active 9.."]);
 }
@@ -60,7 +61,7 @@ fn what_holds_for_a_while_lets_the_older_go_on() {
         &[paris(User)],
         &["old.2 active ..11 ->new", "new.1 active 12..15", "+old.1 active 16.."],
     );
-    // The fact itself is where the present is, or what comes next.
+    // The fact itself keeps the current part, or the next one.
     check(
         rome(5, 15),
         Claimed,
@@ -75,7 +76,7 @@ fn what_holds_for_a_while_lets_the_older_go_on() {
     );
     let surer = sure(during(super::fact_ruling_tests::rome(User), None, Some(15)), 0.9);
     check(surer, Claimed, &[paris(User)], &["old.2 active 16..", "new.1 active ..15"]);
-    // What its end was before, it stays.
+    // The last part keeps its earlier end and successor.
     let mut closed = during(paris(User), None, Some(20));
     closed.fact.superseded_by = Some("other".to_owned());
     check(
@@ -130,18 +131,18 @@ fn the_same_value_ends_and_mends_what_stands() {
     let bare = |from: Option<i64>, to: Option<i64>| during(plain.clone(), from, to);
     check(bare(None, Some(7)), Claimed, &[known()], &["old.2 active 3..7"]);
     check(bare(Some(8), Some(12)), Claimed, &[known()], &["old.2 active 3..12"]);
-    // A beginning moves to the earlier one only: it is often no more than when it was said.
+    // A start only moves to an earlier timestamp, because it is often just when the claim was made.
     check(bare(Some(5), None), Claimed, &[known()], &[]);
     check(bare(Some(2), None), Claimed, &[known()], &["old.2 active 2.."]);
     let ended = during(paris(User), Some(3), Some(7));
     check(bare(None, Some(12)), Claimed, std::slice::from_ref(&ended), &["old.2 active 3..12"]);
     check(bare(None, None), Claimed, std::slice::from_ref(&ended), &[]);
-    // Less trust ends nothing; a person does.
+    // A less trusted origin cannot end a fact; a confirmation can.
     let mut less = bare(None, Some(7));
     less.origin = Model;
     check(less.clone(), Claimed, &[known()], &[]);
     check(less, Confirmed, &[known()], &["old.2 active 3..7"]);
-    // What was over and is confirmed is so again from now on.
+    // An ended fact that is confirmed is valid again from now on.
     check(bare(None, None), Confirmed, &[ended], &["again.1 active 9.."]);
 }
 
@@ -159,14 +160,14 @@ fn more_time_is_taken_from_others_only_by_who_wins_there() {
     let later = during(rome.clone(), Some(7), Some(11));
     check(earlier(User), Claimed, &[known.clone(), later], &["old.2 active 12.."]);
     check(earlier(Model), Claimed, &[known.clone(), rome.clone()], &["old.2 active 12.."]);
-    // Confirmed, it holds now.
+    // Once confirmed, it is valid now.
     check(
         paris_again(Model),
         Confirmed,
         &[known, rome],
         &["new.2 deprecated 3..8 ->old", "old.2 active 9.."],
     );
-    // What another was to end goes on.
+    // A fact continues past an end that another fact had set.
     let closed = during(paris(User), None, Some(11));
     let next = during(oslo(User), Some(12), None);
     check(

@@ -1,4 +1,4 @@
-//! Ageing the episodes of a subject.
+//! Ages the episodes of a subject in the store.
 
 use countersign_core::run::Timestamp;
 
@@ -10,7 +10,7 @@ use crate::policy::AgeingPolicy;
 use crate::record::MemoryEpisode;
 use crate::rules::{self, AgedEpisode, AgeingPlan};
 
-/// What ageing would do.
+/// Plans the ageing of a subject's episodes.
 pub(super) fn plan_ageing(
     shelves: &impl RowStore,
     subject: &MemorySubject,
@@ -22,7 +22,7 @@ pub(super) fn plan_ageing(
     Ok(rules::plan_ageing(&episodes, ageing, now))
 }
 
-/// Does it, all at once.
+/// Ages the episodes in one transaction.
 pub(super) fn age_episodes(
     shelves: &mut impl RowStore,
     subject: &MemorySubject,

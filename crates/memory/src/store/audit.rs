@@ -1,4 +1,4 @@
-//! What a memory is worth: junk counted, with examples.
+//! Audits the memory of a subject: counts rows of low value, with examples.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,36 +13,36 @@ use crate::MemorySubject;
 use crate::record::{MemoryEpisode, MemoryEvent, MemoryExpiry, MemoryInsight, MemoryProcedure};
 use crate::rules::FactRevision;
 
-/// So many examples are shown.
+/// The maximum number of examples per finding.
 const EXAMPLES: usize = 5;
 
-/// What was found in the memory of one subject. Facts are those of the user's level.
+/// The findings for one subject. Only facts of the user level are included.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MemoryAudit {
-    /// How many events there are.
+    /// The number of events.
     pub events: u64,
-    /// How many facts there are, in their latest revision.
+    /// The number of facts, counting the latest revision of each.
     pub facts: u64,
-    /// Events and facts that say, letter for letter, what an earlier one says.
+    /// Events and facts with exactly the same text as an earlier one.
     pub exact_duplicates: AuditFinding,
-    /// Events and facts of the same words as an earlier one, and not the same letters.
+    /// Events and facts with the same words as an earlier one, but not the same characters.
     pub near_duplicates: AuditFinding,
     /// Facts, procedures and episodes that no build has ever put into a packet.
     pub never_selected: AuditFinding,
-    /// Facts that something contradicts.
+    /// Facts that another fact contradicts.
     pub contradicted: AuditFinding,
-    /// Facts that rest on no event that is still there.
+    /// Facts whose cited events no longer exist.
     pub unsupported: AuditFinding,
-    /// Events, facts and guesses that are over.
+    /// Events, facts and insights that have expired.
     pub expired: AuditFinding,
 }
 
-/// How many there are, and a few of them by id; of duplicates, `earlier = later`.
+/// The number of matches and a few examples by id; duplicates are written `earlier = later`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AuditFinding {
-    /// How many.
+    /// The total number of matches.
     pub count: u64,
-    /// The first few.
+    /// The first five matches.
     pub examples: Vec<String>,
 }
 
@@ -114,7 +114,7 @@ fn count_duplicates(audit: &mut MemoryAudit, events: &[MemoryEvent], facts: &[Fa
     let told = events.iter().map(|event| (format!("event {}", event.id), event.text.clone()));
     let facts = facts.iter().filter(|one| one.fact.status != FactStatus::Deprecated);
     let known = facts.map(|FactRevision { fact, .. }| {
-        // What holds again later is no duplicate of what held before.
+        // A fact that is valid again later is not a duplicate of the earlier one.
         let since = fact.valid_from.map_or_else(String::new, |from| from.to_string());
         (
             format!("fact {}", fact.id),

@@ -1,4 +1,4 @@
-//! A packet that was built: what it was asked with, and every row that was looked at.
+//! Packet builds: the request of a packet and every row that was considered for it.
 
 use countersign_contracts::memory::long_term::ScopeLevel;
 use countersign_core::run::Timestamp;
@@ -8,49 +8,51 @@ use serde_json::Value;
 use crate::record::MemoryEvent;
 use crate::{Candidates, PacketRequest, ReadTruncation, RelevanceScore};
 
-/// A build: with its rows, all that is needed to compose it again. The packet's text is not kept.
+/// A build: with its rows, everything that is needed to compose the packet again. The text of the
+/// packet is not stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PacketBuild {
-    /// Unique within its subject.
+    /// The build id, unique within its subject.
     pub id: String,
-    /// What was asked.
+    /// The request that the packet was composed for.
     pub request: PacketRequest,
-    /// The whole policy.
+    /// The whole policy as JSON.
     pub policy: Value,
-    /// Who counted the tokens.
+    /// The name of the token counter.
     pub tokenizer: String,
     /// The digest of the packet.
     pub digest: String,
-    /// When it was built.
+    /// The timestamp at which the packet was built.
     pub built_at: Timestamp,
-    /// Every row that was looked at.
+    /// Every row that was considered.
     pub rows: Vec<BuildRow>,
-    /// What was not looked at as a whole.
+    /// Reads that stopped at a limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<ReadTruncation>,
-    /// The insights that stood in the packet, and those that the writers of what stood there were shown.
+    /// The ids of the insights in the packet, and of those that the authors of its content had
+    /// seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen_insights: Vec<String>,
 }
 
-/// A row that was looked at for a build.
+/// A row that was considered for a build.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BuildRow {
-    /// What it is.
+    /// The kind of row and the role it had.
     pub kind: BuildRowKind,
-    /// Its id; of a working state its run, of a summary its session.
+    /// The row id; for a working state its run, for a summary its session.
     pub id: String,
-    /// Which revision; 1 for what never changes.
+    /// The revision of the row; 1 for rows that never change.
     pub revision: u64,
-    /// How well it answered.
+    /// The relevance of the row to the request.
     pub score: RelevanceScore,
-    /// Whether it went into the packet.
+    /// Whether the row went into the packet.
     pub selected: bool,
 }
 
-/// What a row of a build is.
+/// The kind of a row in a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -63,9 +65,9 @@ pub enum BuildRowKind {
     Procedure,
     Episode,
     Insight,
-    /// A guess of another run, by whose words others were held back.
+    /// An insight of another run, used to withhold text that repeats it.
     Guess,
-    /// A validated insight, by which what was written after it may be seen.
+    /// A validated insight that makes text written after it visible.
     Cleared,
     Quote,
     Window,
@@ -73,7 +75,7 @@ pub enum BuildRowKind {
 }
 
 impl BuildRowKind {
-    /// As it is written.
+    /// Returns the stored name of the kind.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -93,7 +95,7 @@ impl BuildRowKind {
         }
     }
 
-    /// The kind with this name.
+    /// Returns the kind with this name.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         let all = [
             Self::Working,
@@ -115,7 +117,8 @@ impl BuildRowKind {
 }
 
 impl BuildRow {
-    /// The rows of what was found for a request; `selected` says which ids went into the packet.
+    /// Collects the rows that were retrieved for a request; `selected` returns whether an id went
+    /// into the packet.
     #[must_use]
     pub fn collect_rows(
         request: &PacketRequest,

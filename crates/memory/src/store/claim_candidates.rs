@@ -1,4 +1,4 @@
-//! Claims that wait for a ruling.
+//! Stores claim candidates and the decisions on them.
 
 use countersign_core::run::Timestamp;
 
@@ -11,7 +11,7 @@ use crate::MemoryScope;
 use crate::record::{CandidateState, ClaimCandidate};
 use crate::rules::{ClaimAssurance, MemoryRefusal};
 
-/// Writes a candidate down. The same one twice is one.
+/// Stores a candidate. Proposing the same candidate again has no effect.
 pub(super) fn propose_candidate(
     shelves: &mut impl RowStore,
     scope: &MemoryScope,
@@ -30,7 +30,7 @@ pub(super) fn propose_candidate(
     shelves.put_row(&subject, &candidate.id, &new)
 }
 
-/// Rules on a candidate: it is kept, or it is refused and says why. Either is written down.
+/// Decides on a candidate by the rules and records the decision, a promotion or a refusal.
 pub(super) fn promote_candidate(
     shelves: &mut impl RowStore,
     scope: &MemoryScope,

@@ -1,14 +1,14 @@
-//! What became of something that was to be remembered.
+//! The receipt of a stored claim.
 
 use crate::rules::ClaimOutcome;
 
-/// What became of a claim that was let in.
+/// The result of a claim that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimReceipt {
-    /// What carries it now: its own id, or that of the fact it supports.
+    /// The id of the stored row: the claim's own, or that of the fact it supports.
     pub id: String,
-    /// In which revision.
+    /// The revision of the stored row.
     pub revision: u32,
-    /// What it did to what stood.
+    /// The effect on the existing rows.
     pub outcome: ClaimOutcome,
 }

@@ -1,25 +1,25 @@
-//! Who is to be forgotten, and what was done for it.
+//! Erasure targets and reports.
 
 use std::collections::BTreeMap;
 
 use crate::{MemoryScope, MemoryScopeError, MemorySubject};
 
-/// Who is to be forgotten.
+/// The owner whose memory is erased.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EraseTarget {
-    /// One user with one agent.
+    /// One user of one agent.
     Subject(MemorySubject),
-    /// A user with every agent.
+    /// One user of every agent.
     User {
-        /// The tenant.
+        /// The tenant id.
         tenant: String,
-        /// The user.
+        /// The user id.
         user: String,
     },
 }
 
 impl EraseTarget {
-    /// Whether it names someone: a missing id never means everybody.
+    /// Checks that every id is valid. A missing id never means everybody.
     pub fn check(&self) -> Result<(), MemoryScopeError> {
         let (tenant, user, agent) = match self {
             Self::Subject(MemorySubject { tenant, user, agent }) => (tenant, user, agent.as_str()),
@@ -28,7 +28,7 @@ impl EraseTarget {
         MemoryScope::new(tenant, user, agent, "any", "any").map(|_| ())
     }
 
-    /// Whether this subject is meant.
+    /// Returns whether the target includes this subject.
     #[must_use]
     pub fn matches_subject(&self, subject: &MemorySubject) -> bool {
         match self {
@@ -38,14 +38,15 @@ impl EraseTarget {
     }
 }
 
-/// What was erased.
+/// The report of an erasure.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EraseReport {
-    /// How many rows, by kind.
+    /// The number of erased rows by kind.
     pub rows: BTreeMap<String, u64>,
-    /// Facts of an agent or a tenant that lost evidence and stand on that of others.
+    /// Ids of facts at the agent or tenant level that lost evidence but still have evidence of
+    /// others.
     pub shared_facts: Vec<String>,
-    /// How many ids are remembered as hashes, so that they do not come back.
+    /// The number of ids that are kept as hashes, so that they cannot be written again.
     pub tombstones: u64,
 }
 
@@ -57,13 +58,13 @@ impl EraseReport {
     }
 }
 
-/// A place where bytes stand that should be nowhere.
+/// A location where erased bytes still exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResidueMatch {
-    /// Which of the needles.
+    /// The index of the needle that was found.
     pub needle: usize,
-    /// The file, or the table.
+    /// The file or the table.
     pub location: String,
-    /// At which byte of it.
+    /// The byte offset within the location.
     pub offset: u64,
 }

@@ -1,4 +1,4 @@
-//! The events that answer a request: by their words, and by what is near in meaning.
+//! Searches the events that match a request, by words and by vector similarity.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -11,30 +11,30 @@ use crate::rank::{ScoreBlend, WeightedQuery, bound_score, refine_score};
 use crate::record::{EventLocation, MemoryEvent, MemoryOrigin, SpeakerRole};
 use crate::{PacketRequest, ReadTruncation, ScoredRow};
 
-/// So many more places are looked at than are asked for: the event itself may change its rank.
+/// How many more hits are ranked than requested, because reading the event may change the rank.
 const SPARE_HITS: usize = 32;
 
-/// So many more where these say the same again and again, or may not be seen.
+/// The maximum number of additional hits if many repeat each other or are not visible.
 const MAX_SPARE_HITS: usize = 512;
 
-/// So many of these are read together.
+/// The number of hits that are read together.
 const HIT_BATCH: usize = 8;
 
-/// So many more are announced: most questions need some of them, few all.
+/// The number of additional hits to prefetch: most queries need some of them, few need all.
 const PREFETCHED_HITS: usize = 2 * HIT_BATCH;
 
-/// What is wanted of events.
+/// Options of an event search.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EventSearchOptions {
-    /// How many.
+    /// The maximum number of events.
     pub(super) limit: usize,
     /// How vectors are used.
     pub(super) similarity: SimilarityPolicy,
-    /// Whether those that say the same count as one.
+    /// Whether events with the same text count as one.
     pub(super) distinct: bool,
 }
 
-/// The events that answer a request, best first; and what was not looked at as a whole.
+/// Returns the events that match a request, best first, and the reads that stopped at a limit.
 pub(super) fn find_matching_events(
     shelves: &impl RowStore,
     request: &PacketRequest,
@@ -54,7 +54,7 @@ pub(super) fn find_matching_events(
     Ok((told.events, cut))
 }
 
-/// Reads what words find.
+/// Reads the events that match by words.
 fn search_by_words(
     shelves: &impl RowStore,
     request: &PacketRequest,
@@ -65,20 +65,20 @@ fn search_by_words(
         return Ok(Vec::new());
     }
     let (subject, limit) = (request.scope.subject(), told.options.limit);
-    // What the best so far are worth, the least on top.
+    // The best scores so far, lowest on top.
     let mut best: BinaryHeap<Reverse<i64>> = BinaryHeap::new();
     let (mut asked, mut done) = (limit + SPARE_HITS, 0);
     loop {
         let RankedHits { hits, reads } = shelves.rank_events(&subject, query, asked)?;
         let mut left = hits.get(done..).unwrap_or_default();
-        // So many of them the shelves were told of.
+        // The number of hits that were announced to the row store.
         let mut announced = 0;
         while let Some(next) = left.first() {
             let least = best.peek().filter(|_| best.len() == limit);
             if least.is_some_and(|Reverse(least)| *least > bound_score(query, next)) {
                 break;
             }
-            // As many as are wanted are read whatever they are worth; behind them only a few more.
+            // Read the requested number whatever their scores are; after that only a few more.
             let some = limit.saturating_sub(best.len()).max(HIT_BATCH).min(left.len());
             if announced < some {
                 let soon = &left[announced..left.len().min(some + PREFETCHED_HITS)];
@@ -122,7 +122,8 @@ fn search_by_words(
     }
 }
 
-/// Puts what is near in meaning beside what words found; and tells what was not looked at for that.
+/// Adds events that match by similarity to those that match by words, and reports a read that
+/// stopped at a limit.
 fn add_similar_events(
     shelves: &impl RowStore,
     request: &PacketRequest,
@@ -165,17 +166,17 @@ fn add_similar_events(
     Ok(cut)
 }
 
-/// The events that were read.
+/// Collects the events that were read.
 struct EventCollector {
     options: EventSearchOptions,
     events: Vec<ScoredRow<MemoryEvent>>,
-    /// What they say, where that matters.
+    /// Detects repeated texts, if the options require it.
     deduplicator: Option<TextDeduplicator>,
-    /// How many were left out because a better one says the same.
+    /// The number of events that were left out because a better one has the same text.
     duplicates: usize,
 }
 
-/// What was said, by whom, and under which number; and the number of each place.
+/// The number of each distinct text by speaker, and the number at each location.
 #[derive(Default)]
 struct TextDeduplicator {
     words: BTreeMap<(SpeakerRole, MemoryOrigin, Option<String>, String), usize>,
@@ -183,7 +184,7 @@ struct TextDeduplicator {
 }
 
 impl EventCollector {
-    /// Adds an event; says whether none before says the same.
+    /// Adds an event and returns whether no earlier one has the same text.
     fn add(&mut self, event: ScoredRow<MemoryEvent>) -> bool {
         let new = self.deduplicator.as_mut().is_none_or(|says| {
             let MemoryEvent { role, origin, speaker, text, place, .. } = &event.row;
@@ -197,14 +198,15 @@ impl EventCollector {
         new
     }
 
-    /// How many say something of their own.
+    /// Returns the number of distinct texts.
     fn count_distinct(&self) -> usize {
         let Some(says) = &self.deduplicator else { return self.events.len() };
         let numbers = self.events.iter().map(|event| says.locations.get(&event.row.place));
         numbers.collect::<BTreeSet<_>>().len()
     }
 
-    /// Keeps the best so many, of equals the newest; where some of them say the same, others stand behind them.
+    /// Keeps the best events up to the limit, the newest first in a tie. If some of them repeat
+    /// each other, further events are kept after them.
     fn keep_best(&mut self) {
         let limit = self.options.limit;
         let events = &mut self.events;
@@ -224,7 +226,7 @@ impl EventCollector {
         });
     }
 
-    /// Tells that some were left out because they say the same.
+    /// Reports that events were left out because they repeat others.
     fn describe_truncation(&self) -> Option<ReadTruncation> {
         let kept = self.events.len() - self.count_distinct();
         (self.duplicates > 0).then(|| ReadTruncation {

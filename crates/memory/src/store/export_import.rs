@@ -1,4 +1,4 @@
-//! Memory out of a store and into another.
+//! Exports memory from a store and imports it into another.
 
 use countersign_contracts::memory::insight::InsightValidationState;
 use countersign_contracts::memory::long_term::FactStatus;
@@ -19,8 +19,8 @@ use crate::record::{ClaimCandidate, MemoryClaim, MemoryFact, MemoryInsight, Memo
 use crate::rules::{ClaimAssurance, FactRevision, MemoryRefusal, ValidityPeriod, check_fact};
 use crate::{MemoryScope, MemorySubject};
 
-/// All that a subject has, in an order in which it can be taken in again: events before what cites them.
-/// Facts of its agent and tenant are among them where this subject claimed them.
+/// Exports all rows of a subject in an order in which they can be imported: events before the rows
+/// that cite them. Facts of its agent and tenant are included if this subject claimed them.
 pub(super) fn export_subject(
     shelves: &impl RowStore,
     subject: &MemorySubject,
@@ -63,7 +63,7 @@ pub(super) fn export_subject(
     Ok(rows.into_iter().map(|row| MemoryExportLine { subject: subject.clone(), row }).collect())
 }
 
-/// Takes lines in, each by itself: one that is refused does not hold up the others.
+/// Imports lines independently: a refused line does not stop the others.
 pub(super) fn import_lines(
     shelves: &mut impl RowStore,
     lines: &[MemoryExportLine],
@@ -92,7 +92,7 @@ fn import_line(
         ImportTrust::OwnExport => told,
         ImportTrust::Foreign => MemoryOrigin::Imported,
     };
-    // Rows name their session or run only where they have one.
+    // Rows name their session or run only if they have one.
     let within = |session: &str, run: &str| {
         MemoryScope::new(&*subject.tenant, &*subject.user, &*subject.agent, session, run)
     };
@@ -170,7 +170,8 @@ fn import_line(
     Ok(())
 }
 
-/// Rows of ours come back in the revision they had, where none is here yet. Whether one did.
+/// Restores a row of an own export in its original revision if the store has none yet. Returns
+/// whether it did.
 fn try_restore(
     shelves: &mut impl RowStore,
     subject: &MemorySubject,
@@ -189,7 +190,7 @@ fn try_restore(
         }
         MemoryExportRow::Candidate(it) => {
             match shelves.load_row::<ClaimCandidate>(subject, &it.id, None)? {
-                // What it became is known here.
+                // This store already knows the decision on the candidate.
                 Some(known) => Ok(known.claim == it.claim && known.origin == it.origin),
                 None => restore_row(shelves, subject, &it.id, &**it, &[]),
             }
@@ -222,7 +223,8 @@ fn restore_row<R: RevisionedRow>(
     Ok(true)
 }
 
-/// What is there already is newer than what is brought: what says something else under its id is refused.
+/// The existing row is newer than the imported one, so refuse an import with the same id and other
+/// content.
 fn refuse_if_different<R: RevisionedRow>(
     shelves: &impl RowStore,
     subject: &MemorySubject,
@@ -238,7 +240,7 @@ fn refuse_if_different<R: RevisionedRow>(
     }
 }
 
-/// What is there already is newer than what is brought.
+/// Keeps the existing row, which is newer than the imported one.
 fn import_row<R: RevisionedRow>(
     shelves: &mut impl RowStore,
     subject: &MemorySubject,
@@ -252,7 +254,7 @@ fn import_row<R: RevisionedRow>(
     }
 }
 
-/// Facts of ours come back with the status they had; those of others go through the rules.
+/// Restores facts of an own export with their status; foreign facts go through the rules.
 fn import_fact(
     shelves: &mut impl RowStore,
     scope: &MemoryScope,
@@ -273,7 +275,7 @@ fn import_fact(
         !ValidityPeriod::from_fact(fact).overlaps(ValidityPeriod::from_fact(&other.fact))
     });
     if provenance == ImportTrust::OwnExport && absent {
-        // One that is active comes back as such where nothing stands in its time.
+        // An active fact is restored as active if no other fact is valid in its period.
         let settled = fact.superseded_by.is_some() || fact.status == FactStatus::Disputed;
         if alone || settled {
             return restore_fact(shelves, &subject, &holder, fact, origin);

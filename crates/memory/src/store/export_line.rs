@@ -1,4 +1,4 @@
-//! Memory as lines of JSON, to be carried elsewhere.
+//! The export format: memory as lines of JSON.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,17 +8,17 @@ use crate::record::{
     MemoryProcedure, SessionSummary, WorkingMemory,
 };
 
-/// A line of an export. Builds are not carried: they speak of this store's rows.
+/// A line of an export. Builds are not exported, because they refer to rows of this store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "expected an object with `subject` and `row`")]
 pub struct MemoryExportLine {
-    /// Whose.
+    /// The owner of the row.
     pub subject: MemorySubject,
-    /// What.
+    /// The exported row.
     pub row: MemoryExportRow,
 }
 
-/// A row that is carried; of what changes, the latest revision.
+/// An exported row; for rows with revisions, the latest one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -33,20 +33,20 @@ pub enum MemoryExportRow {
     Summary { session: String, summary: Box<SessionSummary> },
 }
 
-/// How far what is imported is believed.
+/// How far imported rows are trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportTrust {
-    /// It is an export of ours that nobody touched: origins stay as they are.
+    /// The import is an unmodified export of this product: origins are kept.
     OwnExport,
-    /// It comes from somewhere: whatever it says of its origin, it is `imported`.
+    /// The import has another source: every origin becomes `imported`.
     Foreign,
 }
 
-/// What came of an import.
+/// The report of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MemoryImportReport {
-    /// Lines that are kept now, or were before.
+    /// The number of lines that were stored, or existed before.
     pub accepted: u64,
-    /// Lines that were not: the number of each from 1, and why.
+    /// The refused lines: line number, starting at 1, and reason.
     pub refused: Vec<(u64, String)>,
 }

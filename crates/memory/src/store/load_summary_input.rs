@@ -1,4 +1,4 @@
-//! What a summary of a session is made of.
+//! Loads the input of a session summary.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,12 @@ use crate::record::{MemoryEvent, MemoryEventKind, MemoryInsight, SessionSummary}
 use crate::rules::is_expired;
 use crate::summarize::SummaryInput;
 
-/// So many events are looked at, the latest ones.
+/// The maximum number of events to read, newest first.
 const MAX_EVENTS: usize = 2_000;
 
-/// What is new since the last summary, and what that one told; without what was written by those who had seen an
-/// insight that nobody has validated, and without its words, of whatever run: a summary is seen by all runs of its
-/// session.
+/// Loads the new events since the last summary and the events that it covers. Leaves out events by
+/// authors who had seen an unvalidated insight, and events that repeat one, of any run, because all
+/// runs of the session see the summary.
 pub(super) fn load_summary_input(
     shelves: &impl RowStore,
     scope: &MemoryScope,
@@ -45,7 +45,7 @@ pub(super) fn load_summary_input(
     let cited: Vec<&str> = cited.map(String::as_str).collect();
     let mut cited = shelves.load_events_by_id(&subject, &cited)?;
     if let Some(previous) = &mut previous {
-        // One that tells what must not be told is not told on.
+        // A summary with content that must not be visible is not continued.
         let seen = cited.values().flat_map(|event| &event.seen_insights);
         if seen.into_iter().any(|id| !validated.contains(id)) {
             previous.text.clear();
@@ -59,7 +59,7 @@ pub(super) fn load_summary_input(
     let upto = previous.as_ref().map_or(0, |summary| summary.upto);
     let mut new = list_session_events(shelves, scope, upto, MAX_EVENTS, now)?;
     new.retain(told);
-    // What ends with a run is not told to the session's others.
+    // Events that end with a run must not reach other runs of the session.
     new.retain(|event| event.expires.is_none());
     let upto = shelves.load_last_location(scope)?.map_or(upto, |place| place.position.max(upto));
     Ok(SummaryInput {

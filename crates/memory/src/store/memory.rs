@@ -1,5 +1,5 @@
-//! The face of every memory. What each method promises is said here and held by the suite; how it is
-//! done is the business of the implementations.
+//! The [`Memory`] trait. It documents the guarantees of each method, and the test suite checks
+//! them; how they are met is up to the implementations.
 
 use std::pin::Pin;
 
@@ -18,23 +18,24 @@ use crate::rules::{AgedEpisode, ClaimAssurance, MemoryRefusal};
 use crate::summarize::SummaryInput;
 use crate::{Candidates, EmbeddingVector, MemoryScope, MemorySubject, PacketRequest, ScoredRow};
 
-/// What a memory answers, once awaited. Nothing happens before the first poll.
+/// The future that every method of [`Memory`] returns. Nothing happens before the first poll.
 pub type MemoryFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, MemoryError>> + Send + 'a>>;
 
-/// Keeps memory by scope. Object-safe, so that what uses it says `Arc<dyn Memory>`.
+/// Stores memory by scope. The trait is object-safe, so callers can use `Arc<dyn Memory>`.
 ///
-/// A write that was answered with `Ok` is durable; one that was answered otherwise left nothing, unless
-/// the store below became unavailable. Time comes from outside.
+/// A write that returned `Ok` is durable. A write that returned an error changed nothing, unless
+/// the underlying store became unavailable. Callers supply all timestamps.
 pub trait Memory: Send + Sync {
-    /// Whether the next commit is likely to be kept: where it lies is there, and has room.
+    /// Checks that the next commit is likely to succeed: the storage is reachable and has room.
     fn check_ready(&self) -> MemoryFuture<'_, ()>;
 
-    /// Keeps events, all or none, and gives them their places. An id that is there already is the same
-    /// event, if it says the same; `Refused` if it does not, or if it was forgotten.
+    /// Stores events, all or none, and assigns their locations. An existing id with the same
+    /// content is the same event; an existing id with other content, or an erased id, gives
+    /// [`MemoryError::Refused`].
     fn append_events(&self, events: Vec<NewMemoryEvent>) -> MemoryFuture<'_, Vec<MemoryEvent>>;
 
-    /// Keeps a fact, an episode, a procedure or a guess by the rules; `Refused` says which one it broke.
-    /// What says nothing new makes no revision.
+    /// Stores a fact, an episode, a procedure or an insight by the rules; [`MemoryError::Refused`]
+    /// names the rule that it violates. A claim that adds nothing new creates no revision.
     fn record_claim<'a>(
         &'a self,
         scope: &'a MemoryScope,
@@ -44,7 +45,7 @@ pub trait Memory: Send + Sync {
         now: Timestamp,
     ) -> MemoryFuture<'a, ClaimReceipt>;
 
-    /// Keeps the fact or procedure that a validated guess taught.
+    /// Stores the fact or procedure that a validated insight became.
     fn learn_from_insight<'a>(
         &'a self,
         scope: &'a MemoryScope,
@@ -54,8 +55,9 @@ pub trait Memory: Send + Sync {
         now: Timestamp,
     ) -> MemoryFuture<'a, ClaimReceipt>;
 
-    /// Keeps the next version of a run's working state and says which one it is. `FactConflict` where the
-    /// writer has not seen the latest; 0 is the version before the first.
+    /// Stores the next version of a run's working state and returns its number. Fails with
+    /// [`MemoryError::Conflict`] if `expected` is not the latest version; before the first write
+    /// the version is 0.
     fn write_working_memory<'a>(
         &'a self,
         scope: &'a MemoryScope,
@@ -63,28 +65,28 @@ pub trait Memory: Send + Sync {
         working: WorkingMemory,
     ) -> MemoryFuture<'a, u64>;
 
-    /// Keeps the next revision of a session's summary and says which one it is.
+    /// Stores the next revision of a session's summary and returns its number.
     fn write_summary<'a>(
         &'a self,
         scope: &'a MemoryScope,
         summary: SessionSummary,
     ) -> MemoryFuture<'a, u32>;
 
-    /// What a summary of the session is made of at this moment.
+    /// Loads the input of a session summary at a timestamp.
     fn load_summary_input<'a>(
         &'a self,
         scope: &'a MemoryScope,
         now: Timestamp,
     ) -> MemoryFuture<'a, SummaryInput>;
 
-    /// Writes down a claim that waits for a ruling.
+    /// Stores a claim that waits for a decision.
     fn propose_candidate<'a>(
         &'a self,
         scope: &'a MemoryScope,
         candidate: ClaimCandidate,
     ) -> MemoryFuture<'a, ()>;
 
-    /// Rules on a candidate. Where the rules refuse it, that is written down too.
+    /// Decides on a candidate by the rules. A refusal is recorded too.
     fn promote_candidate<'a>(
         &'a self,
         scope: &'a MemoryScope,
@@ -93,7 +95,7 @@ pub trait Memory: Send + Sync {
         now: Timestamp,
     ) -> MemoryFuture<'a, Result<ClaimReceipt, MemoryRefusal>>;
 
-    /// Refuses a candidate by hand.
+    /// Refuses a candidate by hand, with a reason.
     fn refuse_candidate<'a>(
         &'a self,
         scope: &'a MemoryScope,
@@ -102,22 +104,22 @@ pub trait Memory: Send + Sync {
         now: Timestamp,
     ) -> MemoryFuture<'a, ()>;
 
-    /// The candidates of a subject, those ruled on or written last first.
+    /// Lists the candidates of a subject, most recently written or decided first.
     fn list_candidates<'a>(
         &'a self,
         subject: &'a MemorySubject,
         limit: usize,
     ) -> MemoryFuture<'a, Vec<ClaimCandidate>>;
 
-    /// The rows that a request may see, with their scores.
+    /// Retrieves the rows that a request may see, with their scores.
     fn retrieve_candidates<'a>(
         &'a self,
         request: &'a PacketRequest,
         limits: RetrievalLimits,
     ) -> MemoryFuture<'a, Candidates>;
 
-    /// The latest events of the session behind a position, in their order, as far as this run may see them at this
-    /// moment; behind 0 stands the whole session.
+    /// Lists the latest events of the session after a position, in order, as far as this run may
+    /// see them at a timestamp. A position of 0 means the whole session.
     fn list_session_events<'a>(
         &'a self,
         scope: &'a MemoryScope,
@@ -126,27 +128,27 @@ pub trait Memory: Send + Sync {
         now: Timestamp,
     ) -> MemoryFuture<'a, Vec<MemoryEvent>>;
 
-    /// The latest working state of a run; none before the first.
+    /// Loads the latest working state of a run; `None` before the first write.
     fn load_working_memory<'a>(
         &'a self,
         scope: &'a MemoryScope,
     ) -> MemoryFuture<'a, Option<WorkingMemory>>;
 
-    /// The last event that was kept of a run.
+    /// Loads the last stored event of a run.
     fn load_last_run_event<'a>(
         &'a self,
         scope: &'a MemoryScope,
     ) -> MemoryFuture<'a, Option<MemoryEvent>>;
 
-    /// The events that answer a request, best first.
+    /// Searches the events that match a request, best first.
     fn search_events<'a>(
         &'a self,
         request: &'a PacketRequest,
         limit: usize,
     ) -> MemoryFuture<'a, Vec<ScoredRow<MemoryEvent>>>;
 
-    /// The newest events of a subject that have no vector of an embedder, looked for among so many of the
-    /// newest.
+    /// Lists the newest events of a subject that have no vector of an embedder, searching the
+    /// newest `among` events.
     fn list_unembedded_events<'a>(
         &'a self,
         subject: &'a MemorySubject,
@@ -155,46 +157,47 @@ pub trait Memory: Send + Sync {
         limit: usize,
     ) -> MemoryFuture<'a, UnembeddedEvents>;
 
-    /// Keeps what an embedder made of events, by their ids, and says how many: an event that is gone has no
-    /// vector. `Dimensions` where those that are here have another length.
+    /// Stores the vectors of events by event id and returns how many were stored; events that no
+    /// longer exist get none. Fails with [`MemoryError::Dimensions`] if the stored vectors of the
+    /// embedder have another length.
     fn store_vectors<'a>(
         &'a self,
         subject: &'a MemorySubject,
         vectors: Vec<(String, EmbeddingVector)>,
     ) -> MemoryFuture<'a, u64>;
 
-    /// Keeps a build.
+    /// Stores the build of a packet.
     fn store_build(&self, build: PacketBuild) -> MemoryFuture<'_, ()>;
 
-    /// A build with what was found for it then, in the revisions of then. `RowGone` where a row of it was
-    /// swept or forgotten since.
+    /// Loads a build with the rows that were retrieved for it, in the revisions of that time. Fails
+    /// with [`MemoryError::RowGone`] if one of the rows was swept or erased since.
     fn load_build<'a>(
         &'a self,
         subject: &'a MemorySubject,
         id: &'a str,
     ) -> MemoryFuture<'a, Option<(PacketBuild, Candidates)>>;
 
-    /// The build for the same purpose that came before a build of the same session, if there is one.
+    /// Returns the id of the previous build of the same session and purpose, if there is one.
     fn find_previous_build<'a>(
         &'a self,
         subject: &'a MemorySubject,
         id: &'a str,
     ) -> MemoryFuture<'a, Option<String>>;
 
-    /// What forgetting someone would erase. Nothing changes.
+    /// Reports what erasing a target would remove, without changing anything.
     fn preview_forget(&self, whom: EraseTarget) -> MemoryFuture<'_, EraseReport>;
 
-    /// Erases someone: every row, index, build and byte. Hashes of ids stay behind, so that what was
-    /// erased is not brought back by an import or a replayed event.
+    /// Erases a target: every row, index entry, build and byte. Hashes of ids remain, so that an
+    /// import or a replayed event cannot bring erased rows back.
     fn forget(&self, whom: EraseTarget, now: Timestamp) -> MemoryFuture<'_, EraseReport>;
 
-    /// Where these bytes still stand: in whatever the memory is kept in. Empty after they were erased.
+    /// Searches the underlying storage for these bytes. After an erasure the result is empty.
     fn scan_residue(&self, needles: Vec<Vec<u8>>) -> MemoryFuture<'_, Vec<ResidueMatch>>;
 
-    /// Rows that lack a scope or cross one.
+    /// Finds rows that have no scope or that cross one.
     fn find_scope_violations(&self) -> MemoryFuture<'_, Vec<ScopeViolation>>;
 
-    /// What sweeping would take out. Nothing changes.
+    /// Reports what a sweep would remove, without changing anything.
     fn preview_sweep<'a>(
         &'a self,
         scope: &'a MemoryScope,
@@ -202,8 +205,8 @@ pub trait Memory: Send + Sync {
         now: Timestamp,
     ) -> MemoryFuture<'a, SweepReport>;
 
-    /// Takes out what of a subject had its end before now, and what ends with the run where that has ended. What a
-    /// build used stays with it, unless that is to go too.
+    /// Removes expired rows of a subject, and rows that end with the run if it has ended. Rows that
+    /// a build uses stay with it, unless the options include them.
     fn sweep_expired<'a>(
         &'a self,
         scope: &'a MemoryScope,
@@ -211,7 +214,7 @@ pub trait Memory: Send + Sync {
         now: Timestamp,
     ) -> MemoryFuture<'a, SweepReport>;
 
-    /// What ageing would do to the episodes of a subject. Nothing changes.
+    /// Reports what ageing would do to the episodes of a subject, without changing anything.
     fn preview_ageing<'a>(
         &'a self,
         subject: &'a MemorySubject,
@@ -219,8 +222,8 @@ pub trait Memory: Send + Sync {
         now: Timestamp,
     ) -> MemoryFuture<'a, Vec<AgedEpisode>>;
 
-    /// Ages the episodes of a subject: what is old is told shorter, and what belongs together as one. What was told
-    /// before stays, and builds that used it are composed as before.
+    /// Ages the episodes of a subject: condenses old ones and merges related ones. Earlier
+    /// revisions stay, so builds that used them are composed as before.
     fn age_episodes<'a>(
         &'a self,
         subject: &'a MemorySubject,
@@ -228,17 +231,17 @@ pub trait Memory: Send + Sync {
         now: Timestamp,
     ) -> MemoryFuture<'a, Vec<AgedEpisode>>;
 
-    /// Counts junk.
+    /// Counts duplicates, contradictions and other rows of low value.
     fn audit<'a>(
         &'a self,
         subject: &'a MemorySubject,
         now: Timestamp,
     ) -> MemoryFuture<'a, MemoryAudit>;
 
-    /// All that a subject has, but its builds.
+    /// Exports all rows of a subject except its builds.
     fn export<'a>(&'a self, subject: &'a MemorySubject) -> MemoryFuture<'a, Vec<MemoryExportLine>>;
 
-    /// Takes lines in, each by itself.
+    /// Imports lines, each independently of the others.
     fn import(
         &self,
         lines: Vec<MemoryExportLine>,

@@ -1,67 +1,68 @@
-//! What a memory says when it does not do what was asked. Never holds the words of a row.
+//! Errors of the memory. Messages never contain the words of a row.
 
 use countersign_store::StoreError;
 
 use crate::MemoryScopeError;
 use crate::rules::MemoryRefusal;
 
-/// Why a memory did not do what was asked. Nothing was kept.
+/// The reason why a memory operation failed. Nothing was stored.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
-    /// Another writer was first: read again and write again.
+    /// Another writer was first; read again and retry.
     #[error("the working state is at version {found}, expected {expected}")]
     Conflict {
-        /// The version the writer had seen.
+        /// The version that the writer had read.
         expected: u64,
-        /// The version that is there.
+        /// The current version.
         found: u64,
     },
-    /// The rules do not let it in.
+    /// The rules refused the write.
     #[error(transparent)]
     Refused(#[from] MemoryRefusal),
-    /// It names no scope.
+    /// The scope is invalid.
     #[error(transparent)]
     Scope(#[from] MemoryScopeError),
-    /// There is no such row in this scope.
+    /// The scope has no such row.
     #[error("no {kind} `{id}` in this scope")]
     NotFound {
-        /// What was asked for.
+        /// The kind of the requested row.
         kind: &'static str,
-        /// Its id.
+        /// The id of the requested row.
         id: String,
     },
-    /// A candidate was ruled on already.
+    /// The candidate already has a decision.
     #[error("candidate `{id}` was ruled on already: it was {found}")]
     AlreadyDecided {
-        /// Its id.
+        /// The id of the candidate.
         id: String,
-        /// What became of it.
+        /// The decision, as a word.
         found: &'static str,
     },
-    /// An embedder made vectors of another length before: it is another one now.
+    /// The embedder has produced vectors of another length before, so it is a different embedder
+    /// now.
     #[error(
         "vectors of `{embedder}` have {expected} numbers here, found {found}; expected another name for another embedder"
     )]
     Dimensions {
-        /// Its name.
+        /// The name of the embedder.
         embedder: String,
-        /// How many numbers those have that are here.
+        /// The number of dimensions of the stored vectors.
         expected: usize,
-        /// How many this one has.
+        /// The number of dimensions of the new vector.
         found: usize,
     },
-    /// A build cannot be composed again: a row it used was swept or forgotten.
+    /// The build cannot be composed again, because a row that it used was swept or erased.
     #[error("{}", describe_gone(kind, id, *revision))]
     RowGone {
-        /// What it was.
+        /// The kind of the missing row.
         kind: &'static str,
-        /// Its id; empty where it was forgotten with whoever said it.
+        /// The id of the row; empty if it was erased together with its author.
         id: String,
-        /// Which revision.
+        /// The revision of the row.
         revision: u64,
     },
-    /// The store below could not.
+    /// The underlying store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -79,7 +80,7 @@ fn describe_gone(kind: &str, id: &str, revision: u64) -> String {
     }
 }
 
-/// What cannot be read back.
+/// Creates an error for stored data that cannot be read.
 pub(super) fn corrupt_error(what: impl Into<String>) -> MemoryError {
     StoreError::Corrupt { reason: what.into() }.into()
 }

@@ -1,13 +1,16 @@
-//! Where memory is kept: one trait, a reference in memory, `SQLite`, `PostgreSQL`, and the suite all pass.
+//! Memory storage: the [`Memory`] trait with an in-memory reference, `SQLite` and `PostgreSQL`, and
+//! the test suite that all of them pass.
 //!
 //! ```text
-//! Memory (async, object-safe) ◄── Shared ─┬─ InMemory ───────┐
-//!                                         ├─ SqliteMemory ───┼─► Shelves: rows by scope ◄── write, find, carry, audit
-//!                                         └─ PostgresMemory ─┘
+//! Memory (async) ◄── TransactionalStore ─┬─ EphemeralMemory ─┐
+//!                                        ├─ SqliteMemory ────┼─► RowStore: rows by scope
+//!                                        └─ PostgresMemory ──┘      ▲
+//!                                  write, retrieve, export_import, audit
 //! ```
 //!
-//! What is decided, found, carried and counted is written once, over `Shelves`; a store says
-//! only how rows are put and read. *Not here*: composing, rendering, models.
+//! Writing, retrieval, export, import and audits are implemented once on top of `RowStore`; a
+//! backend only implements how rows are stored and read. This module does not compose or render
+//! packets and does not call models.
 
 mod memory;
 mod memory_error;

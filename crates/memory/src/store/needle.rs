@@ -1,10 +1,10 @@
-//! How bytes that are looked for may stand where something is kept.
+//! The byte forms in which a searched text can be stored.
 
-/// From this length on, either half of a needle is a trace too: a long text may be cut at the end of a
-/// page.
+/// The minimum length at which half of a needle counts as residue too, because a long text can be
+/// split at the end of a page.
 const MIN_SPLIT_BYTES: usize = 32;
 
-/// How a needle may stand somewhere: as it is, as JSON writes it, and in part.
+/// Returns the forms of a needle: verbatim, escaped as in JSON, and in halves.
 pub(super) fn list_needle_forms(needle: &[u8]) -> Vec<Vec<u8>> {
     let mut forms = vec![needle.to_vec()];
     if let Ok(text) = std::str::from_utf8(needle)

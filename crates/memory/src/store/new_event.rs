@@ -1,4 +1,4 @@
-//! An event before it has a place.
+//! Events before the store assigns their location.
 
 use countersign_core::run::Timestamp;
 
@@ -8,45 +8,45 @@ use crate::record::{
 };
 use crate::rules::MemoryRefusal;
 
-/// The longest text of one event, in bytes.
+/// The maximum length of the text of an event, in bytes (1 MiB).
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
-/// Something that was said or done, as whoever saw it tells it: the memory gives it its place.
+/// An event as the caller reports it. The memory assigns its location.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMemoryEvent {
-    /// Unique within its subject; the same id twice is the same event.
+    /// The event id, unique within its subject. Writing the same id again means the same event.
     pub id: String,
-    /// Whose, in which session and run.
+    /// The owner, session and run of the event.
     pub scope: MemoryScope,
-    /// When it happened.
+    /// The timestamp at which the event happened.
     pub ts: Timestamp,
-    /// When it is written down.
+    /// The timestamp at which the event is recorded.
     pub recorded_at: Timestamp,
-    /// Who spoke.
+    /// The role of the speaker.
     pub role: SpeakerRole,
-    /// What it is.
+    /// The kind of event: a message, tool result, decision or state change.
     pub kind: MemoryEventKind,
-    /// Where it came from.
+    /// The origin of the event, which determines how far it is trusted.
     pub origin: MemoryOrigin,
-    /// The name of whoever spoke, where it is known.
+    /// The name of the speaker, if it is known.
     pub speaker: Option<String>,
-    /// The words.
+    /// The text of the event, verbatim; at most 1 MiB.
     pub text: String,
-    /// By which cues find it.
+    /// Tags that the cues of a request match.
     pub tags: Vec<String>,
-    /// Whom and what it is about.
+    /// The people and things that the event is about; the cues of a request match them.
     pub entities: Vec<String>,
-    /// Until when it may be seen; without end where absent.
+    /// When the event stops being visible; never when absent.
     pub expires: Option<MemoryExpiry>,
-    /// The build of the packet that its writer was shown, where there is one: the memory notes which
-    /// insights stood in it. One that is unknown says nothing.
+    /// The id of the build whose packet the author was shown, if there was one. The memory records
+    /// the insights in that packet; an unknown id has no effect.
     pub build: Option<String>,
-    /// Insights that its writer is known to have seen besides.
+    /// The ids of further insights that the author is known to have seen.
     pub seen_insights: Vec<String>,
 }
 
 impl NewMemoryEvent {
-    /// What a user said just now, and nothing more about it.
+    /// Creates an event for a user message at the current time, with no other details.
     #[must_use]
     pub fn from_user_message(
         scope: MemoryScope,
@@ -91,8 +91,8 @@ impl NewMemoryEvent {
         }
     }
 
-    /// Whether this tells of that event: all is equal but when it was written down and what the memory noted of
-    /// its writer.
+    /// Returns whether this describes a stored event: everything is equal except the recording time
+    /// and the insights that the memory recorded for its author.
     pub(super) fn is_same_event(&self, event: &MemoryEvent) -> bool {
         let mut told = self.clone().into_event(event.place);
         told.recorded_at = event.recorded_at;
@@ -133,7 +133,7 @@ impl From<MemoryEvent> for NewMemoryEvent {
     }
 }
 
-/// Whether something may be called so.
+/// Checks that an id has 1 to 256 bytes without control characters.
 pub(super) fn check_id(id: &str) -> Result<(), MemoryRefusal> {
     if id.is_empty() || id.len() > 256 || id.chars().any(char::is_control) {
         return Err(MemoryRefusal::malformed("id", "1 to 256 bytes without control characters"));

@@ -1,4 +1,4 @@
-//! From a packet to its build, and back: which rows went in, and the same packet composed again.
+//! Creates the build of a packet and composes the packet again from it.
 
 use std::collections::BTreeSet;
 
@@ -12,25 +12,25 @@ use crate::policy::MemoryPolicy;
 use crate::tokens::{UnknownTokenizer, find_counter};
 use crate::{Candidates, PacketRequest};
 
-/// Why a build cannot be composed again.
+/// The reason why a build cannot be composed again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PacketRebuildError {
-    /// What it was built by is no policy of ours.
+    /// The stored policy is not valid.
     #[error("its policy cannot be read: {fault}")]
     Policy {
-        /// What is wrong with it.
+        /// A description of the problem.
         fault: String,
     },
-    /// Nobody here counts like that.
+    /// This version has no token counter with the stored name.
     #[error(transparent)]
     Tokenizer(#[from] UnknownTokenizer),
-    /// No packet comes of it.
+    /// Composing the packet failed.
     #[error(transparent)]
     Compose(#[from] ComposeError),
 }
 
 impl PacketBuild {
-    /// The build of a packet that was composed of what was found, under an id.
+    /// Creates the build of a packet from the request, the policy and the retrieved rows.
     #[must_use]
     pub fn from_packet(
         id: impl Into<String>,
@@ -58,14 +58,14 @@ impl PacketBuild {
         }
     }
 
-    /// Composes it again from what was found for it then.
+    /// Composes the packet again from the rows that were retrieved for it.
     pub fn recompose(&self, found: &Candidates) -> Result<MemoryPacket, PacketRebuildError> {
         let policy: MemoryPolicy = serde_json::from_value(self.policy.clone())
             .map_err(|error| PacketRebuildError::Policy { fault: error.to_string() })?;
         self.recompose_with_policy(&policy, found)
     }
 
-    /// Composes it from what was found for it then, under another policy.
+    /// Composes a packet from the same rows with another policy.
     pub fn recompose_with_policy(
         &self,
         policy: &MemoryPolicy,
@@ -76,20 +76,20 @@ impl PacketBuild {
     }
 }
 
-/// The digest by which two packets are the same.
+/// Computes the digest that identifies equal packets.
 #[must_use]
 pub fn compute_packet_digest(packet: &MemoryPacket) -> String {
     digest_json(&serde_json::to_value(packet).expect("a packet is plain data"))
 }
 
-/// The insights that whoever reads a packet has seen, or that the writers of what it cites had seen. Whether they are
-/// validated is asked when something is to be shown that was written after them.
+/// Collects the insights that a reader of the packet sees, or that the authors of its cited events
+/// had seen. Whether they are validated is checked when later text is to be shown.
 fn collect_seen_insights(packet: &MemoryPacket, found: &Candidates) -> Vec<String> {
     let insight = &packet.insight;
     let shown =
         insight.hypotheses.iter().chain(&insight.strategy_sketches).chain(&insight.patterns);
     let mut seen: BTreeSet<&String> = shown.map(|it| &it.id).collect();
-    // One without words was kept back.
+    // A citation without a summary was withheld.
     let cited = packet.citations.iter().filter(|it| it.summary.is_some());
     let cited: BTreeSet<&str> = cited.map(|it| it.id.as_str()).collect();
     for (id, evidence) in &found.evidence {
@@ -104,7 +104,7 @@ fn collect_seen_insights(packet: &MemoryPacket, found: &Candidates) -> Vec<Strin
     seen.into_iter().cloned().collect()
 }
 
-/// Every row that a packet gives something of.
+/// Collects every row that the packet includes, in full or in part.
 fn collect_included_rows(packet: &MemoryPacket) -> BTreeSet<(BuildRowKind, &str)> {
     let (short_term, long_term) = (&packet.short_term, &packet.long_term);
     let mut rows = BTreeSet::new();

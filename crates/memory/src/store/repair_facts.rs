@@ -1,4 +1,4 @@
-//! What others have of facts that were erased.
+//! Repairs the remaining facts after others were erased.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::MemorySubject;
 use crate::record::MemoryFact;
 use crate::rules::{FactRevision, restore_after_removal};
 
-/// Mends what is left of a holder's facts when some of them were erased: what they had replaced or disputed is
-/// looked at again, and nothing names them any more.
+/// Repairs an owner's remaining facts after some were erased: re-evaluates the facts that the
+/// erased ones replaced or disputed, and removes references to them.
 pub(super) fn repair_facts(
     shelves: &mut impl RowStore,
     holder: &MemorySubject,
@@ -28,7 +28,8 @@ pub(super) fn repair_facts(
     Ok(())
 }
 
-/// How long those that the erased ones replaced would have held: as the revision before says.
+/// Loads the original ends of facts that the erased ones replaced, from the revision before the
+/// replacement.
 fn load_original_ends(
     shelves: &impl RowStore,
     holder: &MemorySubject,
@@ -50,7 +51,7 @@ fn load_original_ends(
     Ok(ends)
 }
 
-/// What a fact of this holder is called in a build.
+/// Returns the kind that facts of this owner have in a build.
 pub(super) fn fact_row_kind(holder: &MemorySubject) -> BuildRowKind {
     if !holder.user.is_empty() {
         BuildRowKind::FactOfUser

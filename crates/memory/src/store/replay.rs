@@ -1,4 +1,4 @@
-//! What a build was made of, read again at the revisions of then.
+//! Stores builds and loads their rows again in the revisions of that time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,8 @@ use crate::record::{
 };
 use crate::{Candidates, CitedEvent, MemorySubject, ScoredRow};
 
-/// Keeps a build. The same one twice is one; one that names what was forgotten since it was composed is refused.
+/// Stores a build. Storing the same build again has no effect; a build that refers to rows erased
+/// since it was composed is refused.
 pub(super) fn store_build(shelves: &mut impl RowStore, build: &PacketBuild) -> MemoryResult<()> {
     build.request.scope.check()?;
     check_id(&build.id)?;
@@ -33,13 +34,13 @@ pub(super) fn store_build(shelves: &mut impl RowStore, build: &PacketBuild) -> M
     }
 }
 
-/// What was forgotten after it was looked at must not come back by its name.
+/// Refuses rows that were erased after they were read, so that their ids do not come back.
 fn refuse_forgotten_rows(
     shelves: &impl RowStore,
     subject: &MemorySubject,
     rows: &[BuildRow],
 ) -> MemoryResult<()> {
-    // An event may be quoted and cited; it is asked for once.
+    // An event may be both quoted and cited; check it once.
     let mut named: BTreeMap<MemorySubject, BTreeSet<(&'static str, &str)>> = BTreeMap::new();
     for BuildRow { kind, id, .. } in rows {
         let (holder, kind) = match kind {
@@ -59,7 +60,8 @@ fn refuse_forgotten_rows(
         };
         named.entry(holder).or_default().insert((kind, id));
     }
-    // The subject itself, its agent, the tenant: as everybody holds them.
+    // Check the subject itself, then its agent, then the tenant: the order in which all writers
+    // lock them.
     for (holder, named) in named.iter().rev() {
         let marks: Vec<String> =
             named.iter().map(|(kind, id)| compute_tombstone_hash(holder, kind, id)).collect();
@@ -72,7 +74,7 @@ fn refuse_forgotten_rows(
     Ok(())
 }
 
-/// What was found for a build, in the revisions of then and with the scores of then.
+/// Loads the rows of a build in the revisions and with the scores of that time.
 pub(super) fn load_build_candidates(
     shelves: &impl RowStore,
     subject: &MemorySubject,
@@ -91,10 +93,10 @@ pub(super) fn load_build_candidates(
     Ok(Some((build, found)))
 }
 
-/// So many builds of other purposes may stand between two of the same.
+/// The maximum number of builds with other purposes between two with the same one.
 const MAX_BUILDS_BETWEEN: usize = 16;
 
-/// The build before one of them, of the same session and purpose.
+/// Finds the previous build of the same session and purpose.
 pub(super) fn find_previous_build(
     shelves: &impl RowStore,
     subject: &MemorySubject,

@@ -1,34 +1,35 @@
-//! How much is looked at for one packet.
+//! Limits for reading candidates of one packet.
 
 use crate::policy::{InjectionMatrix, InjectionStrength, MemoryPolicy, SimilarityPolicy};
 
-/// How many rows are found at most, by kind. Composing applies its own caps to what was found; these
-/// bound the work.
+/// The maximum number of rows to retrieve, by kind. Composing applies its own caps to the result;
+/// these limits bound the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetrievalLimits {
-    /// Events that the cues activate, the best first.
+    /// Events that match the cues, best first.
     pub quotes: usize,
-    /// The latest events of the session; none where a policy gives no purpose a window.
+    /// The latest events of the session; 0 if the policy injects no window for any purpose.
     pub window: usize,
-    /// Facts of each level, the latest first.
+    /// Active and disputed facts of each level, latest first.
     pub facts: usize,
-    /// Facts of each level that others took the place of, the latest first.
+    /// Superseded facts of each level, latest first.
     pub superseded: usize,
-    /// Procedures of the kind of task, the latest first.
+    /// Procedures of the task type, latest first.
     pub procedures: usize,
-    /// Episodes, the latest first.
+    /// Episodes of the subject, latest first.
     pub episodes: usize,
-    /// Guesses, the latest first.
+    /// Insights of the subject, latest first.
     pub insights: usize,
-    /// How vectors are used, where the request has one.
+    /// How vectors are used if the request has one.
     pub similarity: SimilarityPolicy,
 }
 
-/// So many more events are found than may be quoted: some say the same, or must not be seen.
+/// How many more events are retrieved than may be quoted, because some repeat others or must not be
+/// visible.
 const SPARE_QUOTES: usize = 10;
 
 impl RetrievalLimits {
-    /// Enough for a policy: whatever it lets in can be found.
+    /// Returns limits that are high enough for everything a policy can select.
     #[must_use]
     pub fn from_policy(policy: &MemoryPolicy) -> Self {
         let (usual, caps) = (Self::default(), policy.caps);

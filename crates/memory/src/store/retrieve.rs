@@ -1,4 +1,4 @@
-//! What a request finds: rows of its scope, each with its score.
+//! Retrieves the candidates of a request: visible rows with their scores.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,13 +23,13 @@ use crate::{
     RelevanceScore, ScoredRow,
 };
 
-/// The kind of task where a request names none.
+/// The task type of a request that names none.
 const GENERIC: &str = "generic";
 
-/// Among so many of a session the last of a run is looked for first.
+/// The number of latest session events to search first for the last event of a run.
 const FIRST_WINDOW: usize = 64;
 
-/// The rows that may be seen.
+/// Retrieves the rows that a request may see.
 pub(super) fn retrieve_candidates(
     shelves: &impl RowStore,
     request: &PacketRequest,
@@ -70,7 +70,7 @@ pub(super) fn retrieve_candidates(
     found.procedures = rows.into_iter().map(ScoredRow::from_row).collect();
     let rows = shelves.load_rows::<MemoryEpisode>(&subject, limits.episodes)?;
     note_truncation(&mut found, "episodes", rows.len(), limits.episodes);
-    // What was told again in another one is told there now.
+    // Skip episodes that were merged into another one.
     for (_, row) in rows.into_iter().filter(|(_, row)| row.into.is_none()) {
         found.episodes.push(ScoredRow::from_row(row));
     }
@@ -110,7 +110,8 @@ pub(super) fn retrieve_candidates(
     Ok(found)
 }
 
-/// Of the insights that writers of the events were shown, the validated ones that are not there already.
+/// Loads the validated insights that the authors of the events had seen, except those already
+/// retrieved.
 fn load_cleared_insights(
     shelves: &impl RowStore,
     subject: &MemorySubject,
@@ -127,7 +128,7 @@ fn load_cleared_insights(
     for id in ids {
         let row = match looked_at.remove(id) {
             Some(validated) => validated,
-            // Older than those that are looked at for a packet.
+            // This insight is older than those that are read for a packet.
             None => shelves.load_row::<MemoryInsight>(subject, id, None)?,
         };
         cleared.extend(row.filter(|row| row.validation == InsightValidationState::Validated));
@@ -135,7 +136,8 @@ fn load_cleared_insights(
     Ok(cleared)
 }
 
-/// What a guess said before, in other words that nobody validated; so many of its last revisions are looked at.
+/// Loads earlier statements of an insight that were worded differently and not validated, from its
+/// latest revisions.
 fn load_earlier_statements(
     shelves: &impl RowStore,
     subject: &MemorySubject,
@@ -156,14 +158,14 @@ fn load_earlier_statements(
     Ok(earlier)
 }
 
-/// The latest procedures of a kind of task, however many others there are.
+/// Loads the latest procedures of a task type, however many others there are.
 fn load_procedures(
     shelves: &impl RowStore,
     subject: &MemorySubject,
     task_type: &str,
     limit: usize,
 ) -> MemoryResult<Vec<MemoryProcedure>> {
-    // As a body has it. It may stand in the content of another one too.
+    // The member as a stored body contains it. The content of another procedure may contain it too.
     let text = format!("\"task_type\":{}", encode_row(&task_type)?);
     let (mut found, mut read) = (Vec::new(), 0);
     while found.len() < limit {
@@ -179,14 +181,14 @@ fn load_procedures(
     Ok(found)
 }
 
-/// Tells that there may be more than was looked at.
+/// Records that there may be more rows than were read.
 fn note_truncation(found: &mut Candidates, what: &str, read: usize, limit: usize) {
     if read > 0 && read >= limit {
         found.cut.push(ReadTruncation { what: what.to_owned(), read: read as u64, of: None });
     }
 }
 
-/// The latest working state of a run.
+/// Loads the latest working state of a run.
 pub(super) fn load_working_memory(
     shelves: &impl RowStore,
     scope: &MemoryScope,
@@ -195,7 +197,8 @@ pub(super) fn load_working_memory(
     shelves.load_row(&scope.subject(), scope.run(), None)
 }
 
-/// The last event of a run. Runs of one session stand side by side, so that it need not be the last there.
+/// Loads the last event of a run. Runs of a session can be concurrent, so it need not be the last
+/// event of the session.
 pub(super) fn load_last_run_event(
     shelves: &impl RowStore,
     scope: &MemoryScope,
@@ -212,7 +215,7 @@ pub(super) fn load_last_run_event(
     Ok(None)
 }
 
-/// The events that answer a request, best first.
+/// Searches the events that match a request, best first.
 pub(super) fn search_events(
     shelves: &impl RowStore,
     request: &PacketRequest,
@@ -224,7 +227,7 @@ pub(super) fn search_events(
     Ok(find_matching_events(shelves, request, &WeightedQuery::from_request(request), wanted)?.0)
 }
 
-/// Adds the events that the summary quotes, where the cues did not find them.
+/// Adds the events that the summary quotes and the cues did not match.
 fn add_quoted_events(
     shelves: &impl RowStore,
     request: &PacketRequest,
@@ -243,7 +246,7 @@ fn add_quoted_events(
     Ok(())
 }
 
-/// Adds a fact as a subject sees it, and whether somebody answers for it.
+/// Adds a fact as a subject sees it, and records whether its origin is a user or a tool.
 pub(super) fn add_fact(
     found: &mut Candidates,
     standing: FactRevision,
@@ -256,7 +259,7 @@ pub(super) fn add_fact(
     found.facts.push(ScoredRow { row: hide_foreign_evidence(standing, subject), score });
 }
 
-/// A fact as a subject sees it: without the words of others.
+/// Removes the evidence of other subjects from a fact.
 pub(super) fn hide_foreign_evidence(standing: FactRevision, subject: &MemorySubject) -> MemoryFact {
     let FactRevision { mut fact, sources, .. } = standing;
     let mut own = sources.iter().map(|source| source == subject);
@@ -264,12 +267,12 @@ pub(super) fn hide_foreign_evidence(standing: FactRevision, subject: &MemorySubj
     fact
 }
 
-/// Whether an event may be seen at the moment of a request.
+/// Returns whether an event is visible at the timestamp of a request.
 pub(super) fn is_visible(event: &MemoryEvent, request: &PacketRequest) -> bool {
     !is_expired(event.expires, event.scope.run(), request.scope.run(), request.as_of)
 }
 
-/// The events that the rows cite.
+/// Loads the events that the rows cite.
 fn load_cited_events(
     shelves: &impl RowStore,
     request: &PacketRequest,
@@ -285,7 +288,7 @@ fn load_cited_events(
 
 fn collect_cited_ids(found: &Candidates, at: Timestamp) -> BTreeSet<&String> {
     let mut ids = BTreeSet::new();
-    // What others took the place of by then is told by its id alone.
+    // A superseded fact is reported by its id only, so its evidence is not needed.
     let told =
         |fact: &MemoryFact| fact.status != FactStatus::Deprecated || found.was_valid_at(fact, at);
     for fact in found.facts.iter().map(|fact| &fact.row).filter(|fact| told(fact)) {

@@ -1,4 +1,4 @@
-//! Rows that change are kept by revision, all in the same way.
+//! The common interface of rows that are stored by revision.
 
 use countersign_core::run::Timestamp;
 use serde::Serialize;
@@ -8,20 +8,20 @@ use crate::record::{
     ClaimCandidate, MemoryEpisode, MemoryInsight, MemoryProcedure, SessionSummary, WorkingMemory,
 };
 
-/// A row of which every revision is kept.
+/// A row whose revisions are all kept.
 pub(super) trait RevisionedRow: Serialize + DeserializeOwned + Clone + PartialEq {
-    /// Its table.
+    /// The name of its table.
     const TABLE: &'static str;
-    /// What it is called in messages and tombstones.
+    /// The kind of the row in messages and tombstones.
     const KIND: &'static str;
 
-    /// Its revision, from 1.
+    /// Returns the revision number, starting at 1.
     fn revision(&self) -> u64;
 
-    /// The same as another revision, written down at another time.
+    /// Returns the same row with another revision number and recording time.
     fn with_revision(self, revision: u64, recorded_at: Timestamp) -> Self;
 
-    /// By what the latest are found first.
+    /// Returns the timestamp by which rows are sorted, latest first.
     fn ordering(&self) -> Timestamp;
 }
 
@@ -73,7 +73,7 @@ impl RevisionedRow for WorkingMemory {
     }
 }
 
-/// Every table of this kind.
+/// All tables with revisions, each with its kind.
 pub(super) const REVISED_TABLES: [(&str, &str); 6] = [
     (WorkingMemory::TABLE, WorkingMemory::KIND),
     (SessionSummary::TABLE, SessionSummary::KIND),

@@ -1,4 +1,4 @@
-//! Rows as texts: how a store that knows no types keeps them.
+//! Encodes rows as JSON text for stores without types.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -6,13 +6,13 @@ use serde::de::DeserializeOwned;
 use super::memory_error::{MemoryError, corrupt_error};
 use super::row_store::MemoryResult;
 
-/// A row's body as it is kept.
+/// Encodes the body of a row.
 pub(super) fn encode_row(row: &impl Serialize) -> MemoryResult<String> {
     serde_json::to_string(row)
         .map_err(|error| corrupt_error(format!("it cannot be written: {error}")))
 }
 
-/// A row from its body. What is wrong with it is told by its place, not by its words.
+/// Decodes the body of a row. The error gives the position of the problem and none of its text.
 pub(super) fn decode_row<T: DeserializeOwned>(body: &str) -> Result<T, MemoryError> {
     serde_json::from_str(body).map_err(|error| {
         let (line, column) = (error.line(), error.column());

@@ -1,5 +1,5 @@
-//! What a store must be able to do: put rows where their scope says, and read them there. Every question
-//! names whose rows it asks for; nothing here decides anything.
+//! The row interface of a backend: stores and reads rows by scope. Every method names the owner of
+//! the rows; nothing here makes decisions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,12 +15,12 @@ use crate::record::{EventLocation, MemoryEvent, MemoryEventKind, MemoryExpiry, M
 use crate::rules::{FactRevision, is_expired};
 use crate::{CitedEvent, EmbeddingVector, MemoryScope, MemorySubject, PacketRequest};
 
-/// What a shelf answers.
+/// The result of a row operation.
 pub(super) type MemoryResult<T> = Result<T, MemoryError>;
 
-/// Rows by scope. Putting follows checking: whoever refuses something has put nothing before.
+/// Rows by scope. Callers check before they write, so a refused operation has written nothing.
 pub(super) trait RowStore {
-    /// Is told what will be asked for, and may fetch it beforehand.
+    /// Announces the coming reads of a retrieval, so that the backend may prefetch them.
     fn prefetch_candidates(
         &self,
         _request: &PacketRequest,
@@ -30,7 +30,7 @@ pub(super) trait RowStore {
         Ok(())
     }
 
-    /// Is told which events will be asked for, and may fetch them beforehand.
+    /// Announces which events will be read, so that the backend may prefetch them.
     fn prefetch_events(
         &self,
         _subject: &MemorySubject,
@@ -39,21 +39,21 @@ pub(super) trait RowStore {
         Ok(())
     }
 
-    /// Which of these marks of a subject's rows stand for something forgotten.
+    /// Returns which of these hashes of a subject's rows are tombstones.
     fn find_tombstones(
         &self,
         subject: &MemorySubject,
         marks: &[String],
     ) -> MemoryResult<BTreeSet<String>>;
 
-    /// Holds a subject, so that nobody else writes to it meanwhile. Subjects are held before those whose facts they
-    /// share, and of these an agent before the tenant: in one order, so that nobody waits for one who waits for him.
+    /// Locks a subject against other writers. Subjects are locked before the owners whose facts
+    /// they share, and an agent before its tenant; the fixed order prevents deadlocks.
     fn lock_subject(&self, _subject: &MemorySubject) -> MemoryResult<()> {
         Ok(())
     }
 
-    /// Which of these marks of a holder's rows stand for something forgotten, where these rows will only be named:
-    /// whoever writes to the holder waits, others who name them do not.
+    /// Returns which of these hashes are tombstones, for rows that will only be referenced. A
+    /// writer to the owner waits; others that reference its rows do not.
     fn find_tombstones_shared(
         &self,
         holder: &MemorySubject,
@@ -62,53 +62,54 @@ pub(super) trait RowStore {
         self.find_tombstones(holder, marks)
     }
 
-    /// The last place of a session; `Empty` before its first event.
+    /// Returns the last location of a session; `None` before its first event.
     fn load_last_location(&self, scope: &MemoryScope) -> MemoryResult<Option<EventLocation>>;
 
-    /// The highest number a session of this subject ever had.
+    /// Returns the highest session number that the subject has ever had.
     fn load_last_session_number(&self, subject: &MemorySubject) -> MemoryResult<u32>;
 
-    /// Keeps events of one subject with their index.
+    /// Stores events of one subject and indexes them.
     fn put_events(&mut self, subject: &MemorySubject, events: &[MemoryEvent]) -> MemoryResult<()>;
 
-    /// Takes events out again, and out of the index.
+    /// Removes events and their index entries.
     fn remove_events(
         &mut self,
         subject: &MemorySubject,
         events: &[MemoryEvent],
     ) -> MemoryResult<()>;
 
-    /// The events with these ids, by id; those that are not there are left out.
+    /// Loads the events with these ids; missing ones are left out.
     fn load_events_by_id(
         &self,
         subject: &MemorySubject,
         ids: &[&str],
     ) -> MemoryResult<BTreeMap<String, MemoryEvent>>;
 
-    /// What a citation shows of the events with these ids, by id; those that are not there are left out.
+    /// Loads the cited part of the events with these ids; missing ones are left out.
     fn load_cited_events(
         &self,
         subject: &MemorySubject,
         ids: &[&str],
     ) -> MemoryResult<BTreeMap<String, CitedEventRow>>;
 
-    /// The events at these places, in the order of the question; those that are not there are left out.
+    /// Loads the events at these locations, in the given order; missing ones are left out.
     fn load_events_at(
         &self,
         subject: &MemorySubject,
         places: &[EventLocation],
     ) -> MemoryResult<Vec<MemoryEvent>>;
 
-    /// Every event, in the order of places.
+    /// Loads every event, ascending by location.
     fn load_events(&self, subject: &MemorySubject) -> MemoryResult<Vec<MemoryEvent>>;
 
-    /// Events that will be over some time.
+    /// Loads the events that have an expiry.
     fn load_expiring_events(&self, subject: &MemorySubject) -> MemoryResult<Vec<MemoryEvent>>;
 
-    /// The latest events of the session, in the order of places.
+    /// Loads the latest events of the session, ascending by location.
     fn load_window(&self, scope: &MemoryScope, limit: usize) -> MemoryResult<Vec<MemoryEvent>>;
 
-    /// The places that answer a question, best first, at most so many; and what was read for it.
+    /// Ranks up to `limit` locations that match a query, best first, and returns what was read for
+    /// it.
     fn rank_events(
         &self,
         subject: &MemorySubject,
@@ -116,7 +117,8 @@ pub(super) trait RowStore {
         limit: usize,
     ) -> MemoryResult<RankedHits>;
 
-    /// How similar the newest events that have a vector of the same embedder are, at most so many.
+    /// Compares a vector with the newest events that have a vector of the same embedder, up to
+    /// `newest`.
     fn find_similar_events(
         &self,
         subject: &MemorySubject,
@@ -124,14 +126,15 @@ pub(super) trait RowStore {
         newest: usize,
     ) -> MemoryResult<SimilarEvents>;
 
-    /// How many numbers the vectors of an embedder have, where there is one.
+    /// Returns the number of dimensions of an embedder's vectors, if there are any.
     fn load_dimensions(
         &self,
         subject: &MemorySubject,
         embedder: &str,
     ) -> MemoryResult<Option<usize>>;
 
-    /// The newest events without a vector of an embedder, at most so many, looked for among so many.
+    /// Returns up to `limit` of the newest events without a vector of an embedder, searching the
+    /// newest `among` events.
     fn find_unembedded_events(
         &self,
         subject: &MemorySubject,
@@ -140,14 +143,14 @@ pub(super) trait RowStore {
         limit: usize,
     ) -> MemoryResult<UnembeddedEvents>;
 
-    /// Keeps vectors of events.
+    /// Stores vectors of events.
     fn put_vectors(
         &mut self,
         subject: &MemorySubject,
         vectors: &[(EventLocation, &EmbeddingVector)],
     ) -> MemoryResult<()>;
 
-    /// A fact; its latest revision where none is named.
+    /// Loads a revision of a fact; the latest one if none is given.
     fn load_fact(
         &self,
         holder: &MemorySubject,
@@ -155,21 +158,21 @@ pub(super) trait RowStore {
         revision: Option<u32>,
     ) -> MemoryResult<Option<FactRevision>>;
 
-    /// The latest revisions of facts, those written down last first.
+    /// Loads the latest revisions of facts, most recently recorded first.
     fn load_facts(
         &self,
         holder: &MemorySubject,
         which: FactFilter<'_>,
     ) -> MemoryResult<Vec<FactRevision>>;
 
-    /// Keeps a revision of a fact.
+    /// Stores a revision of a fact.
     fn put_fact(&mut self, holder: &MemorySubject, standing: &FactRevision) -> MemoryResult<()>;
 
-    /// Takes the ids of facts that are gone out of every revision of the holder's other facts, and out of every build
-    /// that used them.
+    /// Removes the ids of erased facts from every revision of the owner's other facts, and from
+    /// every build that used them.
     fn redact_ids(&mut self, holder: &MemorySubject, ids: &[&str]) -> MemoryResult<()>;
 
-    /// A row; its latest revision where none is named.
+    /// Loads a revision of a row; the latest one if none is given.
     fn load_row<R: RevisionedRow>(
         &self,
         subject: &MemorySubject,
@@ -177,14 +180,14 @@ pub(super) trait RowStore {
         revision: Option<u64>,
     ) -> MemoryResult<Option<R>>;
 
-    /// The latest revision of rows with their ids, the latest rows first.
+    /// Loads the latest revisions of rows with their ids, latest rows first.
     fn load_rows<R: RevisionedRow>(
         &self,
         subject: &MemorySubject,
         limit: usize,
     ) -> MemoryResult<Vec<(String, R)>>;
 
-    /// The same of those in whose body a text stands; so many of these are passed over.
+    /// Loads rows whose body contains a text, latest first, after skipping the first `skip`.
     fn load_rows_containing<R: RevisionedRow>(
         &self,
         subject: &MemorySubject,
@@ -193,7 +196,7 @@ pub(super) trait RowStore {
         limit: usize,
     ) -> MemoryResult<Vec<(String, R)>>;
 
-    /// Keeps a revision of a row.
+    /// Stores a revision of a row.
     fn put_row<R: RevisionedRow>(
         &mut self,
         subject: &MemorySubject,
@@ -201,20 +204,20 @@ pub(super) trait RowStore {
         row: &R,
     ) -> MemoryResult<()>;
 
-    /// Takes a row out again, with all its revisions.
+    /// Removes a row with all its revisions.
     fn remove_row<R: RevisionedRow>(
         &mut self,
         subject: &MemorySubject,
         id: &str,
     ) -> MemoryResult<()>;
 
-    /// Keeps a build.
+    /// Stores a build and its rows.
     fn put_build(&mut self, subject: &MemorySubject, build: &PacketBuild) -> MemoryResult<()>;
 
-    /// A build.
+    /// Loads a build by its id.
     fn load_build(&self, subject: &MemorySubject, id: &str) -> MemoryResult<Option<PacketBuild>>;
 
-    /// The builds of a session before one of them, the latest first.
+    /// Returns the ids of earlier builds of the same session, latest first.
     fn load_earlier_build_ids(
         &self,
         subject: &MemorySubject,
@@ -222,13 +225,13 @@ pub(super) trait RowStore {
         limit: usize,
     ) -> MemoryResult<Vec<String>>;
 
-    /// What ever went into a packet.
+    /// Returns every row that was ever selected for a packet.
     fn load_selected_ids(
         &self,
         subject: &MemorySubject,
     ) -> MemoryResult<BTreeSet<(BuildRowKind, String)>>;
 
-    /// Which of these ids were looked at for a build.
+    /// Returns which of these ids a build has used.
     fn find_used_ids(
         &self,
         subject: &MemorySubject,
@@ -236,7 +239,8 @@ pub(super) trait RowStore {
     ) -> MemoryResult<BTreeSet<String>>;
 }
 
-/// An event as far as a citation shows it, and by what it may be seen. Its other fields are passed over.
+/// The part of an event that a citation needs, with what determines its visibility. Other fields
+/// are not read.
 #[derive(Debug, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names are those of the record")]
 pub(super) struct CitedEventRow {
@@ -257,7 +261,7 @@ struct CitedRunScope {
 }
 
 impl CitedEventRow {
-    /// Whether it may no longer be seen in a run.
+    /// Returns whether the event is no longer visible in a run.
     pub(super) fn is_expired(&self, in_run: &str, now: Timestamp) -> bool {
         is_expired(self.expires, &self.scope.run, in_run, now)
     }
@@ -279,30 +283,30 @@ impl From<&MemoryEvent> for CitedEventRow {
     }
 }
 
-/// The places that answer a question.
+/// The result of ranking events.
 #[derive(Debug, Default)]
 pub(super) struct RankedHits {
-    /// Best first.
+    /// The hits, best first.
     pub(super) hits: Vec<RankedHit>,
-    /// What was read of each term, the rarest first.
+    /// What was read of each term, rarest first.
     pub(super) reads: Vec<PostingRead>,
 }
 
-/// Which facts.
+/// Selects which facts to load.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum FactFilter<'a> {
-    /// Active and disputed ones under a key.
+    /// Active and disputed facts with a key.
     ByKey(&'a str),
-    /// Active and disputed ones, at most so many.
+    /// Active and disputed facts, up to a number.
     InForce(usize),
-    /// Those that others took the place of, at most so many.
+    /// Superseded facts, up to a number.
     Superseded(usize),
-    /// All of them.
+    /// Facts of every status.
     All,
 }
 
-/// Who holds the facts of a level that a subject sees. What a level does not name is empty, which no id
-/// of a scope is.
+/// Returns the owner of the facts at a level, as a subject sees them. Parts that the level does not
+/// use are empty, which no id of a scope is.
 pub(super) fn resolve_fact_owner(subject: &MemorySubject, level: ScopeLevel) -> MemorySubject {
     let mut holder = subject.clone();
     if level != ScopeLevel::User {
@@ -314,6 +318,6 @@ pub(super) fn resolve_fact_owner(subject: &MemorySubject, level: ScopeLevel) -> 
     holder
 }
 
-/// Every level, the nearest first.
+/// All levels, nearest first.
 pub(super) const LEVELS: [ScopeLevel; 3] =
     [ScopeLevel::User, ScopeLevel::Agent, ScopeLevel::Tenant];

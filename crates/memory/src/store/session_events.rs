@@ -1,4 +1,4 @@
-//! What was said in a session, in order.
+//! Lists the events of a session.
 
 use countersign_core::run::Timestamp;
 
@@ -7,7 +7,8 @@ use crate::MemoryScope;
 use crate::record::MemoryEvent;
 use crate::rules::is_expired;
 
-/// The latest events of a session behind a position, in their order; without what is over in this run.
+/// Lists the latest events of a session after a position, in order, without those that have expired
+/// in this run.
 pub(super) fn list_session_events(
     shelves: &impl RowStore,
     scope: &MemoryScope,
@@ -17,7 +18,7 @@ pub(super) fn list_session_events(
 ) -> MemoryResult<Vec<MemoryEvent>> {
     scope.check()?;
     let Some(last) = shelves.load_last_location(scope)? else { return Ok(Vec::new()) };
-    // No place is given twice, so there are no more behind it than this.
+    // A location is never assigned twice, so there are at most this many events after it.
     let behind = last.position.saturating_sub(after) as usize;
     if behind == 0 || limit == 0 {
         return Ok(Vec::new());

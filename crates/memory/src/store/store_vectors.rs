@@ -1,4 +1,4 @@
-//! Vectors of events: which ones are missing, and keeping those that were made.
+//! Lists events without vectors and stores new vectors.
 
 use super::MemoryError;
 use super::row_store::{MemoryResult, RowStore};
@@ -8,13 +8,13 @@ use crate::{EmbeddingVector, MemorySubject};
 /// Events of a subject that have no vector of an embedder.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UnembeddedEvents {
-    /// The newest of them first, as many as were asked for.
+    /// The events, newest first, up to the requested number.
     pub events: Vec<MemoryEvent>,
-    /// How many there are.
+    /// The total number of such events among those searched.
     pub all: u64,
 }
 
-/// The events without a vector among the newest.
+/// Lists events without a vector among the newest.
 pub(super) fn list_unembedded_events(
     shelves: &impl RowStore,
     subject: &MemorySubject,
@@ -25,7 +25,7 @@ pub(super) fn list_unembedded_events(
     shelves.find_unembedded_events(subject, embedder, among, limit)
 }
 
-/// Keeps vectors, and says how many: of events that are gone by now there is nothing to keep.
+/// Stores vectors and returns how many; events that no longer exist get none.
 pub(super) fn store_vectors(
     shelves: &mut impl RowStore,
     subject: &MemorySubject,

@@ -1,4 +1,4 @@
-//! Taking out what is over.
+//! Sweeps expired rows.
 
 use std::collections::BTreeSet;
 
@@ -9,28 +9,28 @@ use super::row_store::{MemoryResult, RowStore};
 use crate::MemoryScope;
 use crate::record::{MemoryEvent, MemoryExpiry, MemoryInsight};
 
-/// How far sweeping goes. What had its date is taken out always.
+/// Options of a sweep. Rows whose expiry timestamp has passed are always removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SweepOptions {
-    /// The run of the scope is over, and what ends with it goes too.
+    /// Whether the run of the scope has ended, so that rows that end with it are removed too.
     pub run_ended: bool,
-    /// What a build used goes too, and that build cannot be composed again; and guesses that were not validated, whose
-    /// words are kept from nobody then.
+    /// Whether to remove rows that a build used, which can then not be composed again, and
+    /// unvalidated insights, whose words are then no longer withheld from anyone.
     pub include_used: bool,
 }
 
-/// What was taken out.
+/// The report of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SweepReport {
-    /// Events.
+    /// The number of removed events.
     pub events: u64,
-    /// Guesses.
+    /// The number of removed insights.
     pub insights: u64,
-    /// What is over and stays: what a build used, and guesses that were not validated.
+    /// The number of expired rows that stay: those a build used, and unvalidated insights.
     pub retained: u64,
 }
 
-/// What sweeping takes out, and how much it spares.
+/// The rows to remove, and the number of expired rows that stay.
 #[derive(Debug, Default)]
 struct ExpiredRows {
     events: Vec<MemoryEvent>,
@@ -45,7 +45,7 @@ impl ExpiredRows {
     }
 }
 
-/// What sweeping would take out.
+/// Reports what a sweep would remove.
 pub(super) fn preview_sweep(
     shelves: &impl RowStore,
     scope: &MemoryScope,
@@ -55,7 +55,7 @@ pub(super) fn preview_sweep(
     Ok(collect_expired(shelves, scope, sweep, now)?.to_report())
 }
 
-/// Takes out what is over, with its part of the index.
+/// Removes expired rows and their index entries.
 pub(super) fn sweep_expired(
     shelves: &mut impl RowStore,
     scope: &MemoryScope,
@@ -92,7 +92,8 @@ fn collect_expired(
         if !ended(insight.expires, &insight.run) {
             continue;
         }
-        // It is shown to nobody any more; but others may have said it, and those words must not reach a responder.
+        // An expired insight is no longer shown, but other texts may repeat it, and its words must
+        // not reach a responder.
         if sweep.include_used || insight.validation == InsightValidationState::Validated {
             over.insights.push(id);
         } else {

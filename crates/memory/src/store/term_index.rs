@@ -1,10 +1,11 @@
-//! The index: which events of a subject a term stands in. Written in the transaction of its events, and
-//! counted by subject, so that no score tells anything of others.
+//! The term index: which events of a subject contain a term. It is written in the transaction of
+//! the events, and its statistics are per subject, so that no score reveals anything about others.
 //!
-//! The postings of a term ascend by place: full blocks, each under the key of its first place, and behind
-//! them the tail, which stands beside the term. Sessions run side by side, so that a posting may belong
-//! before the tail; it then goes into the block where it belongs. What is read of a term depends on its
-//! postings alone, not on how they came. Where terms and blocks lie is the business of [`TermIndex`].
+//! The postings of a term ascend by location: full blocks, each with its first location as key, and
+//! after them the tail, which is stored with the term. Sessions are concurrent, so a new posting
+//! may belong before the tail; it then goes into the block where it belongs. The result of a read
+//! depends on the postings only, not on the order in which they were written. [`TermIndex`] decides
+//! where terms and blocks are stored.
 
 use std::collections::BTreeMap;
 
@@ -17,45 +18,45 @@ use crate::rank::{
 };
 use crate::record::{EventLocation, MemoryEvent};
 
-/// How the postings of a term are laid out; raised when that changes.
+/// The version of the storage layout of postings; raised when the layout changes.
 const LAYOUT: u32 = 2;
 
-/// By which rules the index is made.
+/// Returns the version of the index: text analysis and layout.
 pub(super) fn index_version() -> String {
     format!("{TERM_ANALYZER}/{LAYOUT}")
 }
 
-/// The terms of one subject, and the blocks behind them.
+/// The terms of one subject and their blocks.
 pub(super) trait TermIndex {
-    /// What is kept of these terms; those that stand nowhere are left out.
+    /// Loads these terms; terms that no event contains are left out.
     fn load_terms(&self, terms: &[&str]) -> MemoryResult<BTreeMap<String, TermEntry>>;
 
-    /// Keeps terms; one that stands in no event any more is taken out.
+    /// Stores terms; a term that no event contains any more is removed.
     fn put_terms(&self, terms: &BTreeMap<String, TermEntry>) -> MemoryResult<()>;
 
-    /// The block that a key belongs to: the last that begins no later, or the first.
+    /// Finds the block that a key belongs to: the last one that begins no later, or else the first.
     fn find_block(&self, term: &str, key: i64) -> MemoryResult<Option<PostingBlock>>;
 
-    /// The last blocks of each of these terms, the newest first.
+    /// Loads the last blocks of each term, newest first.
     fn load_newest_blocks(
         &self,
         wanted: &[BlockRequest<'_>],
     ) -> MemoryResult<Vec<Vec<PostingBlock>>>;
 
-    /// Keeps a block in the place of what is under its key.
+    /// Stores a block and replaces an existing one with the same key.
     fn put_block(&self, term: &str, block: &PostingBlock) -> MemoryResult<()>;
 
-    /// Takes a block out.
+    /// Removes a block by its key.
     fn drop_block(&self, term: &str, key: i64) -> MemoryResult<()>;
 
-    /// Counts events and their lengths, or counts them off.
+    /// Adds to the number of events and terms; negative values subtract.
     fn add_counts(&self, events: i64, length: i64) -> MemoryResult<()>;
 
-    /// What was counted.
+    /// Loads the statistics of the subject.
     fn load_stats(&self) -> MemoryResult<IndexStats>;
 }
 
-/// What is kept of a term beside its full blocks. The tail is empty only where there is no block.
+/// A term without its full blocks. The tail is empty only if there is no block.
 #[derive(Debug, Default)]
 pub(super) struct TermEntry {
     pub(super) df: u32,
@@ -64,21 +65,21 @@ pub(super) struct TermEntry {
 }
 
 impl TermEntry {
-    /// A term from what is kept of it.
+    /// Decodes a stored term.
     pub(super) fn decode(df: u32, blocks: u32, tail: &[u8]) -> MemoryResult<Self> {
         Ok(Self { df, blocks, tail: decode_postings(tail)? })
     }
 
-    /// The tail as it is kept.
+    /// Encodes the tail for storage.
     pub(super) fn encode_tail(&self) -> Vec<u8> {
         encode_block(&self.tail)
     }
 }
 
-/// A full block as it is kept: its key, and its bytes.
+/// A stored full block: its key and its bytes.
 pub(super) type PostingBlock = (i64, Vec<u8>);
 
-/// So many blocks of a term, those before a key.
+/// A request for up to `limit` blocks of a term before a key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockRequest<'a> {
     pub(super) term: &'a str,
@@ -86,7 +87,7 @@ pub(super) struct BlockRequest<'a> {
     pub(super) limit: usize,
 }
 
-/// Writes events into the index.
+/// Adds events to the index.
 pub(super) fn index_events(index: &impl TermIndex, events: &[MemoryEvent]) -> MemoryResult<()> {
     let mut new: BTreeMap<String, Vec<Posting>> = BTreeMap::new();
     let mut length = 0_i64;
@@ -104,7 +105,7 @@ pub(super) fn index_events(index: &impl TermIndex, events: &[MemoryEvent]) -> Me
     index.add_counts(events.len() as i64, length)
 }
 
-/// Adds postings, by term.
+/// Adds postings by term.
 pub(super) fn add_postings(
     index: &impl TermIndex,
     new: BTreeMap<String, Vec<Posting>>,
@@ -155,7 +156,7 @@ fn add_term_postings(
     Ok(())
 }
 
-/// Takes events out of the index.
+/// Removes events from the index.
 pub(super) fn unindex_events(index: &impl TermIndex, events: &[MemoryEvent]) -> MemoryResult<()> {
     let mut gone: BTreeMap<String, Vec<EventLocation>> = BTreeMap::new();
     let mut length = 0_i64;
@@ -170,7 +171,7 @@ pub(super) fn unindex_events(index: &impl TermIndex, events: &[MemoryEvent]) -> 
     index.add_counts(-(events.len() as i64), -length)
 }
 
-/// Takes postings out, by term. What is not there is out already.
+/// Removes postings by term. Missing postings are ignored.
 pub(super) fn remove_postings(
     index: &impl TermIndex,
     gone: &BTreeMap<String, Vec<EventLocation>>,
@@ -213,7 +214,7 @@ fn remove_posting(
     Ok(())
 }
 
-/// The places that answer a question, best first.
+/// Ranks the locations that match a query, best first.
 pub(super) fn rank_events(
     index: &impl TermIndex,
     query: &WeightedQuery,
@@ -229,12 +230,12 @@ pub(super) fn rank_events(
     Ok(RankedHits { hits: rank_hits(query, &lists, index.load_stats()?, limit), reads })
 }
 
-/// The newest postings of terms, as many as are to be read of each.
+/// Loads the newest postings of each term, as many as planned.
 pub(super) fn load_newest_postings(
     index: &impl TermIndex,
     terms: Vec<(&PostingRead, TermEntry)>,
 ) -> MemoryResult<Vec<TermPostings>> {
-    // Blocks come with the newest first; inside, postings ascend.
+    // Blocks are loaded newest first; postings within a block ascend.
     let mut blocks: Vec<Vec<Vec<Posting>>> = Vec::with_capacity(terms.len());
     let mut left: Vec<(usize, usize, i64)> = Vec::new();
     for (at, (read, kept)) in terms.iter().enumerate() {
@@ -281,7 +282,7 @@ pub(super) fn load_newest_postings(
     Ok(lists)
 }
 
-/// The postings of the block that a place belongs to, under its key.
+/// Loads the postings of the block that a location belongs to, with its key.
 fn load_block(
     index: &impl TermIndex,
     term: &str,
@@ -293,7 +294,7 @@ fn load_block(
     Ok((begin, decode_postings(&body)?))
 }
 
-/// Puts other postings in the place of a block; none where there are none.
+/// Replaces the postings of a block; removes the block if there are none.
 fn replace_block(
     index: &impl TermIndex,
     term: &str,
@@ -311,14 +312,14 @@ fn put_block(index: &impl TermIndex, term: &str, postings: &[Posting]) -> Memory
     index.put_block(term, &(encode_block_key(first.location), encode_block(postings)))
 }
 
-/// A place as a number in the same order.
+/// Encodes a location as an integer with the same order.
 fn encode_block_key(place: EventLocation) -> i64 {
     let packed = u64::from(place.session) << 32 | u64::from(place.position);
     (packed ^ (1 << 63)) as i64
 }
 
 fn decode_postings(body: &[u8]) -> MemoryResult<Vec<Posting>> {
-    // No posting is written in fewer bytes.
+    // An encoded posting has at least four bytes.
     let mut postings = Vec::with_capacity((body.len() / 4).min(BLOCK_CAPACITY));
     decode_block(body, &mut postings).map_err(damaged_block_error)?;
     Ok(postings)
@@ -328,7 +329,7 @@ fn damaged_block_error(error: PostingBlockError) -> MemoryError {
     corrupt_error(format!("an index block: {error}"))
 }
 
-/// The term itself stays unsaid: it is somebody's word.
+/// The message does not contain the term itself, because it is a user's word.
 fn missing_block_error(term: &str) -> MemoryError {
     corrupt_error(format!("a block of a term of {} bytes is missing from the index", term.len()))
 }

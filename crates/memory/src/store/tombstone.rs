@@ -1,11 +1,11 @@
-//! What is left of a forgotten row: a hash of its scope and id.
+//! Tombstones: hashes of the scope and id of erased rows.
 
 use countersign_core::json::{sha256_hex, to_canonical_json};
 use serde_json::json;
 
 use crate::MemorySubject;
 
-/// The mark of a row. Says nothing to whoever does not know the ids.
+/// Computes the tombstone hash of a row. It reveals nothing without knowledge of the ids.
 pub(super) fn compute_tombstone_hash(subject: &MemorySubject, kind: &str, id: &str) -> String {
     let MemorySubject { tenant, user, agent } = subject;
     let ids = to_canonical_json(&json!([tenant, user, agent, kind, id]));

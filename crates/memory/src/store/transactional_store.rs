@@ -1,5 +1,5 @@
-//! The one face of every store of shelves: which question or work each method of [`Memory`] is. What a store
-//! cannot leave to the shelves it does itself.
+//! Implements [`Memory`] for every backend with transactions: maps each method to a read or a
+//! write. Backends implement the rest themselves.
 
 use countersign_core::run::Timestamp;
 
@@ -20,41 +20,41 @@ use crate::rules::{AgedEpisode, ClaimAssurance, MemoryRefusal};
 use crate::summarize::SummaryInput;
 use crate::{Candidates, EmbeddingVector, MemoryScope, MemorySubject, PacketRequest, ScoredRow};
 
-/// Shelves that many may reach: a question is one view of them, and work is one commit.
+/// A shared row store in which a read is one snapshot and a write is one commit.
 pub(super) trait TransactionalStore: Send + Sync {
-    /// As long as a view or a commit lasts.
+    /// The rows for the duration of a read or a write.
     type Transaction<'s>: RowStore;
 
-    /// So many lines of an import share a commit.
+    /// The number of imported lines per commit.
     const IMPORT_BATCH: usize;
 
-    /// Asks a question, perhaps more than once where the connection is lost.
+    /// Runs a read; may run it again if the connection is lost.
     fn read<T: Send + 'static>(
         &self,
         question: impl for<'s> Fn(&Self::Transaction<'s>) -> MemoryResult<T> + Send + Sync + 'static,
     ) -> MemoryFuture<'_, T>;
 
-    /// Does work, perhaps more than once where the commit was not kept.
+    /// Runs a write; may run it again if the commit failed.
     fn write<T: Send + 'static>(
         &self,
         work: impl for<'s> Fn(&mut Self::Transaction<'s>) -> MemoryResult<T> + Send + Sync + 'static,
     ) -> MemoryFuture<'_, T>;
 
-    /// See [`Memory::check_ready`].
+    /// Implements [`Memory::check_ready`] for the backend.
     fn check_ready(&self) -> MemoryFuture<'_, ()> {
         Box::pin(async { Ok(()) })
     }
 
-    /// See [`Memory::preview_forget`].
+    /// Implements [`Memory::preview_forget`] for the backend.
     fn preview_forget(&self, whom: EraseTarget) -> MemoryFuture<'_, EraseReport>;
 
-    /// See [`Memory::forget`].
+    /// Implements [`Memory::forget`] for the backend.
     fn forget(&self, whom: EraseTarget, now: Timestamp) -> MemoryFuture<'_, EraseReport>;
 
-    /// See [`Memory::traces`].
+    /// Implements [`Memory::scan_residue`] for the backend.
     fn scan_residue(&self, needles: Vec<Vec<u8>>) -> MemoryFuture<'_, Vec<ResidueMatch>>;
 
-    /// See [`Memory::misplaced`].
+    /// Implements [`Memory::find_scope_violations`] for the backend.
     fn find_scope_violations(&self) -> MemoryFuture<'_, Vec<ScopeViolation>>;
 }
 
@@ -293,7 +293,7 @@ impl<M: TransactionalStore> Memory for M {
         now: Timestamp,
     ) -> MemoryFuture<'a, SweepReport> {
         Box::pin(async move {
-            // Nearly always nothing is over, and nobody who writes waits for that.
+            // Usually nothing has expired, and the preview does not block writers.
             let would = self.preview_sweep(scope, sweep, now).await?;
             if would.events + would.insights == 0 {
                 return Ok(would);

@@ -1,4 +1,4 @@
-//! How things are remembered: checked first, then put, all at once.
+//! Writes memory: checks everything first, then stores it in one transaction.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::rules::{
 };
 use crate::{MemoryScope, MemorySubject};
 
-/// Keeps events, all or none. Those that are there already come back as they are.
+/// Stores events, all or none. Existing events are returned unchanged.
 pub(super) fn append_events(
     shelves: &mut impl RowStore,
     events: &[NewMemoryEvent],
@@ -98,7 +98,7 @@ fn add_missing_ids(ids: &mut Vec<String>, more: Vec<String>) {
     }
 }
 
-/// Keeps a claim, or says why not.
+/// Stores a claim, or returns the reason why not.
 pub(super) fn record_claim(
     shelves: &mut impl RowStore,
     scope: &MemoryScope,
@@ -138,7 +138,7 @@ pub(super) fn record_claim(
     }
 }
 
-/// Keeps what a validated guess taught. It rests on what the guess rests on, where it names nothing.
+/// Stores what a validated insight became. A claim without evidence takes that of the insight.
 pub(super) fn learn_from_insight(
     shelves: &mut impl RowStore,
     scope: &MemoryScope,
@@ -166,7 +166,7 @@ pub(super) fn learn_from_insight(
     record_claim(shelves, scope, &claim, origin, ClaimAssurance::Claimed, now)
 }
 
-/// Keeps the next version of a run's working state, if the writer has seen the one before.
+/// Stores the next version of a run's working state if the writer has read the latest one.
 pub(super) fn write_working_memory(
     shelves: &mut impl RowStore,
     scope: &MemoryScope,
@@ -186,7 +186,7 @@ pub(super) fn write_working_memory(
     Ok(found + 1)
 }
 
-/// Keeps the next revision of a session's summary.
+/// Stores the next revision of a session's summary.
 pub(super) fn write_summary(
     shelves: &mut impl RowStore,
     scope: &MemoryScope,
@@ -228,7 +228,8 @@ fn record_fact(
             && known.status == FactStatus::Deprecated
             && assurance == ClaimAssurance::Claimed
         {
-            // Said once more, for no later time, it is answered already, as long as the answer stands.
+            // A repeated claim with no later start stays superseded, as long as the fact that
+            // replaced it is active.
             let answer = shelves.load_fact(&holder, by, None)?.map(|answer| answer.fact);
             let stands = answer.is_some_and(|answer| {
                 answer.status == FactStatus::Active
@@ -242,7 +243,8 @@ fn record_fact(
                 return Ok(build_unchanged_receipt(known, ClaimOutcome::Outdated(by.clone())));
             }
         }
-        // The id is taken; should it become a fact of its own, at another time, it has another.
+        // The id is in use; if the claim becomes a separate fact for another period, it gets a new
+        // one.
         claim.fact.id = allocate_part_id(shelves, &holder, &fact.id)?;
     }
     let own = claim.fact.id.clone();
@@ -270,12 +272,12 @@ fn record_fact(
     Ok(ClaimReceipt { id, revision, outcome })
 }
 
-/// Said again, it is out of date as before.
+/// Returns a receipt for a repeated claim that is still outdated.
 fn build_unchanged_receipt(known: &MemoryFact, outcome: ClaimOutcome) -> ClaimReceipt {
     ClaimReceipt { id: known.id.clone(), revision: known.revision, outcome }
 }
 
-/// An id for what one fact says of another time: its own with a number behind it.
+/// Allocates an id for another period of a fact: its own id with a number appended.
 fn allocate_part_id(
     shelves: &impl RowStore,
     holder: &MemorySubject,
@@ -297,7 +299,7 @@ fn allocate_part_id(
     unreachable!("there are more numbers than facts")
 }
 
-/// Keeps a row as its next revision, unless it says what the latest one says.
+/// Stores the next revision of a row, unless it equals the latest one.
 pub(super) fn record_row<R: RevisionedRow>(
     shelves: &mut impl RowStore,
     subject: &MemorySubject,

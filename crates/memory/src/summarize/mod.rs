@@ -1,7 +1,7 @@
-//! The rolling summary of a session: by rules, or by a model under a contract. Pure.
+//! The rolling summary of a session, written by rules or by a model under a contract. Pure.
 //!
-//! A summary is made of what is new and of what the one before it told, so that its cost does not grow with the
-//! session. *Not here*: reading events, asking a model, writing anything.
+//! A summary is made from new events and the events of the previous summary, so its cost does not
+//! grow with the session. This module neither reads events nor calls a model nor writes anything.
 
 mod summary_input;
 mod summarize_by_rules;

@@ -1,7 +1,8 @@
-//! The summary by rules: the lines of a session that say most, in the words of whoever said them.
+//! Summarizes a session by rules: selects the most informative lines, verbatim.
 //!
-//! A line is worth what of the session's subjects it brings that no better line has brought: words that return in
-//! other events weigh more, numbers and what a person said or decided too. Whole numbers only.
+//! The value of a line is the part of the session's subjects that no better line has covered yet.
+//! Words that recur in other events weigh more, and so do numbers, user messages and decisions. The
+//! scores are integers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,24 +14,24 @@ use crate::rank::extract_terms;
 use crate::record::{MemoryEvent, MemoryEventKind, SessionSummary, SpeakerRole};
 use crate::tokens::TokenCounter;
 
-/// Who writes a summary without a model.
+/// The author name of a summary that was written without a model.
 pub const WRITTEN_BY_RULES: &str = "rules";
 
-/// What stands between two lines: a packet writes a summary on one line.
+/// The separator between two lines; a packet renders a summary on one line.
 pub(super) const LINE_SEPARATOR: &str = " · ";
 
-/// The most characters of one line, and the most lines.
+/// The maximum number of characters of a line, and the maximum number of lines.
 const MAX_LINE_CHARS: usize = 160;
 const MAX_LINES: usize = 24;
 
-/// When a summary is rolled forward, and how long it is.
+/// When a summary is renewed, and how long it may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SummaryPolicy {
-    /// A session of fewer events needs none.
+    /// The minimum number of events before a session gets its first summary; 12 by default.
     pub min_events: usize,
-    /// So many events must be new.
+    /// The minimum number of new events before the summary is renewed; 4 by default.
     pub min_new_events: usize,
-    /// The most tokens.
+    /// The maximum length of the summary in tokens; 256 by default.
     pub max_tokens: u64,
 }
 
@@ -41,7 +42,7 @@ impl Default for SummaryPolicy {
 }
 
 impl SummaryPolicy {
-    /// Whether it is time for a summary.
+    /// Returns whether the session needs a new summary.
     #[must_use]
     pub fn is_due(self, material: &SummaryInput) -> bool {
         match &material.previous {
@@ -58,7 +59,8 @@ struct LineCandidate<'a> {
     factor: u64,
 }
 
-/// The next summary by rules; `Empty` where nothing says anything. The same material gives the same summary.
+/// Writes the next summary by rules; returns `None` if no event has any content. The same input
+/// always gives the same summary.
 #[must_use]
 pub fn summarize_by_rules(
     material: &SummaryInput,
@@ -69,7 +71,7 @@ pub fn summarize_by_rules(
     let kept = material.summarized_events.iter().map(|event| build_line(event, 5));
     let mut left: Vec<LineCandidate<'_>> =
         kept.chain(material.new_events.iter().map(|event| build_line(event, 4))).collect();
-    // One word says nothing by itself: `Thanks!`
+    // A single word carries no information: `Thanks!`
     left.retain(|line| line.terms.len() > 1);
     let mut standing: BTreeMap<String, u64> = BTreeMap::new();
     for term in left.iter().flat_map(|line| &line.terms) {
@@ -88,7 +90,7 @@ pub fn summarize_by_rules(
             break;
         }
         let line = left.swap_remove(index);
-        // A little more than the parts cost together, never less.
+        // An upper bound: slightly more than the parts cost together, never less.
         let cost = counter.count(&line.text) + counter.count(LINE_SEPARATOR) + 1;
         if used + cost > tokens {
             continue;
@@ -111,7 +113,7 @@ pub fn summarize_by_rules(
     })
 }
 
-/// What a line brings, in no unit.
+/// Computes the value of a line; the unit is arbitrary.
 fn score_line(
     line: &LineCandidate<'_>,
     standing: &BTreeMap<String, u64>,
@@ -127,7 +129,7 @@ fn score_line(
             if brought.contains(term) { weight / 4 } else { weight }
         })
         .sum();
-    // A long line has many words, and costs as many.
+    // A long line has many words and costs as many tokens, so divide by the length.
     line.factor * sum / (6 + line.terms.len() as u64)
 }
 

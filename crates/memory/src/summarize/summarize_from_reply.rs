@@ -1,4 +1,4 @@
-//! From a reply under `memory_summary_v1` to a summary.
+//! Converts a reply under `memory_summary_v1` into a summary.
 
 use countersign_contracts::memory::summary::MemorySummary;
 use countersign_core::run::Timestamp;
@@ -8,8 +8,8 @@ use super::summarize_by_rules::LINE_SEPARATOR;
 use crate::compose::contains_insight_words;
 use crate::record::SessionSummary;
 
-/// The summary that a model told, in a reply that its contract let in. A line that has the words of a guess after
-/// all, in other signs, is left out; `Empty` where no line is left.
+/// Builds the summary from a model's accepted reply. A line that still repeats the words of an
+/// unvalidated insight in other characters is left out. Returns `None` if no line is left.
 #[must_use]
 pub fn summarize_from_reply(
     material: &SummaryInput,

@@ -1,33 +1,35 @@
-//! What a summary is made of.
+//! The input of a session summary.
 
 use serde_json::{Value, json};
 
 use super::WRITTEN_BY_RULES;
 use crate::record::{MemoryEvent, SessionSummary};
 
-/// What a summary of a session is made of: no words of a guess that nobody has validated, and nothing that ends.
+/// The input of a session summary. It contains no words of unvalidated insights and nothing that
+/// expires.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SummaryInput {
-    /// The summary before.
+    /// The previous summary; absent for the first one.
     pub previous: Option<SessionSummary>,
-    /// The events that it tells of and that are still there, in their order.
+    /// The events that the previous summary covers and that still exist, in order.
     pub summarized_events: Vec<MemoryEvent>,
-    /// The events since, in their order.
+    /// The events since the previous summary, in order.
     pub new_events: Vec<MemoryEvent>,
-    /// Guesses that nobody has validated, as they are looked for.
+    /// The statements of unvalidated insights, normalized for matching.
     pub guesses: Vec<String>,
-    /// The last position of the session.
+    /// The last event position of the session.
     pub last_position: u32,
 }
 
 impl SummaryInput {
-    /// Whether rules may write the next summary: what a person or a model wrote is theirs.
+    /// Returns whether rules may write the next summary. Rules do not overwrite a summary that a
+    /// person or a model wrote.
     #[must_use]
     pub fn is_by_rules(&self) -> bool {
         self.previous.as_ref().is_none_or(|summary| summary.by.as_deref() == Some(WRITTEN_BY_RULES))
     }
 
-    /// Every event, in order.
+    /// Returns every event once, in order.
     #[must_use]
     pub fn collect_events(&self) -> Vec<MemoryEvent> {
         let mut all: Vec<MemoryEvent> =
@@ -37,7 +39,7 @@ impl SummaryInput {
         all
     }
 
-    /// For the rules of `memory_summary_v1`, beside the events that are shown.
+    /// Builds the state for the rules of `memory_summary_v1`, in addition to the shown events.
     #[must_use]
     pub fn build_state(&self, mut events: Value, most: usize) -> Value {
         events["guesses"] = json!(self.guesses);

@@ -1,5 +1,5 @@
-//! The counters that ship, by name. Nothing here is asked over a network: the vocabularies are built
-//! in.
+//! The built-in token counters, by name. The vocabularies are compiled in, so counting needs no
+//! network.
 
 use std::fmt;
 
@@ -7,36 +7,37 @@ use tiktoken::CoreBpe;
 
 /// Counts the tokens of a text.
 pub trait TokenCounter: Send + Sync {
-    /// The name a packet carries, so that it is counted the same way when it is composed again.
+    /// The name of the counter. A packet stores it so that a replay counts the same way.
     fn id(&self) -> &str;
 
-    /// How many tokens a text is.
+    /// Returns the number of tokens in a text.
     fn count(&self, text: &str) -> u64;
 }
 
-/// The vocabulary of a family of models.
+/// A counter with a built-in `tiktoken` vocabulary.
 #[derive(Clone, Copy)]
 pub struct TiktokenCounter {
     id: &'static str,
     encoding: &'static CoreBpe,
 }
 
-/// A quarter of the characters, rounded up: for models whose vocabulary nobody knows.
+/// Counts a quarter of the characters, rounded up, for models with an unknown vocabulary.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CharCounter;
 
-/// A name that no counter has.
+/// Error for a name that no counter has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no tokenizer `{name}`; there are `o200k_base`, `cl100k_base` and `chars/4`")]
 pub struct UnknownTokenizer {
-    /// The name.
+    /// The unknown name.
     pub name: String,
 }
 
-/// The counter of a name: `o200k_base`, `cl100k_base` (either without its `_base`), `chars/4`.
+/// Returns the counter with a name: `o200k_base`, `cl100k_base` (either without its `_base`) or
+/// `chars/4`.
 ///
 /// ```
-/// let counter = countersign_memory::tokens::counter("o200k").unwrap();
+/// let counter = countersign_memory::tokens::find_counter("o200k").unwrap();
 /// assert_eq!(counter.id(), "o200k_base");
 /// assert_eq!(counter.count("tiktoken is great!"), 6);
 /// ```
@@ -50,13 +51,13 @@ pub fn find_counter(name: &str) -> Result<Box<dyn TokenCounter>, UnknownTokenize
 }
 
 impl TiktokenCounter {
-    /// That of the newer models; the default.
+    /// The vocabulary of the newer OpenAI models; the default.
     #[must_use]
     pub fn o200k() -> Self {
         Self::from_encoding("o200k_base")
     }
 
-    /// That of the models before them.
+    /// The vocabulary of the earlier OpenAI models.
     #[must_use]
     pub fn cl100k() -> Self {
         Self::from_encoding("cl100k_base")
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn counts_are_those_that_were_published() {
-        // The worked examples of OpenAI's own guide to counting.
+        // The worked examples of OpenAI's guide to counting tokens.
         check("antidisestablishmentarianism", 6, 6, 7);
         check("2 + 2 = 4", 7, 7, 3);
         check("お誕生日おめでとう", 9, 8, 3);
@@ -121,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_second_implementation_counts_the_same() {
-        // Written down from `bpe-openai` 0.3.2.
+        // Expected counts were recorded from `bpe-openai` 0.3.2.
         check("The client’s offer: 1,250.50 € by 2026-01-21, can't wait!\n", 25, 24, 15);
         check("Когда начинаются работы по договору № 12?\n", 18, 11, 11);
         check("合同价格是一百万元。付款期为三十天。\n", 17, 13, 5);

@@ -1,4 +1,4 @@
-//! How long a text is to a model. Counts decide what fits, so a packet names what counted them.
+//! Token counting. Token counts decide what fits, so a packet names the counter that produced them.
 
 mod counter;
 

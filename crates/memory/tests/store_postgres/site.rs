@@ -18,7 +18,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// An empty database; `Empty`, and a word about it, where there is no server.
+    /// An empty database; `None`, and a word about it, where there is no server.
     pub(crate) async fn fresh(test: &str) -> Option<Self> {
         let Ok(base) = std::env::var(ADDRESS) else {
             let why =

@@ -1,4 +1,4 @@
-//! Anthropic's messages.
+//! Anthropic's Messages API.
 
 use countersign_core::contract::ExportTarget;
 use countersign_core::reply::FinishReason;
@@ -12,10 +12,10 @@ use crate::wire::{
 };
 use crate::{ModelErrorKind, ModelRequest, ProviderKey, ResponseDefect, TokenUsage};
 
-/// The longest answer must be told there; this much where the caller does not care.
+/// The API requires a maximum length; this is the default if the caller sets none.
 const DEFAULT_MAX_TOKENS: u32 = 8_192;
 
-/// The dialect.
+/// Wire format of the Messages API.
 pub(super) struct AnthropicDialect;
 
 impl ProviderDialect for AnthropicDialect {
@@ -68,7 +68,7 @@ impl ProviderDialect for AnthropicDialect {
                 heard.set_model(&message["model"]);
                 merge_usage(&message["usage"], heard);
             }
-            // Thinking comes the same way under other names, and is not part of the answer.
+            // Thinking arrives the same way under other names, and is not part of the reply.
             "content_block_start" => match piece["content_block"]["type"].as_str() {
                 Some("text") => heard.push_text(str_or_empty(&piece["content_block"]["text"]))?,
                 Some("tool_use") => {
@@ -107,7 +107,7 @@ impl ProviderDialect for AnthropicDialect {
             }
             "message_stop" => heard.is_complete = true,
             "error" => return Err(parse_stream_error(&piece)),
-            // Pings, ends of blocks, and whatever is invented next.
+            // Pings, ends of blocks, and event types that are added later.
             _ => {}
         }
         Ok(())
@@ -118,7 +118,8 @@ fn str_or_empty(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Cached input is counted apart there; here it is part of the input. Later counts replace earlier ones.
+/// Merges token counts. The API counts cached input separately; here it is part of the input. Later
+/// counts replace earlier ones.
 fn merge_usage(told: &Value, heard: &mut ResponseAccumulator<'_>) {
     let count = |key: &str| told[key].as_u64();
     let mut usage = heard.usage.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Gemini's `generateContent`, as a stream.
+//! Gemini's `generateContent` API, as a stream.
 
 use countersign_core::contract::ExportTarget;
 use countersign_core::reply::FinishReason;
@@ -15,7 +15,7 @@ use crate::{
     TokenUsage,
 };
 
-/// The dialect.
+/// Wire format of the Gemini API.
 pub(super) struct GeminiDialect;
 
 impl ProviderDialect for GeminiDialect {
@@ -24,7 +24,7 @@ impl ProviderDialect for GeminiDialect {
     }
 
     fn request_path(&self, model: &str) -> String {
-        // A name with a slash is a whole resource: `tunedModels/…`.
+        // A name with a slash is a complete resource name: `tunedModels/…`.
         let folder = if model.contains('/') { "" } else { "models/" };
         format!("/v1beta/{folder}{}:streamGenerateContent?alt=sse", percent_encode(model))
     }
@@ -122,7 +122,7 @@ impl ProviderDialect for GeminiDialect {
     }
 }
 
-/// Thinking is written and paid for like the rest.
+/// Reads token counts. Thinking tokens are generated and billed like the other output.
 fn parse_usage(told: &Value) -> Option<TokenUsage> {
     let count = |key: &str| told[key].as_u64();
     let thought = count("thoughtsTokenCount").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The four wire formats, a file each.
+//! The wire formats of the four providers, one file each.
 
 mod output_constraint;
 mod openai;
@@ -14,7 +14,7 @@ use crate::{
     ChatMessage, ModelErrorKind, ModelProvider, ModelRequest, ProviderKey, ResponseDefect,
 };
 
-/// The dialect of a provider.
+/// Returns the dialect of a provider.
 pub(crate) fn dialect_for(
     provider: ModelProvider,
     is_openai_itself: bool,
@@ -27,14 +27,14 @@ pub(crate) fn dialect_for(
     }
 }
 
-/// A conversation in which the system is one of the speakers.
+/// Builds the message list, with the system prompt as its first message.
 fn build_messages(ask: &ModelRequest) -> Vec<Value> {
     let system = (!ask.system.is_empty()).then(|| json!({"role": "system", "content": ask.system}));
     let said = |turn: &ChatMessage| json!({"role": turn.role.as_str(), "content": turn.text});
     system.into_iter().chain(ask.messages.iter().map(said)).collect()
 }
 
-/// JSON goes out, and the key stands under a name of the provider's choice.
+/// Builds headers for a JSON body, with the key in the header that the provider expects.
 fn build_headers(name: &'static str, before: &str, key: Option<&ProviderKey>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -47,7 +47,7 @@ fn build_headers(name: &'static str, before: &str, key: Option<&ProviderKey>) ->
     headers
 }
 
-/// A piece of an answer, which every provider writes in JSON.
+/// Parses one chunk of a response; every provider sends JSON.
 fn parse_chunk(piece: &str) -> Result<Value, ModelErrorKind> {
     serde_json::from_str(piece).map_err(|error| ModelErrorKind::BadAnswer {
         defect: ResponseDefect::UnexpectedFormat {

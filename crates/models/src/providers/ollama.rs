@@ -1,4 +1,4 @@
-//! Ollama's own chat: a JSON value a line.
+//! Ollama's native chat API: one JSON value per line.
 
 use countersign_core::contract::ExportTarget;
 use countersign_core::reply::FinishReason;
@@ -14,7 +14,7 @@ use crate::{
     ModelErrorKind, ModelRequest, OutputConstraint, ProviderKey, ResponseDefect, TokenUsage,
 };
 
-/// The dialect.
+/// Wire format of Ollama's chat API.
 pub(super) struct OllamaDialect;
 
 impl ProviderDialect for OllamaDialect {
@@ -31,8 +31,8 @@ impl ProviderDialect for OllamaDialect {
     }
 
     fn build_request(&self, model: &str, ask: &ModelRequest) -> PreparedRequest {
-        // It makes a grammar of the schema, and of the three languages we write Gemini's is the one
-        // whose every word that grammar knows or passes over.
+        // Ollama compiles the schema to a grammar. Of the three export targets, only Gemini's uses
+        // keywords that this grammar either supports or ignores.
         let told = choose_constraint(ask, ExportTarget::Gemini, JsonModeSupport::Always);
         let mut body = json!({"model": model, "messages": build_messages(ask), "stream": true});
         match (told.schema, told.constraint) {
@@ -72,7 +72,7 @@ impl ProviderDialect for OllamaDialect {
         }
         heard.push_text(piece["message"]["content"].as_str().unwrap_or_default())?;
         if done {
-            // Counts of a prompt that was cached whole are left out.
+            // Ollama omits the count of a prompt that was fully cached.
             let count = |key: &str| piece[key].as_u64();
             if let Some(output) = count("eval_count") {
                 let input = count("prompt_eval_count").unwrap_or_default();

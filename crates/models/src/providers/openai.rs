@@ -1,4 +1,4 @@
-//! Chat completions: OpenAI, and the many servers that speak like it.
+//! Chat completions: `OpenAI`, and the many compatible servers.
 
 use countersign_core::contract::ExportTarget;
 use countersign_core::reply::FinishReason;
@@ -14,9 +14,10 @@ use crate::{
     ModelErrorKind, ModelRequest, OutputConstraint, ProviderKey, ResponseDefect, TokenUsage,
 };
 
-/// The dialect.
+/// Wire format of chat completions.
 pub(super) struct OpenAiDialect {
-    /// OpenAI has renamed a field that the others still call by its old name.
+    /// Whether the server is `OpenAI` itself, which renamed a field that compatible servers still
+    /// call by its old name.
     pub(super) is_openai_itself: bool,
 }
 
@@ -119,7 +120,7 @@ fn parse_usage(told: &Value) -> Option<TokenUsage> {
     })
 }
 
-/// Schemas are named by letters, digits, `_` and `-` there.
+/// Converts a contract id to a schema name, which may have letters, digits, `_` and `-`.
 fn schema_name(id: &str) -> String {
     id.replace(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-', "_")
 }

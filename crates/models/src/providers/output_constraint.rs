@@ -1,35 +1,36 @@
-//! What a provider is told of a contract: its schema where nothing good would be forbidden by it.
+//! Chooses what a provider is told about a contract: its schema, if that does not forbid a valid
+//! reply.
 
 use countersign_core::contract::{ExportTarget, export_contract};
 use serde_json::Value;
 
 use crate::{ModelRequest, OutputConstraint};
 
-/// What is told of the contract.
+/// What the request says about the contract.
 pub(super) struct ConstraintPayload {
-    /// Of which kind it is.
+    /// Kind of constraint.
     pub(super) constraint: OutputConstraint,
-    /// The schema, where it is one.
+    /// The exported schema, if one is sent.
     pub(super) schema: Option<Value>,
-    /// Whether nulls in the reply may then mean absence.
+    /// Whether nulls in the reply may then mean absent fields.
     pub(super) drop_nulls: bool,
 }
 
-/// Whether the provider can be told just "JSON".
+/// Whether the provider has a JSON mode without a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JsonModeSupport {
-    /// Always.
+    /// The JSON mode is always available.
     Always,
-    /// Only if the prompt names JSON.
+    /// The JSON mode requires that the prompt mentions JSON.
     IfPromptMentionsJson,
-    /// Never.
+    /// The provider has no JSON mode.
     Never,
 }
 
-/// Chooses.
+/// Chooses the constraint for a request.
 ///
-/// An export that narrows would keep the model from saying what the contract takes. One whose root
-/// is no object is refused by strict modes.
+/// A narrowing export would keep the model from giving replies that the contract accepts. Strict
+/// modes refuse a schema whose root is not an object.
 pub(super) fn choose_constraint(
     ask: &ModelRequest,
     target: ExportTarget,

@@ -1,4 +1,4 @@
-//! One line of a script: what is answered, or how the call fails.
+//! One entry of a script: a reply, or how the call fails.
 
 use std::time::Duration;
 
@@ -6,24 +6,24 @@ use countersign_core::reply::FinishReason;
 
 use crate::{ModelErrorKind, TokenUsage};
 
-/// What one call gets.
+/// The scripted outcome of one call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ScriptEntry {
-    /// The answer, or the failure.
+    /// The reply, or the error.
     pub(super) outcome: Result<ScriptReply, ModelErrorKind>,
-    /// The phase or the contract that must be asking.
+    /// Label or contract that the request must have; `None` accepts every request.
     pub(super) when: Option<String>,
-    /// How long it takes.
+    /// How long the call takes.
     pub(super) delay: Duration,
 }
 
-/// A scripted answer.
+/// A scripted reply.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ScriptReply {
-    /// Its text.
+    /// Text of the reply.
     pub(super) text: String,
-    /// Whether the model was done or cut off.
+    /// Whether the model finished or was cut off.
     pub(super) finish: FinishReason,
-    /// What it used up.
+    /// Tokens that the call used, if the script sets them.
     pub(super) usage: Option<TokenUsage>,
 }

@@ -1,5 +1,5 @@
-//! Replies from a file, for tests and demonstrations: the same question at the same place in a run
-//! gets the same answer, in this process and in the next.
+//! Replies from a file, for tests and demonstrations: the same call of a run gets the same reply,
+//! in this process and in the next.
 
 mod entry;
 mod script_file;

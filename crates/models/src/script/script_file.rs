@@ -1,4 +1,4 @@
-//! Script files: text to entries, or every fault with its place.
+//! Parses script files into entries, or returns every error with its location.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::entry::{ScriptEntry, ScriptReply};
 use crate::{ModelErrorKind, ModelTimeouts, ResponseDefect, TimeoutStage, TokenUsage};
 
-/// The schema of script files.
+/// The JSON Schema of script files.
 pub const SCRIPT_SCHEMA: &str = include_str!("script.schema.json");
 
 static SCRIPT_FILE_SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
@@ -21,16 +21,16 @@ static SCRIPT_FILE_SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
     Schema::compile(schema).expect("our own schema compiles")
 });
 
-/// What a script holds.
+/// The entries of a script.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ScriptEntries {
     /// One list for the whole run.
     Run(Vec<ScriptEntry>),
-    /// A list under each label.
+    /// One list for each label.
     ByLabel(BTreeMap<String, Vec<ScriptEntry>>),
 }
 
-/// Reads a script file.
+/// Parses a script file.
 pub(super) fn parse_script(source: SourceFile) -> Result<ScriptEntries, Vec<Diagnostic>> {
     let tree = ParsedSourceFile::parse(source).map_err(|fault| vec![fault])?;
     let violations = SCRIPT_FILE_SCHEMA.list_violations(&tree.value);

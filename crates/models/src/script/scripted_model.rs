@@ -1,4 +1,4 @@
-//! A script as a model: the entry at the place of the question.
+//! A model that replies from a script, with the entry for the current call.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -13,20 +13,20 @@ use crate::{
     OutputConstraint,
 };
 
-/// A model that says what a file says.
+/// A model that replies with the texts of a file.
 ///
-/// Which entry a question gets is decided by `ModelRequest::call_index`, so that a process that starts again
-/// goes on where the run was. Without a position the script counts its own calls.
+/// `ModelRequest::call_index` decides which entry a request gets, so that a restarted process
+/// continues where the run was. Without an index, the script counts its own calls.
 #[derive(Debug)]
 pub struct ScriptedModel {
     name: String,
     entries: ScriptEntries,
-    /// Calls so far by label; under the empty one where there is a single list.
+    /// Calls so far, by label; the label is empty if there is a single list.
     call_counts: Mutex<BTreeMap<String, usize>>,
 }
 
 impl ScriptedModel {
-    /// Reads a script.
+    /// Parses a script file.
     pub fn parse(source: SourceFile) -> Result<Self, Vec<Diagnostic>> {
         let name = format!("script:{}", source.name);
         Ok(Self {
@@ -36,7 +36,7 @@ impl ScriptedModel {
         })
     }
 
-    /// How many entries it has in all.
+    /// Returns the number of entries in all lists.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.entries {
@@ -45,7 +45,7 @@ impl ScriptedModel {
         }
     }
 
-    /// Whether it has none.
+    /// Whether the script has no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -147,7 +147,8 @@ fn quote_name(name: &str) -> String {
     format!("`{name}`")
 }
 
-/// What a provider would have been asked: nothing is sent, and a log should still show the prompt.
+/// Renders the request that a provider would have received: nothing is sent, but the log should
+/// still show the prompt.
 fn render_request(ask: &ModelRequest) -> Vec<u8> {
     let turns =
         ask.messages.iter().map(|turn| json!({"role": turn.role.as_str(), "text": turn.text}));

@@ -1,30 +1,31 @@
-//! What differs between providers. Not how bytes travel.
+//! What differs between providers. The transport is the same for all.
 
 use reqwest::header::HeaderMap;
 
 use super::{ResponseAccumulator, StreamFraming};
 use crate::{ModelErrorKind, ModelRequest, OutputConstraint, ProviderKey};
 
-/// A provider's language.
+/// The wire format of a provider.
 pub(crate) trait ProviderDialect: Send + Sync {
-    /// How its answers are cut into pieces.
+    /// How the response stream is divided into chunks.
     fn framing(&self) -> StreamFraming;
 
-    /// Where the model is asked, below the provider's address.
+    /// Path of the endpoint for a model, relative to the provider's address.
     fn request_path(&self, model: &str) -> String;
 
-    /// What goes beside the body, with the key in its place.
+    /// Headers of a request, including the key.
     fn request_headers(&self, key: Option<&ProviderKey>) -> HeaderMap;
 
-    /// The bytes of a question.
+    /// Builds the body of a request.
     fn build_request(&self, model: &str, ask: &ModelRequest) -> PreparedRequest;
 
-    /// Whether an answer may simply end, its reason given, where others end with a mark.
+    /// Whether a response may end after its finish reason without an end marker, which other
+    /// formats send.
     fn ends_without_marker(&self) -> bool {
         false
     }
 
-    /// Takes in one piece of an answer.
+    /// Applies one chunk of a response.
     fn apply_chunk(
         &self,
         piece: &str,
@@ -32,12 +33,12 @@ pub(crate) trait ProviderDialect: Send + Sync {
     ) -> Result<(), ModelErrorKind>;
 }
 
-/// A question ready to be sent.
+/// A request that is ready to be sent.
 pub(crate) struct PreparedRequest {
-    /// The exact bytes.
+    /// The exact bytes of the body.
     pub(crate) body: Vec<u8>,
-    /// What they tell of the contract.
+    /// What the body says about the contract.
     pub(crate) constraint: OutputConstraint,
-    /// Whether nulls in the reply may then mean absence.
+    /// Whether nulls in the reply may then mean absent fields.
     pub(crate) drop_nulls: bool,
 }

@@ -1,4 +1,5 @@
-//! The line to one address: bytes go out, a response comes back, and the clock is watched.
+//! The connection to one address: sends a body, receives the response, and enforces the time
+//! limits.
 
 use reqwest::header::HeaderMap;
 use reqwest::{Response, Url};
@@ -8,25 +9,26 @@ use super::error_response;
 use super::http_client::innermost_cause;
 use crate::{ModelErrorKind, ModelTimeouts, ResponseDefect, TimeoutStage};
 
-/// More than any answer within the limit of text takes.
+/// Maximum size of a response; more than any reply within the text limit needs.
 const MAX_RESPONSE_BYTES: usize = 64 << 20;
-/// An error says what it has to say in less.
+/// Maximum size of an error body; an error message needs less.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// Where and how something is asked.
+/// URL, headers and time limits for the calls of one model.
 pub(crate) struct ProviderEndpoint {
-    /// Where it is asked.
+    /// URL that requests are sent to.
     pub(crate) url: Url,
-    /// What goes beside the body; holds the key.
+    /// Headers of every request; they contain the key.
     pub(crate) headers: HeaderMap,
-    /// How long is waited.
+    /// Time limits of a call.
     pub(crate) timeouts: ModelTimeouts,
-    /// What speaks it.
+    /// HTTP client that sends the requests.
     pub(crate) client: reqwest::Client,
 }
 
 impl ProviderEndpoint {
-    /// Sends a body, and waits until the response begins. What a failure says goes to `kept`.
+    /// Sends a body and waits until the response begins. The body of an error response is stored in
+    /// `kept`.
     pub(super) async fn send(
         &self,
         body: Vec<u8>,
@@ -54,14 +56,14 @@ impl ProviderEndpoint {
         Ok(response)
     }
 
-    /// Reads what an error has to say: what came of it before it broke is still worth telling.
+    /// Reads the body of an error response; what arrived before a failure is still worth reporting.
     pub(super) async fn read_error_body(&self, response: &mut Response, kept: &mut Vec<u8>) {
         while kept.len() < MAX_ERROR_BYTES
             && let Ok(true) = self.read_chunk(response, kept).await
         {}
     }
 
-    /// Waits for more of the response; false at its end.
+    /// Waits for more of the response; returns `false` at its end.
     pub(super) async fn read_chunk(
         &self,
         response: &mut Response,

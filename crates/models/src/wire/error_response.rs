@@ -1,4 +1,4 @@
-//! What a failure of a provider means: from its status, its headers and the body of its error.
+//! Interprets a provider's error, from its status, its headers and its body.
 
 use reqwest::header::HeaderMap;
 use serde_json::Value;
@@ -6,14 +6,14 @@ use serde_json::Value;
 use super::retry_after::parse_retry_after;
 use crate::ModelErrorKind;
 
-/// The fault in a response that is no success.
+/// Classifies a response that is not a success.
 pub(super) fn parse_error_response(
     status: u16,
     headers: &HeaderMap,
     body: &[u8],
 ) -> ModelErrorKind {
     let parsed: Value = serde_json::from_slice(body).unwrap_or_default();
-    // Gemini's stream can begin with a list.
+    // Gemini's stream can begin with an array.
     let parsed = match parsed {
         Value::Array(mut items) if !items.is_empty() => items.swap_remove(0),
         other => other,
@@ -26,7 +26,7 @@ pub(super) fn parse_error_response(
         _ => message,
     };
     match status {
-        // No waiting fills an empty account.
+        // Waiting does not help if the account has no credit.
         429 if code == "insufficient_quota" => ModelErrorKind::Refused { status, code, message },
         429 => ModelErrorKind::RateLimited { retry_after, message },
         408 | 500..=599 => ModelErrorKind::Overloaded { status, retry_after, message },
@@ -34,7 +34,7 @@ pub(super) fn parse_error_response(
     }
 }
 
-/// The fault in an error that came in the middle of an answer.
+/// Classifies an error that arrived in the middle of a response.
 pub(crate) fn parse_stream_error(body: &Value) -> ModelErrorKind {
     let (code, message) = error_code_and_message(body);
     let status = body["error"]["code"].as_u64().and_then(|code| u16::try_from(code).ok());
@@ -66,7 +66,7 @@ pub(crate) fn parse_stream_error(body: &Value) -> ModelErrorKind {
     }
 }
 
-/// A provider's word for its error, and its sentence.
+/// Returns the provider's error code and message.
 fn error_code_and_message(body: &Value) -> (String, String) {
     let error = &body["error"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

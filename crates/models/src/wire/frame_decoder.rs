@@ -1,21 +1,21 @@
-//! Bytes cut into pieces: server-sent events, or a JSON value a line.
+//! Divides a byte stream into chunks: server-sent events, or one JSON value per line.
 //!
-//! Takes the bytes in any portions, also such as split a character. Knows nothing of what the
-//! pieces say.
+//! Accepts the bytes in portions of any size, also if a portion splits a character. It does not
+//! interpret the chunks.
 
 use crate::ResponseDefect;
 
-/// How an answer is cut.
+/// How a response stream is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StreamFraming {
-    /// Server-sent events; a piece is the data of one.
+    /// Server-sent events; a chunk is the data of one event.
     ServerSentEvents,
-    /// A piece a line.
+    /// One chunk per line.
     NdJson,
 }
 
 impl StreamFraming {
-    /// The media types that a response cut so may have; the first is the usual one.
+    /// Media types that a response with this framing may have; the first is the usual one.
     pub(crate) fn media_types(self) -> &'static [&'static str] {
         match self {
             Self::ServerSentEvents => &["text/event-stream"],
@@ -24,23 +24,24 @@ impl StreamFraming {
     }
 }
 
-/// Cuts as bytes come in.
+/// Decodes frames as bytes arrive.
 pub(crate) struct FrameDecoder {
     framing: StreamFraming,
     line: Vec<u8>,
     data: Option<Vec<u8>>,
-    /// The last byte was a carriage return: a line feed behind it ends no second line.
+    /// Whether the last byte was a carriage return: a line feed after it does not end a second
+    /// line.
     after_return: bool,
     is_first_line: bool,
 }
 
 impl FrameDecoder {
-    /// Before the first byte.
+    /// Creates a decoder at the beginning of a stream.
     pub(crate) fn new(framing: StreamFraming) -> Self {
         Self { framing, line: Vec::new(), data: None, after_return: false, is_first_line: true }
     }
 
-    /// Takes bytes in, and gives the pieces that are whole now.
+    /// Adds bytes and returns the chunks that are now complete.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, ResponseDefect> {
         let mut pieces = Vec::new();
         for byte in bytes {
@@ -54,7 +55,7 @@ impl FrameDecoder {
         Ok(pieces)
     }
 
-    /// What was begun and not ended when the bytes were.
+    /// Ends the stream and returns a chunk that was started and not terminated.
     pub(crate) fn finish(mut self) -> Result<Option<String>, ResponseDefect> {
         let last = if self.line.is_empty() { None } else { self.end_of_line()? };
         match (last, self.data.take()) {
@@ -79,7 +80,7 @@ impl FrameDecoder {
         if line.is_empty() {
             return self.data.take().map(decode_utf8).transpose();
         }
-        // Comments begin with a colon; `event`, `id` and `retry` say nothing that the data does not.
+        // Comments begin with a colon; `event`, `id` and `retry` add nothing to the data.
         let (field, value) = match line.iter().position(|byte| *byte == b':') {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
             None => (&line[..], &b""[..]),

@@ -1,4 +1,4 @@
-//! One call over HTTP: sends the bytes, listens, and keeps what came.
+//! One model call over HTTP: sends the request, reads the stream, and keeps all bytes.
 
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
@@ -11,19 +11,19 @@ use crate::{
     ResponseDefect, SchemaDelivery, TimeoutStage,
 };
 
-/// A model behind an address.
+/// A chat model behind an HTTP endpoint.
 pub(crate) struct HttpChatModel {
-    /// What the user typed.
+    /// Model specification that the user wrote.
     pub(crate) spec: String,
-    /// The model's name, as it is sent.
+    /// Name of the model, as it is sent.
     pub(crate) model: String,
-    /// The way there.
+    /// Endpoint that receives the requests.
     pub(crate) endpoint: ProviderEndpoint,
-    /// Whether the contract is told.
+    /// Whether the contract's schema is sent.
     pub(crate) schema_delivery: SchemaDelivery,
-    /// What must not be kept.
+    /// Removes secrets from everything that is kept.
     pub(crate) redactor: SecretRedactor,
-    /// What is spoken.
+    /// Wire format of the provider.
     pub(crate) dialect: Box<dyn ProviderDialect>,
 }
 
@@ -127,7 +127,7 @@ impl HttpChatModel {
         if !heard.is_complete
             && let Ok(Some(piece)) = frames.finish()
         {
-            // What was not ended may be cut through; then the cut is the fault.
+            // An unterminated chunk may be cut in the middle; then the truncation is the error.
             self.dialect.apply_chunk(&piece, heard).map_err(|fault| match fault {
                 ModelErrorKind::BadAnswer { defect: ResponseDefect::UnexpectedFormat { .. } } => {
                     cut_off.clone()
@@ -142,7 +142,7 @@ impl HttpChatModel {
     }
 }
 
-/// The media type of a response, where it is told and none of those expected.
+/// Returns the media type of a response if it is set and not expected.
 fn unexpected_media_type(response: &Response, expected: &[&str]) -> Option<String> {
     let told = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
     let essence = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();

@@ -1,27 +1,27 @@
-//! The HTTP client, and everything that it must not do by itself.
+//! The HTTP client, with the automatic behavior that must not happen turned off.
 
 use reqwest::{NoProxy, Proxy, Url, redirect, retry};
 use rustls::{ClientConfig, RootCertStore, crypto};
 
 use crate::{ModelConfigError, ModelSettings};
 
-/// A client for one address: no redirects, no retries, no environment.
+/// Builds a client for one address: no redirects, no retries, no settings from the environment.
 pub(crate) fn build_http_client(
     url: &Url,
     settings: &ModelSettings,
 ) -> Result<reqwest::Client, ModelConfigError> {
-    // Somebody else in this process may have chosen a provider already; theirs does as well.
+    // Another part of this process may have installed a provider already; that one works too.
     let _ = crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(settings.timeouts.connect)
-        // A redirect would carry a key's header to a host nobody chose.
+        // A redirect would send the key's header to a host that no one chose.
         .redirect(redirect::Policy::none())
-        // The caller decides about the next try, and writes it down first.
+        // The caller decides about the next attempt, and records it first.
         .retry(retry::never())
         .no_proxy();
     if url.scheme() == "http" {
-        // A machine without certificates can still talk to itself.
+        // A machine without certificates can still connect to itself.
         let config = ClientConfig::builder()
             .with_root_certificates(RootCertStore::empty())
             .with_no_client_auth();
@@ -33,7 +33,7 @@ pub(crate) fn build_http_client(
     builder.build().map_err(|error| ModelConfigError::Https { reason: innermost_cause(&error) })
 }
 
-/// The last cause: the one that says something.
+/// Returns the innermost cause, which has the useful message.
 pub(super) fn innermost_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {

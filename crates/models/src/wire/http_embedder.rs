@@ -1,4 +1,4 @@
-//! Embeddings over HTTP, in the form that OpenAI gave them and everybody took over.
+//! Embeddings over HTTP, in the format that `OpenAI` defined and others adopted.
 
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -6,15 +6,15 @@ use tokio::time::timeout;
 use super::{ProviderEndpoint, SecretRedactor};
 use crate::{Embedder, ModelError, ModelErrorKind, ModelFuture, ResponseDefect, TimeoutStage};
 
-/// An embedder behind an address.
+/// An embedder behind an HTTP endpoint.
 pub(crate) struct HttpEmbedder {
-    /// What the user typed.
+    /// Model specification that the user wrote.
     pub(crate) spec: String,
-    /// The model's name, as it is sent.
+    /// Name of the model, as it is sent.
     pub(crate) model: String,
-    /// What must not be told.
+    /// Removes secrets from error messages.
     pub(crate) redactor: SecretRedactor,
-    /// The way there.
+    /// Endpoint that receives the requests.
     pub(crate) endpoint: ProviderEndpoint,
 }
 
@@ -59,13 +59,13 @@ impl HttpEmbedder {
     }
 }
 
-/// The vectors of an answer, in the order of the texts.
+/// Reads the vectors of a response, in the order of the texts.
 fn parse_vectors(answer: &Value, asked: usize) -> Result<Vec<Vec<f32>>, ModelErrorKind> {
     let list = answer["data"].as_array();
     let list = list.ok_or_else(|| unexpected_format("a list `data`", "none".to_owned()))?;
     let mut vectors: Vec<Vec<f32>> = vec![Vec::new(); asked];
     for (place, item) in list.iter().enumerate() {
-        // Some servers leave the number out and keep the order.
+        // Some servers omit the index and keep the order.
         let index = match &item["index"] {
             Value::Null => place,
             told => told.as_u64().map_or(usize::MAX, |index| index as usize),

@@ -1,9 +1,11 @@
-//! What every wire client shares: one call from the first byte out to the last byte in.
+//! The HTTP transport that all providers share: one call from the first byte sent to the last byte
+//! received.
 //!
 //! ```text
-//! body ──► Client ──► Line ──► response ──► Frames ──► Dialect::hear ──► Heard ──► Answer
-//!                        │ (not 200)                  │
-//!                        └──► status ──► Fault ◄──────┘
+//! body ──► ProviderEndpoint ──► FrameDecoder ──► ProviderDialect ──► ResponseAccumulator
+//!                 │ (not 200)                           │                    │
+//!                 ▼                                     ▼                    ▼
+//!          error_response ───────────────────────► ModelErrorKind      ModelResponse
 //! ```
 
 mod http_chat_model;

@@ -1,4 +1,4 @@
-//! Blotting out keys: in what is kept, in what is told.
+//! Removes keys from everything that is kept or reported.
 
 use std::borrow::Cow;
 
@@ -6,18 +6,18 @@ use zeroize::Zeroizing;
 
 use crate::ProviderKey;
 
-/// What stands where a key stood.
+/// Text that replaces a key.
 const REDACTED: &str = "…";
-/// What is shorter is no secret, and would blot out half of every text.
+/// Shorter texts are not treated as secrets, because that would redact half of every text.
 const MIN_SECRET_BYTES: usize = 8;
-/// The longest text of a provider that is told.
+/// Maximum length of a provider's message in an error.
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// Every text that must not be kept, in the forms in which it may come back.
+/// Every secret text, in the forms in which a provider may return it.
 pub(crate) struct SecretRedactor(Vec<Zeroizing<String>>);
 
 impl SecretRedactor {
-    /// The secrets of these keys.
+    /// Creates a redactor for the secrets of these keys.
     pub(crate) fn new<'k>(keys: impl IntoIterator<Item = &'k ProviderKey>) -> Self {
         let mut forms: Vec<Zeroizing<String>> = Vec::new();
         for key in keys {
@@ -34,12 +34,12 @@ impl SecretRedactor {
                 }
             }
         }
-        // A key may begin with another one.
+        // Longest first, because one key may be a prefix of another.
         forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
         Self(forms)
     }
 
-    /// The bytes without secrets.
+    /// Removes secrets from bytes.
     pub(crate) fn redact_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
         self.0.iter().fold(bytes, |bytes, form| match find_bytes(&bytes, form.as_bytes(), 0) {
             Some(first) => replace_bytes(&bytes, form.as_bytes(), first),
@@ -47,7 +47,7 @@ impl SecretRedactor {
         })
     }
 
-    /// The text without secrets.
+    /// Removes secrets from a text.
     pub(crate) fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.0.iter().fold(Cow::Borrowed(text), |text, form| {
             if text.contains(form.as_str()) {
@@ -58,7 +58,7 @@ impl SecretRedactor {
         })
     }
 
-    /// A provider's message as it may be told: no secrets, one line, not long.
+    /// Prepares a provider's message for an error: no secrets, one line, limited length.
     pub(crate) fn sanitize_message(&self, text: &str) -> String {
         let blotted = self.redact(text);
         let words: Vec<&str> =

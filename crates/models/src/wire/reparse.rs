@@ -1,12 +1,12 @@
-//! Reading an answer again from the bytes that were kept of it.
+//! Parses a response again from the bytes that were kept.
 
 use super::frame_decoder::FrameDecoder;
 use super::{ProviderDialect, ResponseAccumulator};
 use crate::ModelProvider;
 use crate::providers::dialect_for;
 
-/// The texts that a response says, in each wire format in which it is a whole answer. None where no
-/// format can read it: then nothing can be said about it.
+/// Returns the text of a response in each wire format in which it is complete. The list is empty if
+/// no format can read the bytes; then nothing is known about the text.
 #[must_use]
 pub fn reparse_texts(response: &[u8]) -> Vec<String> {
     let formats = [

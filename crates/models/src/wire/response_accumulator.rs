@@ -1,4 +1,4 @@
-//! An answer while it comes in.
+//! A response while it is being received.
 
 use countersign_core::limits::MAX_REPLY_BYTES;
 use countersign_core::reply::FinishReason;
@@ -6,23 +6,23 @@ use serde_json::Value;
 
 use crate::{ModelErrorKind, ResponseDefect, TokenUsage};
 
-/// What has been heard so far.
+/// What has been received so far.
 pub(crate) struct ResponseAccumulator<'l> {
-    /// The text.
+    /// Text of the reply so far.
     pub(crate) text: String,
-    /// The model, as the provider names it.
+    /// Name of the model, as the provider reports it.
     pub(crate) model: Option<String>,
-    /// What was used up.
+    /// Tokens that the call used, if reported so far.
     pub(crate) usage: Option<TokenUsage>,
-    /// Why the model stopped; without it the answer has no end.
+    /// Why the model stopped; without it, the response is incomplete.
     pub(crate) finish: Option<(FinishReason, String)>,
-    /// Whether nothing more will come.
+    /// Whether the provider has marked the end of the response.
     pub(crate) is_complete: bool,
     on_text: &'l mut (dyn FnMut(&str) + Send),
 }
 
 impl<'l> ResponseAccumulator<'l> {
-    /// Nothing yet.
+    /// Creates an empty accumulator; `on_text` receives each piece of text.
     pub(crate) fn new(on_text: &'l mut (dyn FnMut(&str) + Send)) -> Self {
         Self {
             text: String::new(),
@@ -34,7 +34,7 @@ impl<'l> ResponseAccumulator<'l> {
         }
     }
 
-    /// More text.
+    /// Appends text and passes it to the callback.
     pub(crate) fn push_text(&mut self, piece: &str) -> Result<(), ModelErrorKind> {
         if self.text.len() + piece.len() > MAX_REPLY_BYTES {
             return Err(ModelErrorKind::BadAnswer {
@@ -48,14 +48,14 @@ impl<'l> ResponseAccumulator<'l> {
         Ok(())
     }
 
-    /// The model's name, where it is told.
+    /// Sets the model's name if the provider reports one.
     pub(crate) fn set_model(&mut self, name: &Value) {
         if let Some(name) = name.as_str().filter(|name| !name.is_empty()) {
             self.model = Some(name.to_owned());
         }
     }
 
-    /// Why the model stopped.
+    /// Records why the model stopped.
     pub(crate) fn set_finish(&mut self, finish: FinishReason, reason: &str) {
         self.finish = Some((finish, reason.to_owned()));
     }

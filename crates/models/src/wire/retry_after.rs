@@ -1,14 +1,14 @@
-//! How long a provider wants to be left alone, in the four ways they say it.
+//! Reads how long a provider asks to wait, in the four forms that providers use.
 
 use std::time::{Duration, SystemTime};
 
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
-/// Whoever asks for more than a day does not mean it.
+/// Longest wait that is accepted; a request for more than a day is not taken literally.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 
-/// The wait that headers or body ask for.
+/// Returns the wait that headers or body ask for.
 pub(super) fn parse_retry_after(headers: &HeaderMap, body: &Value) -> Option<Duration> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let millis = header("retry-after-ms").and_then(|text| text.trim().parse::<f64>().ok());
@@ -19,7 +19,7 @@ pub(super) fn parse_retry_after(headers: &HeaderMap, body: &Value) -> Option<Dur
     told.map(|wait| wait.min(MAX_RETRY_AFTER))
 }
 
-/// Seconds, or a date; the provider's own clock is the better one for its dates.
+/// Parses seconds or a date; a date is compared with the provider's own clock if it sends one.
 fn parse_wait(text: &str, headers: &HeaderMap) -> Option<Duration> {
     if let Ok(seconds) = text.trim().parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
@@ -30,7 +30,7 @@ fn parse_wait(text: &str, headers: &HeaderMap) -> Option<Duration> {
     Some(then.duration_since(now.unwrap_or_else(SystemTime::now)).unwrap_or_default())
 }
 
-/// Google says it in the body: `{"@type": "…RetryInfo", "retryDelay": "34s"}`.
+/// Google puts it in the body: `{"@type": "…RetryInfo", "retryDelay": "34s"}`.
 fn parse_retry_info(body: &Value) -> Option<Duration> {
     let details = body["error"]["details"].as_array()?;
     let delay = details.iter().find_map(|detail| detail["retryDelay"].as_str())?;

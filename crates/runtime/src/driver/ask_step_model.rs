@@ -1,4 +1,4 @@
-//! Asking the model of a step, and telling the run what came of it.
+//! Asks the model of a step, and converts the outcome into an input for the run.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::memory_recorder::{PromptWithMemory, add_memory_to_prompt};
 use crate::run_observer::RunObserver;
 use crate::trust::{ActionGuard, WantedAction};
 
-/// Asks the model of the step that is out.
+/// Asks the model of the pending step.
 pub(super) async fn ask_step_model(
     engine: &Engine,
     models: &dyn ModelResolver,
@@ -33,7 +33,8 @@ pub(super) async fn ask_step_model(
     let LiveRun { state, protocol, .. } = live;
     let prompt = render_prompt(protocol, state)?;
     let name = prompt.model.clone()?;
-    // Also where the run names it: a run may come from another machine, and keys go with a prompt.
+    // Check this also if the run names the model: a run may come from another machine, and a prompt
+    // is sent with API keys.
     if let Some(wanted) = WantedAction::from_model(&name)
         && let Err(reason) = guard.permit(&state.run, protocol, wanted).await
     {
@@ -66,7 +67,7 @@ pub(super) async fn ask_step_model(
                 answer.text = text;
                 repairs.push(repair);
             }
-            // The log has the name that was asked for, not where this machine found it.
+            // The log records the requested name, not where this machine found the model.
             if answer.model == model.name() {
                 answer.model.clone_from(&name);
             }
@@ -76,7 +77,7 @@ pub(super) async fn ask_step_model(
     }
 }
 
-/// A model that writes; whoever watches is told when it does no more, also where nobody waits for it.
+/// Notifies the observer when the model stops streaming, also if the request is dropped.
 struct ModelStreamGuard<'a> {
     observer: &'a dyn RunObserver,
     state: &'a RunState,
@@ -97,7 +98,7 @@ fn build_model_request(prompt: &StepPrompt, state: &RunState) -> ModelRequest {
         },
         text: turn.text.clone(),
     });
-    // A reply may ask for tools instead, which the contract alone does not know; either is an object.
+    // A reply may request tools instead, which the contract alone does not cover; both are objects.
     let object = !prompt.tools.is_empty();
     let contract = (!object).then(|| Arc::clone(&prompt.contract));
     let before = |count: u64| count.saturating_sub(1) as usize;
@@ -114,8 +115,9 @@ fn build_model_request(prompt: &StepPrompt, state: &RunState) -> ModelRequest {
     }
 }
 
-/// What a model said where its provider's schema left it no way but null to leave a field out, and the
-/// repair that this is; `Empty` where there is no such null. The bytes that came are kept as they came.
+/// Removes nulls from a reply if the provider's schema left the model no other way to omit a field.
+/// Returns the changed text and the repair, or `None` if there is no such null. The received bytes
+/// are stored unchanged.
 pub(crate) fn drop_null_fields(
     answer: &ModelResponse,
     contract: Option<&Contract>,
@@ -158,9 +160,10 @@ fn build_reply_input(
         action: action.to_owned(),
         text: answer.text,
         finish: answer.finish,
-        // A script is told by the name it was given: where it lies is nobody's business.
+        // A script is recorded by the name it was given, so that its path on this machine is not
+        // revealed.
         by: if name.starts_with("script:") { name.to_owned() } else { answer.model },
-        // A script has nobody to be held.
+        // A script has no exchange, so no output constraint was sent.
         sent: exchange.is_some().then(|| sent.to_owned()),
         usage: ReplyUsage {
             input_tokens: usage.input_tokens,
@@ -188,7 +191,7 @@ fn build_failure_input(action: &str, error: &ModelError) -> (InputKind, Vec<Blob
     (what, blobs)
 }
 
-/// The bytes of an exchange as blobs, and what the log says of them.
+/// Returns the digests of an exchange for the log, and its bytes as blobs.
 fn exchange_to_blobs(
     exchange: &countersign_models::ModelExchange,
 ) -> (Option<ExchangeDigests>, Vec<Blob>) {

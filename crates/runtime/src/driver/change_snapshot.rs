@@ -1,7 +1,8 @@
-//! Looking out while a run rests: has somebody brought a document that it waits for, or moved it otherwise?
+//! Watches an idle run for external changes: a document that it waits for arrived, or another
+//! process moved it.
 //!
-//! Files are looked at by their size and time, again and again: that works on every file system. Nothing is read
-//! or taken here; whoever sees a change has the run driven.
+//! Files are polled by size and modification time, which works on every file system. This module
+//! reads and consumes nothing; the caller drives the run after a change.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -12,11 +13,11 @@ use super::document_arrival::suggested_path;
 use super::driver::Driver;
 use crate::engine::EngineError;
 
-/// How long is waited between two looks, in milliseconds.
+/// Interval between two polls, in milliseconds.
 const POLL_INTERVAL_MS: i64 = 500;
 
-/// What can let a run go on from outside, its children included: their versions, and the files where documents
-/// are looked for.
+/// The external conditions that can let a run or its children continue: their versions, and the
+/// files where documents are expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeSnapshot {
     versions: BTreeMap<String, u64>,
@@ -24,17 +25,17 @@ pub struct ChangeSnapshot {
 }
 
 impl Driver {
-    /// How things look now.
+    /// Captures the current versions and files.
     ///
     /// # Errors
-    /// Where a run cannot be read.
+    /// If a run cannot be read.
     pub async fn take_change_snapshot(&self, run: &str) -> Result<ChangeSnapshot, EngineError> {
         let mut outlook = ChangeSnapshot { versions: BTreeMap::new(), files: BTreeMap::new() };
         let mut left = vec![run.to_owned()];
         while let Some(run) = left.pop() {
             let (state, protocol) = match self.engine.get_run(&run).await {
                 Ok(outcome) => (outcome.state, outcome.protocol),
-                // A child that is ordered and not yet begun.
+                // A child that is requested and not yet started.
                 Err(EngineError::RunNotFound { .. }) if !outlook.versions.is_empty() => continue,
                 Err(other) => return Err(other),
             };
@@ -56,11 +57,11 @@ impl Driver {
         Ok(outlook)
     }
 
-    /// Waits until things look otherwise, and two looks in a row agree on how: a file that is still being
-    /// written is left alone.
+    /// Waits until the snapshot changes and two successive polls agree, so that a file that is
+    /// still being written is left alone.
     ///
     /// # Errors
-    /// Where a run cannot be read.
+    /// If a run cannot be read.
     pub async fn wait_for_change(
         &self,
         run: &str,

@@ -1,5 +1,5 @@
-//! Runs that start and tell each other. Two runs never share a commit, so each side can find the
-//! other ahead of it or behind, and either way nothing is lost and nothing is done twice.
+//! Runs that start and notify each other. Two runs never share a commit, so each side can be ahead
+//! of the other or behind it; in both cases nothing is lost and nothing is done twice.
 
 use countersign_core::run::{
     ExecutionStatus, InputKind, ParentRun, PendingAction, RunNotification, RunStart, RunState,
@@ -11,8 +11,8 @@ use super::driver::Driver;
 use crate::engine::{EngineError, LiveRun};
 
 impl Driver {
-    /// Starts a child run, unless it was started before a crash. Gives what the parent has to know
-    /// where it cannot be.
+    /// Starts a child run, unless it was started before a crash. Returns the input for the parent
+    /// if the child cannot be started.
     pub(super) async fn start_child(
         &self,
         live: &LiveRun,
@@ -48,8 +48,9 @@ impl Driver {
         Ok(Some(InputKind::ChildEnded { action, completed: false, reason: Some(reason), document }))
     }
 
-    /// What a child is told that nobody waits for, because its parent went on between ordering it and
-    /// its start. It is asked before anything else is done for it; later ones are told by the parent.
+    /// Returns the cancellation for a child that its parent no longer waits for, because the parent
+    /// continued between requesting the child and its start. The driver checks this before it does
+    /// anything else for the child; afterwards the parent sends its own notifications.
     pub(super) async fn find_orphan_cancellation(
         &self,
         state: &RunState,
@@ -68,7 +69,7 @@ impl Driver {
         }
     }
 
-    /// Tells another run something, and gives what the teller has to know then.
+    /// Sends a notification to another run, and returns the input that confirms it to the sender.
     pub(super) async fn notify_run(
         &self,
         teller: &RunState,
@@ -90,7 +91,7 @@ impl Driver {
         };
         let key = format!("told by {}/{action}", teller.run);
         match self.engine.submit_input(other, what, Some(key)).await {
-            // One that was told before, has ended, or never began needs no telling.
+            // A run that was notified before, has ended, or never started needs no notification.
             Ok(_) | Err(EngineError::Rejected(_) | EngineError::RunNotFound { .. }) => {
                 Ok(InputKind::Told { action: action.to_owned() })
             }

@@ -1,8 +1,9 @@
-//! Where the sources of a protocol read, when that is not the folder of work.
+//! The folder that a protocol's sources read from when it is not the working folder.
 
 use countersign_core::protocol::Protocol;
 
-/// The name of the folder with the data of exactly this protocol.
+/// Returns the name of the data folder for exactly this protocol: name, version, and the first 16
+/// characters of the digest.
 #[must_use]
 pub fn data_folder_name(protocol: &Protocol) -> String {
     let digest: String = protocol.digest.chars().filter(char::is_ascii_alphanumeric).collect();

@@ -1,4 +1,5 @@
-//! Documents that lie where they were asked for: whoever puts a file at the suggested path has answered.
+//! Documents that arrive at the path where they were requested: a file at the suggested path
+//! answers the wait.
 
 use countersign_core::json::sha256_hex;
 use countersign_core::run::{InputKind, RunWait, WaitAnswerShape};
@@ -7,16 +8,18 @@ use serde_json::json;
 use super::effect_executor::EffectExecutor;
 use crate::engine::LiveRun;
 
-/// How large a document may be that is taken by itself; a larger one is left to a person's word.
+/// Maximum size of a document that is accepted automatically, in bytes. A person must confirm a
+/// larger one.
 const MAX_DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Who answers then.
+/// The actor recorded for automatic answers.
 const ANSWERED_BY: &str = "workspace";
 
 impl EffectExecutor {
-    /// The answer to a wait whose document has arrived; `tried` are waits that did not take theirs.
+    /// Returns the answer to a wait whose document has arrived; `tried` lists the waits that
+    /// rejected theirs.
     ///
-    /// A wait that is meant for somebody is left to that person: a file does not say who brought it.
+    /// A wait with an assignee is left to that person, because a file does not say who provided it.
     pub(super) async fn find_arrived_document(
         &self,
         live: &LiveRun,
@@ -49,7 +52,7 @@ impl EffectExecutor {
     }
 }
 
-/// Where the document of a wait is looked for.
+/// Returns the path where the document of a wait is expected.
 pub(super) fn suggested_path(wait: &RunWait) -> Option<&str> {
     match &wait.shape {
         Some(WaitAnswerShape::Document { suggested_path, .. }) if wait.who.is_none() => {

@@ -1,4 +1,4 @@
-//! The driver itself: runs are worked on until nothing is left that can be done now.
+//! The driver: works on runs until nothing more can be done now.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,14 +20,16 @@ use super::worker_heartbeat::WorkerHeartbeat;
 use crate::engine::{Engine, EngineError, InputOptions, LiveRun};
 use crate::memory_recorder::record_idle_run;
 
-/// How long is waited, in milliseconds, before a result that could not be kept is offered again; the last
-/// again and again. What a model said is dear; a store that stays away is told all the same.
+/// Delays in milliseconds before a result that the store could not keep is submitted again; the
+/// last delay repeats. A model's reply is expensive, so the driver retries before it reports that
+/// the store is unavailable.
 const STORE_RETRY_DELAYS_MS: [i64; 4] = [100, 300, 1_000, 3_000];
 
-/// When a run that cannot be worked on at all, because it or its protocol is damaged, is looked at again.
+/// Delay in milliseconds before a run that cannot be processed at all, because it or its protocol
+/// is damaged, is tried again.
 const DAMAGED_RUN_RETRY_MS: i64 = 60_000;
 
-/// Works on runs.
+/// Performs the pending actions of runs under a lease, on behalf of one worker.
 pub struct Driver {
     pub(super) engine: Arc<Engine>,
     models: Arc<dyn ModelResolver>,
@@ -35,16 +37,17 @@ pub struct Driver {
     worker: String,
     heartbeat: Option<Arc<WorkerHeartbeat>>,
     lease_ttl: i64,
-    /// How long a result is offered to a store that is away, in milliseconds.
+    /// How long a result is retried while the store is unavailable, in milliseconds.
     store_retry_window: i64,
     stopping: AtomicBool,
-    /// Runs that are worked on right now: a lease tells workers apart, not the calls of one.
+    /// Runs that this driver works on now: a lease distinguishes workers, not calls of one worker.
     busy_runs: Mutex<BTreeSet<RunId>>,
-    /// Rings when one of them is not any more.
+    /// Notified when a run leaves `busy_runs`.
     run_released: Notify,
 }
 
-/// A run is worked on by one call at a time. Ends with the call, however that ends.
+/// Ensures that one call at a time works on a run. The guard releases the run when the call ends,
+/// for whatever reason.
 struct BusyRunGuard<'d> {
     driver: &'d Driver,
     run: &'d RunId,
@@ -58,7 +61,7 @@ impl Drop for BusyRunGuard<'_> {
 }
 
 impl Driver {
-    /// A worker with a name that no other has.
+    /// Creates a driver for a worker; `worker` must be unique among all workers.
     #[must_use]
     pub fn new(
         engine: Arc<Engine>,
@@ -80,26 +83,29 @@ impl Driver {
         }
     }
 
-    /// The same, with leases that last so many milliseconds without being renewed.
+    /// Sets how long a lease lasts without renewal, in milliseconds. The default is
+    /// [`DEFAULT_LEASE_TTL_MS`].
     #[must_use]
     pub fn with_lease_ttl(self, term: i64) -> Self {
         Self { lease_ttl: term, ..self }
     }
 
-    /// The same, but a result that cannot be kept is offered for so many milliseconds, also where the disk
-    /// is full: whoever stays has the time.
+    /// Sets how long a result that cannot be stored is retried, in milliseconds. A window longer
+    /// than the default also retries when the disk is full, because a long-running process has the
+    /// time.
     #[must_use]
     pub fn with_store_retry(self, patience: i64) -> Self {
         Self { store_retry_window: patience, ..self }
     }
 
-    /// Lets what is under way end, and begins nothing more: runs are given back as they are.
+    /// Stops the driver: current work ends, no new work starts, and runs are released as they are.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
-    /// Gives back every run that it holds, as when it is about to end while work is under way. Call it when no
-    /// work goes on any more: what was under way is done again by whoever goes on.
+    /// Releases every run that this worker holds, for a process that exits while work is in
+    /// progress. Call it when no work is running any more; the next worker repeats the unfinished
+    /// work.
     pub async fn release_leases(&self) -> Result<(), StoreError> {
         let store = self.engine.store();
         for lease in store.list_leases(self.engine.clock().now().0, usize::MAX).await? {
@@ -110,18 +116,19 @@ impl Driver {
         Ok(())
     }
 
-    /// A worker that others on this machine can see to be alive; it goes by the name it announced.
+    /// Adds a heartbeat that lets other workers on this machine see that this one is alive. The
+    /// driver takes the worker name of the heartbeat.
     #[must_use]
     pub fn with_heartbeat(self, presence: impl Into<Arc<WorkerHeartbeat>>) -> Self {
         let presence = presence.into();
         Self { worker: presence.worker().to_owned(), heartbeat: Some(presence), ..self }
     }
 
-    /// Works on a run, and on those it starts and tells, until each has come to rest. Tells where
-    /// the first one did. Runs that are started together are worked on side by side.
+    /// Works on a run, and on the runs that it starts and notifies, until each is idle. Returns why
+    /// the first run is idle. Runs that are started together are processed concurrently.
     ///
-    /// May be dropped at any moment, and called again: what was kept is kept, and what was under way
-    /// is done again under the same id.
+    /// The future may be dropped at any time and the call repeated: committed results stay, and
+    /// unfinished actions are performed again under the same id.
     pub async fn drive(&self, run: &str) -> Result<IdleReason, EngineError> {
         let first = self.engine.run_id(run);
         let mut works = KeyedFutures::new();
@@ -129,7 +136,7 @@ impl Driver {
         let mut rest = IdleReason::LeasedElsewhere;
         while let Some((run, reached)) = works.next().await {
             let (reached, others) = reached?;
-            // One of our own works may hold it, and tells where it came to rest.
+            // Another of our own tasks may hold the run, and reports its idle reason.
             if run == first && reached != IdleReason::LeasedElsewhere {
                 rest = reached;
             }
@@ -140,15 +147,15 @@ impl Driver {
         Ok(rest)
     }
 
-    /// Works on a run that was taken already, asked for at a moment, until it rests. Runs that it starts
-    /// and tells are due by themselves, for any worker.
+    /// Works on a run that is already leased until it is idle; `since` is when the lease was
+    /// requested. Runs that it starts and notifies become due by themselves, for any worker.
     pub async fn drive_leased(
         &self,
         lease: Lease,
         since: Timestamp,
     ) -> Result<IdleReason, EngineError> {
         let run = lease.run.clone();
-        // An earlier call whose lease ran out may be about to find that out.
+        // An earlier call whose lease expired may be about to notice that.
         let turn = loop {
             let left = self.run_released.notified();
             if let Some(turn) = self.try_mark_busy(&run) {
@@ -166,7 +173,7 @@ impl Driver {
         }
     }
 
-    /// Works on one run until it rests. Tells which runs have to be worked on because of it.
+    /// Works on one run until it is idle. Also returns the runs that need work because of it.
     async fn drive_single_run(&self, run: RunId) -> Result<(IdleReason, Vec<RunId>), EngineError> {
         let mut others = Vec::new();
         loop {
@@ -188,15 +195,16 @@ impl Driver {
         }
     }
 
-    /// Why a run could not be taken: somebody holds it, or it is parked.
+    /// Returns why a run could not be leased: another worker holds it, or it is parked.
     async fn find_refusal_reason(&self, run: &RunId) -> Result<IdleReason, EngineError> {
         let head = self.engine.store().load_head(run).await?;
         let parked = head.is_some_and(|head| head.is_parked(self.engine.clock().now().0));
         Ok(if parked { IdleReason::Parked } else { IdleReason::LeasedElsewhere })
     }
 
-    /// Works on a run that is held, and gives it back. `Empty` where it has to be looked at again: whoever
-    /// gave it something meanwhile found it held, and left it to us.
+    /// Works on a leased run and releases it. Returns `None` if the run must be checked again,
+    /// because a client that submitted an input meanwhile found the run leased and left it to this
+    /// driver.
     async fn drive_until_idle(
         &self,
         run: &RunId,
@@ -205,7 +213,7 @@ impl Driver {
     ) -> Result<Option<IdleReason>, EngineError> {
         let (rest, live) = match self.run_action_loop(run, &mut hold, others).await {
             Ok(worked) => worked,
-            // Our lease ran out, and another works on it.
+            // Our lease expired, and another worker has the run.
             Err(EngineError::Store(StoreError::Fenced { .. })) => {
                 return Ok(Some(IdleReason::LeasedElsewhere));
             }
@@ -228,7 +236,7 @@ impl Driver {
         match rests {
             Ok(true) => Ok(Some(rest)),
             Ok(false) => Ok(None),
-            // The lease runs out by itself; what counts is whether there is something new.
+            // The lease expires by itself; what matters is whether there is a new version.
             Err(_) => {
                 let head = self.engine.store().load_head(run).await?;
                 let same = head.is_none_or(|head| head.version <= live.state.version);
@@ -237,11 +245,12 @@ impl Driver {
         }
     }
 
-    /// Gives back a run that cannot be worked on, so that nobody tries again and again.
+    /// Releases a run that cannot be processed and delays its next attempt, so that workers do not
+    /// try it continuously.
     async fn defer_run(&self, run: &RunId, hold: DriverLease<'_>) {
         let later = self.engine.clock().now().plus_millis(DAMAGED_RUN_RETRY_MS);
         match self.engine.store().load_head(run).await {
-            // Where that fails, the lease runs out by itself.
+            // If this fails, the lease expires by itself.
             Ok(Some(head)) => drop(hold.release_until(head.version, Some(later)).await),
             _ => hold.release().await,
         }
@@ -253,16 +262,17 @@ impl Driver {
         fresh.then_some(BusyRunGuard { driver: self, run })
     }
 
-    /// Works until nothing can be done, and tells at which point that was.
+    /// Performs actions until nothing can be done, and returns the idle reason with the run's
+    /// state.
     async fn run_action_loop(
         &self,
         run: &RunId,
         hold: &mut DriverLease<'_>,
         others: &mut Vec<RunId>,
     ) -> Result<(IdleReason, Arc<LiveRun>), EngineError> {
-        // Orders that only other runs, or people, can finish.
+        // Actions that only other runs or people can finish.
         let mut left: Vec<String> = Vec::new();
-        // Waits that did not take the document that lies where it was asked for.
+        // Waits that rejected the document at their suggested path.
         let mut tried: Vec<String> = Vec::new();
         let begun = self.engine.refresh_live_run(run).await?;
         if let Some(what) = self.find_orphan_cancellation(&begun.state).await? {
@@ -308,7 +318,7 @@ impl Driver {
                     );
                     match self.perform_with_renewal(run, hold, &action, work).await? {
                         Some(done) => done,
-                        // Nobody wants the result any more, and the order is gone.
+                        // The result is no longer needed, and the action is gone.
                         None => continue,
                     }
                 }
@@ -316,7 +326,7 @@ impl Driver {
             match done {
                 None => left.push(action),
                 Some((what, blobs)) => {
-                    // An order that was refused is still out, and so is what is known of it.
+                    // A refused action stays pending, and so does its journal entry.
                     let done = !matches!(what, InputKind::Halted { .. });
                     self.submit_result(run, hold, what, blobs).await?;
                     if done {
@@ -327,8 +337,8 @@ impl Driver {
         }
     }
 
-    /// Does something for a run that is held. Now and then it is asked whether the run is still ours,
-    /// whether something is due, and whether the result is still wanted; `Empty` where it is not.
+    /// Performs work for a leased run. At intervals it renews the lease, submits due alarms, and
+    /// checks whether the result is still needed. Returns `None` if it is not.
     async fn perform_with_renewal<T>(
         &self,
         run: &RunId,
@@ -346,7 +356,7 @@ impl Driver {
             }
             hold.renew().await?;
             match self.submit_tick(run, hold).await {
-                // A store that is away for a while does not end the work.
+                // A store that is unavailable for a while does not end the work.
                 Ok(_) | Err(EngineError::Store(_)) => {}
                 Err(other) => return Err(other),
             }
@@ -358,7 +368,7 @@ impl Driver {
         }
     }
 
-    /// When to look: as soon as something is due, and long before the lease runs out.
+    /// Returns when to check next: as soon as an alarm is due, and well before the lease expires.
     async fn compute_next_check(&self, run: &RunId) -> Timestamp {
         let now = self.engine.clock().now();
         let live = self.engine.get_live_run(run).await.ok();
@@ -367,8 +377,8 @@ impl Driver {
         alarm.filter(|at| *at > now).map_or(renewal, |at| at.min(renewal))
     }
 
-    /// Gives a run what came of an order. Where the store is away, it is offered again for a while:
-    /// an order's result is taken once, so that nothing is done twice by it.
+    /// Submits the result of an action. If the store is unavailable, the driver retries for a
+    /// while. A run accepts the result of an action once, so that a retry has no second effect.
     async fn submit_result(
         &self,
         run: &RunId,
@@ -387,14 +397,14 @@ impl Driver {
                     hold.confirm_commit(&lease);
                     return Ok(());
                 }
-                // Its order was dropped meanwhile: a person cancelled, a deadline passed.
+                // The action was dropped meanwhile: a person cancelled, or a deadline passed.
                 Err(EngineError::Rejected(
                     InputRejection::UnknownOrder { .. }
                     | InputRejection::WrongOrder { .. }
                     | InputRejection::Ended { .. },
                 )) => return Ok(()),
-                // An answer that does not fit is not offered again. The result of an order that is still
-                // out would be, for ever.
+                // A rejected answer to a wait is not submitted again. The result of a pending
+                // action would be submitted again endlessly, so that is an error.
                 Err(EngineError::Rejected(_)) if what.action().is_none() => return Ok(()),
                 Err(EngineError::Store(away)) if left > 0 && self.should_retry(&away) => {
                     let pause = pauses.next().unwrap_or(STORE_RETRY_DELAYS_MS[3]).min(left);
@@ -407,13 +417,13 @@ impl Driver {
         }
     }
 
-    /// Whether a store may be asked again after this.
+    /// Returns whether the store operation may be retried after this error.
     fn should_retry(&self, away: &StoreError) -> bool {
         let patient = self.store_retry_window > STORE_RETRY_DELAYS_MS.iter().sum();
         away.is_transient() && (patient || !matches!(away, StoreError::DiskFull))
     }
 
-    /// Lets time go by for a run, where something is due.
+    /// Submits `Ticked` if an alarm of the run is due. Returns whether the run accepted it.
     async fn submit_tick(&self, run: &RunId, hold: &DriverLease<'_>) -> Result<bool, EngineError> {
         let live = self.engine.get_live_run(run).await?;
         let due = |at: Timestamp| at <= self.engine.clock().now();

@@ -1,4 +1,4 @@
-//! Holding a run while it is worked on: a lease that is renewed as long as the work takes.
+//! The lease that a driver holds on a run and renews while it works.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -8,21 +8,21 @@ use countersign_store::{Lease, RunId, StoreError};
 use super::worker_heartbeat::WorkerHeartbeat;
 use crate::engine::{Engine, EngineError};
 
-/// How long a lease lasts without being renewed, unless somebody says otherwise, in milliseconds. A dead
-/// worker's runs go on after that.
+/// Default time that a lease lasts without renewal, in milliseconds. After that, other workers
+/// continue the runs of a dead worker.
 pub const DEFAULT_LEASE_TTL_MS: i64 = 30_000;
 
-/// A run that is held.
+/// A run that this driver holds a lease on.
 pub(super) struct DriverLease<'e> {
     engine: &'e Engine,
     lease: Lease,
     lease_ttl: i64,
-    /// Until when nobody else can have the run, by our own clock.
+    /// Until when no other worker can acquire the run, by our own clock, in Unix milliseconds.
     valid_until: AtomicI64,
 }
 
 impl<'e> DriverLease<'e> {
-    /// Takes a run for a worker; `Empty` while it is another's.
+    /// Acquires a run for a worker. Returns `None` while another worker holds it.
     pub(super) async fn acquire(
         engine: &'e Engine,
         run: &RunId,
@@ -37,7 +37,7 @@ impl<'e> DriverLease<'e> {
             && let Some(other) = engine.store().load_head(run).await?.and_then(|head| head.lease)
             && presence.is_worker_dead(&other.worker)
         {
-            // A lease is given back once: where somebody else noticed too, one of us gets the run.
+            // A lease is expired once: if another worker noticed too, one of the two gets the run.
             engine.store().expire_lease(&other).await?;
             since = engine.clock().now();
             lease = request_lease(engine, run, worker, term).await?;
@@ -45,7 +45,7 @@ impl<'e> DriverLease<'e> {
         Ok(lease.map(|lease| Self::from_lease(engine, lease, term, since)))
     }
 
-    /// A run that was asked for at a moment, and taken.
+    /// Wraps a lease that was acquired by a request made at `since`.
     pub(super) fn from_lease(
         engine: &'e Engine,
         lease: Lease,
@@ -60,18 +60,19 @@ impl<'e> DriverLease<'e> {
         }
     }
 
-    /// The lease for a commit that is made now, which renews it.
+    /// Returns the lease for a commit that is made now; the commit renews it.
     pub(super) fn to_renewed_lease(&self) -> Lease {
         let until = self.engine.clock().now().plus_millis(self.lease_ttl).0;
         Lease { until, ..self.lease.clone() }
     }
 
-    /// A commit with this lease was kept.
+    /// Records that a commit with this lease was stored.
     pub(super) fn confirm_commit(&self, lease: &Lease) {
         self.valid_until.fetch_max(lease.until, Ordering::Relaxed);
     }
 
-    /// Holds on. Fails where the run is another's by now: what is done for it could not be kept.
+    /// Renews the lease. Fails if another worker has the run by now, because no result could be
+    /// committed.
     pub(super) async fn renew(&mut self) -> Result<(), EngineError> {
         let Lease { run, worker, epoch, .. } = &self.lease;
         let epoch = *epoch;
@@ -79,8 +80,8 @@ impl<'e> DriverLease<'e> {
         let lost = |current| Err(StoreError::Fenced { epoch, current }.into());
         match request_lease(self.engine, run, worker, self.lease_ttl).await {
             Ok(Some(lease)) if lease.epoch <= epoch + 1 => {
-                // One more than ours: it ran out, because the machine slept or the store was gone,
-                // and nobody has had the run since.
+                // One more than our epoch: the lease expired, because the machine slept or the
+                // store was unavailable, and no other worker has had the run since.
                 self.lease = lease;
                 self.valid_until.fetch_max(until, Ordering::Relaxed);
                 Ok(())
@@ -91,21 +92,22 @@ impl<'e> DriverLease<'e> {
                 lost(current)
             }
             Ok(None) => lost(epoch + 1),
-            // A store that cannot be reached takes the run from nobody; the commit will tell.
+            // An unreachable store gives the run to no other worker; the next commit reveals the
+            // outcome.
             Err(EngineError::Store(_)) => Ok(()),
             Err(other) => Err(other),
         }
     }
 
-    /// Holds on where the lease may have run out unseen: a process that was stopped and goes on must not
-    /// begin anything for a run that is another's by now.
+    /// Renews the lease if it may have expired unnoticed. A process that was suspended and resumes
+    /// must not start work for a run that another worker has by now.
     pub(super) async fn renew_if_late(&mut self) -> Result<(), EngineError> {
         let late = self.engine.clock().now().0 >= self.valid_until.load(Ordering::Relaxed);
         if late { self.renew().await } else { Ok(()) }
     }
 
-    /// Gives the run back because nothing can be done for it before a moment. Tells whether it rests:
-    /// not where somebody gave it something since this version, or where it is another's.
+    /// Releases the run because nothing can be done for it before `wake_at`. Returns whether the
+    /// run is idle: false if it received an input since `version`, or if another worker has it.
     pub(super) async fn release_until(
         self,
         version: u64,
@@ -115,7 +117,7 @@ impl<'e> DriverLease<'e> {
         Ok(self.engine.store().suspend_run(&self.lease, version, wake_at).await?)
     }
 
-    /// Gives the run back. Where that fails, the lease runs out by itself.
+    /// Releases the run. If this fails, the lease expires by itself.
     pub(super) async fn release(self) {
         drop(self.engine.store().release_lease(&self.lease).await);
     }

@@ -1,4 +1,5 @@
-//! Doing one order: have an effect, use a tool, run a hook. How models are asked stands in `asking`.
+//! Performs a single action: an effect, a tool call, or a hook. Model calls are in
+//! `ask_step_model`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,25 +25,26 @@ use crate::tool;
 use crate::trust::{ActionGuard, WantedAction};
 use crate::workspace::Workspace;
 
-/// What orders are done with.
+/// The resources that actions need: workspace, guard, journal, and retrievers.
 pub struct EffectExecutor {
     workspace: Workspace,
     guard: ActionGuard,
     journal: EffectJournal,
     folder: PathBuf,
     retriever_factory: Option<Arc<dyn RetrieverFactory>>,
-    /// Where protocols that are not in the folder of work have their data.
+    /// Folder with the data of protocols whose data is not in the working folder.
     data_folder: Option<PathBuf>,
 }
 
-/// Who halts a run that wants what nobody permits.
+/// The actor recorded when a run is halted because an action is not permitted.
 const HALTED_BY: &str = "trust";
 
-/// What came of an order, and the bytes it speaks of; nothing where somebody else must do it.
+/// The result of an action and the bytes it refers to; `None` if another party must perform it.
 pub(super) type PerformedAction = Option<(InputKind, Vec<Blob>)>;
 
 impl EffectExecutor {
-    /// Hands that work in a folder, do what the guard permits, and keep their notes in a journal.
+    /// Creates an executor that works in `folder`, performs what the guard permits, and records
+    /// effects in a journal.
     #[must_use]
     pub fn new(
         workspace: Workspace,
@@ -63,31 +65,32 @@ impl EffectExecutor {
         }
     }
 
-    /// The workspace as the runs of a protocol see it.
+    /// Returns the workspace with the restrictions of the protocol's policy.
     pub(super) fn workspace_for(&self, protocol: &Protocol) -> Workspace {
         self.workspace.with_policy(&protocol.policy)
     }
 
-    /// The same hands, with more kinds of sources to look things up in.
+    /// Adds a factory for further kinds of retrieval sources.
     #[must_use]
     pub fn with_retriever_factory(self, kinds: Arc<dyn RetrieverFactory>) -> Self {
         Self { retriever_factory: Some(kinds), ..self }
     }
 
-    /// The same hands. Where this folder has one named like [`data_folder_name`] says, the sources of that
-    /// protocol read there instead of in the folder of work.
+    /// Sets a folder of protocol data. If it has a subfolder with the name that
+    /// [`data_folder_name`] returns, the sources of that protocol read there instead of in the
+    /// working folder.
     #[must_use]
     pub fn with_data_folder(self, folder: PathBuf) -> Self {
         Self { data_folder: Some(folder), ..self }
     }
 
-    /// The folder that the sources of a protocol read in.
+    /// Returns the folder that the sources of a protocol read from.
     fn find_source_folder(&self, protocol: &Protocol) -> PathBuf {
         let own = self.data_folder.as_ref().map(|data| data.join(data_folder_name(protocol)));
         own.filter(|own| own.is_dir()).unwrap_or_else(|| self.folder.clone())
     }
 
-    /// Does an order of a run.
+    /// Performs an action of a run.
     pub(super) async fn execute_action(
         &self,
         engine: &Engine,
@@ -98,7 +101,8 @@ impl EffectExecutor {
     ) -> PerformedAction {
         let LiveRun { state, protocol, .. } = live;
         let id = format!("{}/{action}", state.run);
-        // What nobody permits is not begun, and no source is opened for it. The order stays out.
+        // An action that is not permitted is not started, and no source is opened for it. It stays
+        // pending.
         if let Some(wanted) = WantedAction::from_action(protocol, order)
             && let Err(reason) = self.guard.permit(&state.run, protocol, wanted).await
         {
@@ -148,7 +152,7 @@ impl EffectExecutor {
         }
     }
 
-    /// Drops the note about an effect whose result the run has, or does not want any more.
+    /// Removes the journal entry of an effect whose result the run has, or no longer needs.
     pub(super) async fn forget_effect(&self, run: &str, action: &str, order: &PendingAction) {
         let noted = |effect: &EffectCall| {
             matches!(effect, EffectCall::Run { .. } | EffectCall::Http { .. })
@@ -157,7 +161,7 @@ impl EffectExecutor {
             && noted(effect)
         {
             let (journal, id) = (self.journal.clone(), format!("{run}/{action}"));
-            // A note that stays is never read again: its id is not.
+            // A remaining entry is never read again, because action ids are not reused.
             drop(tokio::task::spawn_blocking(move || journal.remove_entry(&id)).await);
         }
     }
@@ -191,7 +195,8 @@ impl EffectExecutor {
     }
 }
 
-/// Halts a run whose order nobody permits; it can be resumed when somebody does.
+/// Returns the input that halts a run whose action is not permitted. The run can be resumed after
+/// the permission is granted.
 pub(super) fn build_halt_input(reason: String) -> (InputKind, Vec<Blob>) {
     (InputKind::Halted { by: HALTED_BY.to_owned(), reason: Some(reason) }, Vec::new())
 }
@@ -209,7 +214,7 @@ fn build_effect_input(action: &str, result: Result<serde_json::Value, EffectErro
     }
 }
 
-/// A reply that somebody hands in for the model of a step.
+/// Returns the input for a reply that a person submits in place of the model of a step.
 #[must_use]
 pub fn build_manual_reply(action: &str, text: &str, by: &str) -> InputKind {
     InputKind::ModelReplied(Box::new(ModelReply {

@@ -1,34 +1,35 @@
-//! Why a driver has nothing to do.
+//! The reasons why a driver has nothing to do for a run.
 
 use countersign_core::run::{ExecutionStatus, PendingAction, Timestamp, next_alarm};
 
 use crate::engine::LiveRun;
 
-/// Where a run came to rest.
+/// Why a run is idle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdleReason {
-    /// It is over.
+    /// The run has ended with this status.
     Ended(ExecutionStatus),
-    /// A person stopped it.
+    /// A person or the engine halted the run.
     Halted,
-    /// It waits for people.
+    /// The run waits for people.
     WaitingForInput,
-    /// It goes on by itself at this moment.
+    /// The run continues by itself at this timestamp.
     WaitingUntil(Timestamp),
-    /// A model is to be asked, and nobody says which: hand the reply in.
+    /// A step needs a reply and no model is configured; submit the reply manually.
     NeedsReply,
-    /// It waits for another run.
+    /// The run waits for the child run with this id.
     WaitingForChild(String),
-    /// Somebody else is working on it.
+    /// Another worker holds the lease.
     LeasedElsewhere,
-    /// Too many workers ended while working on it: nobody takes it until somebody resumes it.
+    /// Too many workers died while working on the run. No worker leases it until a person resumes
+    /// it.
     Parked,
-    /// We stopped, and gave it back; it is for somebody else to go on.
+    /// This driver was stopped and released the run; another worker can continue it.
     DriverStopped,
 }
 
 impl IdleReason {
-    /// Why nothing can be done for a run now.
+    /// Returns why nothing can be done for a run now.
     pub(super) fn from_run(live: &LiveRun, now: Timestamp) -> Self {
         let state = &live.state;
         let status = state.status();

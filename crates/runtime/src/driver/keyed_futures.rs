@@ -1,30 +1,30 @@
-//! Several works under way in one task: whichever is done first is told first. Nothing is spawned, so that
-//! whoever drops the whole drops every part.
+//! Runs several futures in one task and yields each as it completes. Nothing is spawned, so
+//! dropping the collection drops every future.
 
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
 
-/// One of them.
 type TaskFuture<'w, T> = Pin<Box<dyn Future<Output = T> + Send + 'w>>;
 
-/// Works under way, each with what it is told by.
+/// A collection of running futures, each with a key that identifies its result.
 pub(super) struct KeyedFutures<'w, K, T> {
     tasks: Vec<(K, TaskFuture<'w, T>)>,
 }
 
 impl<'w, K, T> KeyedFutures<'w, K, T> {
-    /// None yet.
+    /// Creates an empty collection.
     pub(super) fn new() -> Self {
         Self { tasks: Vec::new() }
     }
 
-    /// Begins one more.
+    /// Adds a future to the collection.
     pub(super) fn push(&mut self, key: K, work: impl Future<Output = T> + Send + 'w) {
         self.tasks.push((key, Box::pin(work)));
     }
 
-    /// The next that is done; of several the one that began first. `Empty` where none is under way.
+    /// Returns the next completed future; if several are ready, the one added first. Returns `None`
+    /// if the collection is empty.
     pub(super) async fn next(&mut self) -> Option<(K, T)> {
         if self.tasks.is_empty() {
             return None;
@@ -52,7 +52,7 @@ mod tests {
     async fn works_go_on_beside_one_another() {
         let (give, take) = oneshot::channel();
         let mut works = KeyedFutures::new();
-        // The first can only be done once the second is.
+        // The first future can complete only after the second.
         works.push("first", async move { take.await.unwrap() });
         works.push("second", async move { give.send(7).map_or(0, |()| 1) });
         assert_eq!(works.next().await, Some(("second", 1)));

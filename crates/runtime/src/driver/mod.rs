@@ -1,8 +1,8 @@
-//! The driver: does what runs order, and gives them what came of it.
+//! The driver performs the pending actions of runs and submits their results.
 //!
-//! It is the first user of the door that everybody has: it asks a run what is out, does it, and hands
-//! the result in. Each order has an id that stays the same after a crash, so an order may be done again
-//! and none is lost.
+//! It uses the same public interface as every other client: it asks a run for its pending actions,
+//! performs them, and submits the results. Each action has an id that stays the same after a crash,
+//! so an action may be performed again and none is lost.
 
 mod model_resolver;
 mod worker_heartbeat;

@@ -1,4 +1,4 @@
-//! Which model answers to which name.
+//! Resolves model names to models.
 
 use std::fmt::Display;
 use std::io::Read as _;
@@ -15,28 +15,30 @@ use countersign_models::{
 use crate::lru_cache::LruCache;
 use crate::trust::is_outside_folder;
 
-/// How long a script may be.
+/// Maximum size of a script, in bytes.
 const MAX_SCRIPT_BYTES: u64 = 8 << 20;
 
-/// How many models are kept connected at most: runs name them, and any can be connected again.
+/// Maximum number of connected models in the cache. Runs choose the names, and any model can be
+/// connected again.
 const MAX_CACHED_MODELS: usize = 256;
 
-/// Finds models by name.
+/// Resolves model names to connected models.
 pub trait ModelResolver: Send + Sync {
-    /// The model of a name; `Empty` where a person takes its place, or why there is none.
+    /// Returns the model of a name; `Ok(None)` if a person replies in its place, or an error
+    /// message if there is no such model.
     fn resolve_model(&self, name: &str) -> Result<Option<Arc<dyn ChatModel>>, String>;
 }
 
-/// Models that are connected as their names are met.
+/// A resolver that connects models on first use and caches them.
 pub struct CachedModelResolver {
     settings: ModelSettings,
-    /// What scripts' paths are relative to.
+    /// Base folder for relative script paths.
     folder: PathBuf,
     cache: Mutex<LruCache<String, Arc<dyn ChatModel>>>,
 }
 
 impl CachedModelResolver {
-    /// With these keys and addresses; paths of scripts are meant from `folder`.
+    /// Creates a resolver with these API keys and addresses; script paths are relative to `folder`.
     #[must_use]
     pub fn new(settings: ModelSettings, folder: PathBuf) -> Self {
         Self { settings, folder, cache: Mutex::new(LruCache::new(MAX_CACHED_MODELS)) }
@@ -70,8 +72,8 @@ impl CachedModelResolver {
         model
     }
 
-    /// Reads a script: inside the folder no link leads out of it; one that lies elsewhere was permitted
-    /// by a person.
+    /// Reads a script. Inside the folder, no link can lead out of it; a script outside it was
+    /// permitted by a person.
     fn read_script(&self, file: &Path) -> Result<Arc<dyn ChatModel>, String> {
         let shown = file.display().to_string();
         let fault = |why: &dyn Display| format!("cannot read the script `{shown}`: {why}");
@@ -84,7 +86,7 @@ impl CachedModelResolver {
         };
         let folder = Dir::open_ambient_dir(&folder, ambient_authority());
         let folder = folder.map_err(|error| fault(&error))?;
-        // A pipe would never end, and some files have no end.
+        // Reading a pipe would never end, and some special files have no end.
         if !folder.metadata(&inside).map_err(|error| fault(&error))?.is_file() {
             return Err(fault(&"it is no file"));
         }

@@ -1,8 +1,8 @@
-//! Which order is done next.
+//! Selects the next action to perform.
 
 use countersign_core::run::{PendingAction, RunState, Timestamp};
 
-/// The order to do next: the oldest that is ready and not left for others.
+/// Returns the next action: the oldest one that is ready and not listed in `left`.
 pub(super) fn select_next_action(
     state: &RunState,
     now: Timestamp,
@@ -13,7 +13,8 @@ pub(super) fn select_next_action(
     next.map(|(id, order)| (id.clone(), order.clone()))
 }
 
-/// Ids are a version and a number in it, and `10.1` is younger than `9.2`.
+/// Parses an action id, which is a version and a number within it, so that `10.1` sorts after
+/// `9.2`.
 fn parse_action_id(id: &str) -> (u64, u64) {
     let (version, number) = id.split_once('.').unwrap_or((id, "0"));
     let read = |text: &str| text.parse().unwrap_or(u64::MAX);

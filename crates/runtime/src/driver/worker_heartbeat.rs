@@ -1,8 +1,9 @@
-//! Telling a dead worker from a slow one, on one machine: each keeps a file locked while it lives.
+//! Distinguishes a dead worker from a slow one on the same machine: each worker keeps a file locked
+//! while it lives.
 //!
-//! The system lets go of a lock when its process ends, however it ends. So whoever finds a run held by
-//! a worker whose lock is free need not wait for the lease to run out. Nothing depends on it: without
-//! a file, a worker counts as alive, and its lease decides.
+//! The operating system releases the lock when the process ends, for whatever reason. A worker that
+//! finds a run leased by another worker whose lock is free need not wait for the lease to expire.
+//! This is only an optimization: without a file, a worker counts as alive, and its lease decides.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -12,18 +13,18 @@ use crate::private_files;
 
 const LOCK_EXTENSION: &str = "lock";
 
-/// A worker that can be seen to live by others that use the same folder.
+/// A worker whose liveness is visible to other workers that use the same folder.
 #[derive(Debug)]
 pub struct WorkerHeartbeat {
     folder: PathBuf,
     worker: String,
-    /// Locked until this is dropped, or the process ends.
+    /// Locked until this value is dropped or the process ends.
     _file: File,
 }
 
 impl WorkerHeartbeat {
-    /// Announces a worker in a folder, which is made where it is missing. Its name must be one that a
-    /// file can have.
+    /// Announces a worker in a folder, which is created if missing. The worker name must be a valid
+    /// file name.
     pub fn announce(folder: &Path, worker: &str) -> io::Result<Self> {
         let file = private_files::lock_file(&lock_path(folder, worker))?;
         let presence = Self { folder: folder.to_owned(), worker: worker.to_owned(), _file: file };
@@ -31,13 +32,13 @@ impl WorkerHeartbeat {
         Ok(presence)
     }
 
-    /// The worker's name.
+    /// Returns the worker's name.
     #[must_use]
     pub fn worker(&self) -> &str {
         &self.worker
     }
 
-    /// Whether a worker was here and has ended.
+    /// Returns whether a worker announced itself here and has ended.
     pub(crate) fn is_worker_dead(&self, worker: &str) -> bool {
         let Ok(file) = File::open(lock_path(&self.folder, worker)) else { return false };
         match file.try_lock() {
@@ -46,8 +47,8 @@ impl WorkerHeartbeat {
         }
     }
 
-    /// Clears away the files of workers that began an hour ago and more and have ended; until then they tell others
-    /// that their leases need not be waited for.
+    /// Removes the files of workers that started more than an hour ago and have ended. Until then,
+    /// the files tell others not to wait for the workers' leases.
     fn remove_stale_files(&self) {
         const HOUR: std::time::Duration = std::time::Duration::from_hours(1);
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
@@ -57,7 +58,7 @@ impl WorkerHeartbeat {
             let worker = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             let ours = path.extension().is_some_and(|extension| extension == LOCK_EXTENSION);
             if ours && old && self.is_worker_dead(worker) {
-                // Another that tidies up may have been first.
+                // Another process that cleans up may have removed it first.
                 drop(fs::remove_file(&path));
             }
         }
@@ -66,7 +67,7 @@ impl WorkerHeartbeat {
 
 impl Drop for WorkerHeartbeat {
     fn drop(&mut self) {
-        // A lease that was not given back runs out by itself; nobody needs the file for that.
+        // A lease that was not released expires by itself, without the file.
         drop(fs::remove_file(lock_path(&self.folder, &self.worker)));
     }
 }
@@ -86,7 +87,7 @@ mod tests {
         let other = WorkerHeartbeat::announce(folder.path(), "other").unwrap();
         assert!(!ours.is_worker_dead("other"), "it lives");
         assert!(!ours.is_worker_dead("stranger"), "nobody knows");
-        // A process that is killed lets go of the lock and leaves the file.
+        // A killed process releases the lock and leaves the file.
         File::create(lock_path(folder.path(), "killed")).unwrap();
         assert!(ours.is_worker_dead("killed"));
         drop(other);

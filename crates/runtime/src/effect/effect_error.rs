@@ -1,4 +1,4 @@
-//! Why an effect was not had: whose fault it is, and whether trying again can help.
+//! Why an effect failed: the kind of failure, and whether a retry can help.
 
 use serde_json::Value;
 use thiserror::Error;
@@ -6,45 +6,47 @@ use thiserror::Error;
 use super::EffectJournalError;
 use crate::workspace::WorkspaceError;
 
-/// An effect that failed.
+/// A failed effect, with its kind and whether it can be retried.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error("{message}")]
 pub struct EffectError {
-    /// What kind of failure it is.
+    /// The category of the failure.
     pub kind: EffectErrorKind,
-    /// A sentence for people. Nothing that a model or another system wrote is in it.
+    /// A sentence for people. It contains no text written by a model or another system.
     pub message: String,
-    /// Whether the same order may succeed later.
+    /// Whether the same action may succeed later.
     pub retryable: bool,
-    /// What the other side said: exit code and streams, or status and body.
+    /// What the other side returned: exit code and output streams, or status and body. Absent if
+    /// there was no response.
     pub detail: Option<Value>,
 }
 
-/// The kinds of failure.
+/// The categories of effect failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EffectErrorKind {
-    /// The policy does not allow it.
+    /// The policy does not allow the effect.
     NotAllowed,
-    /// The policy names it, and this runtime does not have it.
+    /// The policy names a resource that this runtime does not have.
     NotConfigured,
-    /// The order itself makes no sense: a path that leads out, an address that is none.
+    /// The action itself is invalid, such as a path that leaves the workspace or a malformed
+    /// address.
     Invalid,
-    /// The id was used for another order.
+    /// The action id was used for another effect.
     Conflict,
-    /// There is a file already, and it holds something else.
+    /// The file exists already with other content.
     Exists,
-    /// The other side said no, or ended badly.
+    /// The other side refused, or the program ended with an error.
     Failed,
-    /// It took too long.
+    /// The effect exceeded its time limit.
     TimedOut,
-    /// There is more of it than the limits allow.
+    /// The data exceeds the size limits.
     TooLarge,
-    /// The world was not there: disk, network, program file.
+    /// A resource was not available: disk, network, or program file.
     Unavailable,
 }
 
 impl EffectErrorKind {
-    /// The name in events and files.
+    /// Returns the name used in events and files.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -62,19 +64,19 @@ impl EffectErrorKind {
 }
 
 impl EffectError {
-    /// A failure that trying again does not mend.
+    /// Creates an error that a retry cannot fix.
     #[must_use]
     pub fn new_permanent(kind: EffectErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), retryable: false, detail: None }
     }
 
-    /// A failure that may pass.
+    /// Creates an error that may go away on a retry.
     #[must_use]
     pub fn new_transient(kind: EffectErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), retryable: true, detail: None }
     }
 
-    /// The same with what the other side said.
+    /// Adds what the other side returned.
     #[must_use]
     pub fn with_detail(self, detail: Value) -> Self {
         Self { detail: Some(detail), ..self }
@@ -84,7 +86,7 @@ impl EffectError {
 impl From<WorkspaceError> for EffectError {
     fn from(error: WorkspaceError) -> Self {
         match error {
-            // A full disk may be emptied.
+            // Disk space may become free again.
             WorkspaceError::Io { .. } => {
                 Self::new_transient(EffectErrorKind::Unavailable, error.to_string())
             }

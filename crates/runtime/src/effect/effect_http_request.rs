@@ -13,19 +13,19 @@ use super::host_rule::is_loopback;
 use super::lossless_json::parse_lossless;
 use super::{EffectError, EffectErrorKind, HostRule};
 
-/// How much of an answer is kept.
+/// Maximum size of a response body that is kept, in bytes.
 const BODY_LIMIT: usize = 1024 * 1024;
 
-/// How long a call may take, from the first byte to the last.
+/// Maximum duration of a call, from the first byte to the last.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// How many redirects on the same host are followed.
+/// Maximum number of redirects that are followed, on the same host only.
 const MAX_REDIRECTS: usize = 5;
 
 const METHODS: [Method; 6] =
     [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
-/// A call that the policy allows.
+/// A request that the policy allows.
 #[derive(Debug)]
 pub(super) struct EffectHttpRequest {
     method: Method,
@@ -36,7 +36,7 @@ pub(super) struct EffectHttpRequest {
 }
 
 impl EffectHttpRequest {
-    /// Checks a call before anything of it is done.
+    /// Validates a request before anything is sent.
     pub(super) fn prepare(
         method: &str,
         url: &str,
@@ -61,7 +61,7 @@ impl EffectHttpRequest {
         })
     }
 
-    /// Makes the call under the id of its action, which the other side gets as `Idempotency-Key`.
+    /// Sends the request. The other side receives the action id as `Idempotency-Key`.
     pub(super) async fn send(self) -> Result<Value, EffectError> {
         let limit = self.timeout;
         let told = format!("{} {}", self.method, format_origin(&self.url));
@@ -90,7 +90,7 @@ impl EffectHttpRequest {
     }
 }
 
-/// The address, if the policy lets it through.
+/// Parses an address and checks that the policy allows it.
 fn check_url(text: &str, policy: &ProtocolPolicy) -> Result<Url, EffectError> {
     let refused =
         |message: String| EffectError::new_permanent(EffectErrorKind::NotAllowed, message);
@@ -112,7 +112,7 @@ fn check_url(text: &str, policy: &ProtocolPolicy) -> Result<Url, EffectError> {
     Err(refused(format!("the policy does not allow `{}`; {hosts}", format_origin(&url))))
 }
 
-/// Scheme, host and port: what may be told of an address.
+/// Returns scheme, host and port: the part of an address that may be shown.
 fn format_origin(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     match url.port() {
@@ -123,7 +123,7 @@ fn format_origin(url: &Url) -> String {
 
 fn build_client(url: &Url) -> Result<Client, reqwest::Error> {
     static PROVIDER: Once = Once::new();
-    // An error means that somebody chose a provider before; then that one is good enough.
+    // An error means that a provider was installed before; that one is sufficient.
     PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
     let same_host = redirect::Policy::custom(|attempt| {
         let first = attempt.previous().first().map(format_origin);
@@ -136,11 +136,12 @@ fn build_client(url: &Url) -> Result<Client, reqwest::Error> {
         }
     });
     let builder = Client::builder().redirect(same_host).referer(false);
-    // What stays on the machine needs no proxy.
+    // Requests that stay on this machine need no proxy.
     if is_loopback(url) { builder.no_proxy().build() } else { builder.build() }
 }
 
-/// `status`, `body`, `json` where it is JSON, and `truncated` where it was longer than the limit.
+/// Returns `status` and `body`, `json` if the body is JSON, and `truncated` if the body exceeds the
+/// limit.
 async fn read_response(mut response: Response) -> Result<Value, reqwest::Error> {
     let status = response.status().as_u16();
     let mut bytes = Vec::new();
@@ -164,7 +165,7 @@ async fn read_response(mut response: Response) -> Result<Value, reqwest::Error> 
 }
 
 fn to_effect_error(told: &str, limit: Duration, error: &reqwest::Error) -> EffectError {
-    // The innermost words say what happened; the outer ones repeat the address, query and all.
+    // The innermost error says what happened; the outer ones repeat the address with its query.
     let mut inner = error.source();
     while let Some(deeper) = inner.and_then(|inner| inner.source()) {
         inner = Some(deeper);

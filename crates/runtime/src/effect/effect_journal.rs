@@ -1,9 +1,10 @@
-//! The journal of effects that must not be had twice where once is known.
+//! The journal of effects, which prevents a second execution of an effect that is known to have
+//! succeeded.
 //!
-//! An entry says that an effect was started, then what came of it. After a crash a finished one is
-//! answered from here; one that was only started is done again, because nobody knows how far it got.
-//! Entries are files of their own, written whole. The journal is not the log: what happened to a
-//! run is in the store, and an entry may be forgotten once its result is there.
+//! An entry records that an effect was started, then its result. After a crash, a finished effect
+//! is answered from the journal; one that was only started is performed again, because its progress
+//! is unknown. Each entry is a separate file, written atomically. The journal is not the log: the
+//! history of a run is in the store, and an entry may be removed once its result is stored there.
 
 use std::io;
 use std::path::Path;
@@ -21,47 +22,47 @@ use thiserror::Error;
 use crate::private_files;
 use crate::workspace::{sync_folder, write_private};
 
-/// How much of an id its file's name shows.
+/// How many characters of an id the name of its file shows.
 const MAX_ID_CHARS: usize = 80;
 
-/// The folder of entries. Cheap to clone.
+/// The folder of journal entries. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct EffectJournal {
     folder: Arc<Dir>,
 }
 
-/// Why the journal did not answer.
+/// Why a journal operation failed.
 #[derive(Debug, Error)]
 pub enum EffectJournalError {
-    /// The file system refused.
+    /// The file system returned an error.
     #[error("the journal of effects at `{path}` is not accessible: {source}")]
     Io {
-        /// The folder or the entry.
+        /// Path of the folder or the entry.
         path: String,
-        /// The system's words.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// An entry is not what was written.
+    /// An entry cannot be parsed.
     #[error(
         "the entry `{file}` in the journal of effects is not readable; was it changed by hand?"
     )]
     Corrupt {
-        /// Its file.
+        /// Name of the entry's file.
         file: String,
     },
-    /// The id was used before, for something else.
+    /// The id was used before for a different effect.
     #[error("action `{id}` was started before with another order")]
     EffectMismatch {
-        /// The id.
+        /// The action id, with its run.
         id: String,
     },
 }
 
-/// One entry as it is stored. A field may be added; one that is there keeps its meaning.
+/// An entry as it is stored. Fields may be added; existing fields keep their meaning.
 #[derive(Debug, Serialize, Deserialize)]
 struct JournalEntry {
     id: String,
-    /// The digest of the order.
+    /// Digest of the effect call.
     order: String,
     state: JournalEntryState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,7 +77,7 @@ enum JournalEntryState {
 }
 
 impl EffectJournal {
-    /// Opens the journal in a folder, which is made where it is missing.
+    /// Opens the journal in a folder, which is created if missing.
     pub fn open(folder: &Path) -> Result<Self, EffectJournalError> {
         let fault = |source| EffectJournalError::Io { path: folder.display().to_string(), source };
         private_files::create_folder(folder).map_err(fault)?;
@@ -84,7 +85,7 @@ impl EffectJournal {
         Ok(Self { folder: Arc::new(folder) })
     }
 
-    /// What came of an effect, if that is known.
+    /// Returns the result of an effect, or `None` if it is not known to have finished.
     pub fn load_result(
         &self,
         id: &str,
@@ -109,12 +110,12 @@ impl EffectJournal {
         }
     }
 
-    /// Writes down that an effect begins.
+    /// Records that an effect starts.
     pub fn record_start(&self, id: &str, order: &EffectCall) -> Result<(), EffectJournalError> {
         self.write_entry(id, order, JournalEntryState::Started, None)
     }
 
-    /// Writes down what came of it.
+    /// Records the result of an effect.
     pub fn record_result(
         &self,
         id: &str,
@@ -124,7 +125,7 @@ impl EffectJournal {
         self.write_entry(id, order, JournalEntryState::Finished, Some(result.clone()))
     }
 
-    /// Drops an entry whose result is in the store; one that is not there is dropped already.
+    /// Removes an entry whose result is in the store. A missing entry is not an error.
     pub fn remove_entry(&self, id: &str) -> Result<(), EffectJournalError> {
         let path = entry_file_name(id);
         match self.folder.remove_file(&path).and_then(|()| sync_folder(&self.folder)) {
@@ -135,7 +136,7 @@ impl EffectJournal {
         }
     }
 
-    /// The ids of all entries that can be read, at most so many.
+    /// Returns the ids of all readable entries, among the first `most` files.
     #[must_use]
     pub fn list_ids(&self, most: usize) -> Vec<String> {
         let Ok(entries) = self.folder.entries() else { return Vec::new() };
@@ -166,7 +167,7 @@ fn digest_effect(order: &EffectCall) -> String {
     json::digest_json(&serde_json::to_value(order).expect("an order is plain JSON"))
 }
 
-/// A name that shows the id and is different for every id, on every file system.
+/// Returns a file name that shows the id and is unique for every id on every file system.
 fn entry_file_name(id: &str) -> String {
     let readable = |letter: char| {
         if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' }

@@ -1,8 +1,7 @@
-//! A source of kind `files`: passages of the text files in a folder, found by their words.
+//! The source kind `files`: finds passages in the text files of a folder by their words.
 //!
-//! Nothing is kept between questions and nothing is left to chance: equal files and an equal
-//! question give an equal answer. Words are looked for as parts of the text, so scripts without
-//! spaces work too.
+//! Nothing is cached between queries and nothing is random: equal files and equal queries give
+//! equal answers. Words are matched as substrings, so scripts without spaces work too.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -19,10 +18,10 @@ const MAX_BYTES: u64 = 32 * 1024 * 1024;
 const MAX_PASSAGES: u64 = 50;
 const MAX_QUERY_BYTES: usize = 2_000;
 
-/// How much of a passage is told, in characters.
+/// Maximum length of a returned passage, in characters.
 const MAX_PASSAGE_CHARS: usize = 1_200;
 
-/// A folder that can be asked.
+/// A folder of text files that can be searched.
 #[derive(Debug, Clone)]
 pub struct FilesRetriever {
     name: String,
@@ -31,7 +30,7 @@ pub struct FilesRetriever {
     limit: u64,
 }
 
-/// A piece of a file between blank lines.
+/// A passage of a file, delimited by blank lines.
 struct FilePassage {
     path: String,
     line: usize,
@@ -40,9 +39,10 @@ struct FilePassage {
 }
 
 impl FilesRetriever {
-    /// Reads the settings: `path`, and where wanted `extensions` (`[md, txt]`) and `limit` (10).
+    /// Reads the settings: `path`, and optionally `extensions` (default `[md, txt]`) and `limit`
+    /// (default 10, from 1 to 50).
     ///
-    /// The folder itself is opened at every question, so it may come and go.
+    /// The folder itself is opened for each query, so it may appear and disappear.
     pub fn open(name: &str, settings: &Value, base: &Path) -> Result<Self, EffectError> {
         let fault = |what: &str| {
             let message = format!("source `{name}` {what}");
@@ -73,7 +73,7 @@ impl FilesRetriever {
         let passages = self.read_passages()?;
         let words = split_words(question);
         let phrase = words.join(" ");
-        // A word that few passages have says more than one that all have.
+        // A word that occurs in few passages weighs more than one that occurs in all.
         let weights: Vec<f64> = words
             .iter()
             .map(|word| passages.iter().filter(|passage| passage.lower.contains(word)).count())
@@ -146,7 +146,7 @@ impl FilesRetriever {
         extension.is_some_and(|extension| self.extensions.iter().any(|taken| taken == extension))
     }
 
-    /// What is asked: a text, or `text` with a `limit` of its own.
+    /// Parses a query: a text, or an object with `text` and its own `limit`.
     fn parse_query<'q>(&self, query: &'q Value) -> Result<(&'q str, u64), EffectError> {
         let fault = |what: &str| {
             let message = format!("the query to source `{}` {what}", self.name);
@@ -192,7 +192,7 @@ impl SourceRetriever for FilesRetriever {
     }
 }
 
-/// The words of a question, each once, in their order.
+/// Returns the distinct words of a query in their order.
 fn split_words(text: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let lower = text.to_lowercase();

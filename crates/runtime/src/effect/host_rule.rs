@@ -1,12 +1,12 @@
-//! Which addresses a policy's list of hosts lets through.
+//! Decides which addresses the host list of a policy allows.
 //!
-//! Both sides are read as addresses first, so that spelling cannot make a difference.
+//! Rules and addresses are both parsed as URLs first, so that spelling makes no difference.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use reqwest::Url;
 
-/// One entry of the list: `host`, `host:port`, and either with a scheme before it.
+/// An entry of the host list: `host` or `host:port`, optionally preceded by a scheme.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostRule {
     scheme: Option<String>,
@@ -15,7 +15,7 @@ pub struct HostRule {
 }
 
 impl HostRule {
-    /// Reads an entry. `Empty` where it says more, or less, than a host.
+    /// Parses an entry. Returns `None` if it contains more or less than a host.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (scheme, rest) = match text.split_once("://") {
@@ -26,17 +26,18 @@ impl HostRule {
         if rest.contains(['/', '\\', '?', '#', '@']) || rest.contains(char::is_whitespace) {
             return None;
         }
-        // An address forgets its scheme's own port; two schemes together forget none.
+        // A URL drops the default port of its scheme; parsing with both schemes preserves every
+        // port.
         let secure = Url::parse(&format!("https://{rest}")).ok()?;
         let plain = Url::parse(&format!("http://{rest}")).ok()?;
         let port = secure.port().or(plain.port());
         Some(Self { scheme, host: secure.host_str()?.to_owned(), port })
     }
 
-    /// Whether the entry lets an address through.
+    /// Returns whether the rule allows an address.
     ///
-    /// Without a port, only the scheme's own. Without a scheme, `https`, and `http` where the
-    /// request does not leave the machine.
+    /// Without a port, only the default port of the scheme is allowed. Without a scheme, `https` is
+    /// allowed, and `http` only if the request does not leave the machine.
     #[must_use]
     pub fn allows(&self, url: &Url) -> bool {
         let scheme = match &self.scheme {
@@ -50,7 +51,7 @@ impl HostRule {
     }
 }
 
-/// Whether an address means this machine.
+/// Returns whether an address refers to this machine.
 pub(super) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');

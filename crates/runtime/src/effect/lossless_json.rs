@@ -1,9 +1,10 @@
-//! What somebody else wrote, as JSON, if it is JSON and nothing of it is lost.
+//! Parses text from other systems as JSON if nothing is lost.
 
 use countersign_core::json::{RepairLevel, parse_json};
 use serde_json::Value;
 
-/// The value of a text. A key that stands twice or a number that would be rounded makes it none.
+/// Returns the value of a text, or `None` if it is not JSON, has a duplicate key, or has a number
+/// that would be rounded.
 pub(super) fn parse_lossless(text: &str) -> Option<Value> {
     parse_json(text, RepairLevel::None)
         .ok()

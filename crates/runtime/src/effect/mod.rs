@@ -1,4 +1,4 @@
-//! Effects: what a run does to the world outside, so that doing it again after a crash is safe.
+//! Effects: actions on the outside world that are safe to repeat after a crash.
 
 mod effect_error;
 mod effect_journal;

@@ -1,8 +1,9 @@
-//! Performs one effect under the id of its action.
+//! Performs an effect under the id of its action.
 //!
-//! Repeating is safe: a file is written whole and the same each time, looking up changes nothing,
-//! and a program or a call that is known to have succeeded is answered from the journal. One whose
-//! end nobody saw is done again, at least once in all, with its id where the other side can see it.
+//! Repetition is safe: a file is written atomically with the same content each time, retrieval
+//! changes nothing, and a program or request that is known to have succeeded is answered from the
+//! journal. If the outcome is unknown, the effect is performed again (at least once in total), and
+//! its id is passed to the other side.
 
 use countersign_core::protocol::ProtocolPolicy;
 use countersign_core::run::EffectCall;
@@ -15,20 +16,20 @@ use super::{
 };
 use crate::workspace::{Workspace, WrittenFile};
 
-/// What effects reach.
+/// The resources that effects can use.
 #[derive(Debug, Clone, Copy)]
 pub struct EffectContext<'a> {
-    /// What the owner allows.
+    /// What the protocol's owner allows.
     pub policy: &'a ProtocolPolicy,
-    /// Where files are written and programs work.
+    /// Where files are written and programs run.
     pub workspace: &'a Workspace,
-    /// Where things are looked up.
+    /// The retrieval sources of the protocol.
     pub sources: &'a RetrieverRegistry,
-    /// What is known of effects that were had before.
+    /// Results of effects that were performed before.
     pub journal: &'a EffectJournal,
 }
 
-/// Has an effect, or finds that it was had.
+/// Performs an effect, or returns its recorded result if it was performed before.
 pub async fn perform_effect(
     order: &EffectCall,
     id: &str,
@@ -77,7 +78,7 @@ async fn write_file(
     run_blocking(write).await.map(|written| file_to_json(&written))
 }
 
-/// The most that is copied: a file is read whole before it is written whole.
+/// Maximum size of a copied file, in bytes: a file is read completely before it is written.
 const MAX_COPY_BYTES: u64 = 64 * 1024 * 1024;
 
 async fn copy_file(
@@ -108,7 +109,8 @@ fn file_to_json(written: &WrittenFile) -> Value {
     json!({ "path": written.path, "bytes": written.bytes, "sha256": written.sha256 })
 }
 
-/// Does something that the journal does not know to be done. What is refused was never started.
+/// Performs work that the journal does not record as done. Work that `prepare` refuses is never
+/// recorded as started.
 async fn perform_once<F>(
     order: &EffectCall,
     id: &str,
@@ -131,7 +133,7 @@ where
     let note = move |journal: &EffectJournal, order: &EffectCall, id: &str| {
         journal.record_result(id, order, &kept)
     };
-    // It was done. Saying otherwise because the note failed would have it done twice.
+    // The effect was performed. Reporting a journal failure here would cause a second execution.
     drop(access_journal(journal, order, id, note).await);
     Ok(result)
 }
@@ -148,7 +150,7 @@ async fn access_journal<T: Send + 'static>(
     run_blocking(move || note(&journal, &order, &id)).await
 }
 
-/// Waits for the disk without keeping others waiting.
+/// Runs disk operations on a blocking thread, so that they do not delay other tasks.
 async fn run_blocking<T, E>(
     work: impl FnOnce() -> Result<T, E> + Send + 'static,
 ) -> Result<T, EffectError>

@@ -1,4 +1,4 @@
-//! Sources: where things are looked up, by the names that the policy gives them.
+//! Retrieval sources, by the names that the policy gives them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,20 +10,23 @@ use serde_json::Value;
 
 use super::{EffectError, EffectErrorKind, FilesRetriever};
 
-/// A future behind a pointer, so that sources of all kinds fit one registry.
+/// A boxed future, so that sources of all kinds fit into one registry.
 pub type RetrieverFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Something that answers questions.
+/// A source that answers queries.
 pub trait SourceRetriever: Send + Sync {
-    /// Looks something up. Nothing found is an empty answer; not being able to look is an error.
+    /// Answers a query. If nothing matches, the result is empty; if the source cannot be searched,
+    /// it is an error.
     fn retrieve<'a>(&'a self, query: &'a Value) -> RetrieverFuture<'a, Result<Value, EffectError>>;
 }
 
-/// Kinds of sources beyond those that the runtime has itself.
+/// Opens kinds of sources that the runtime does not provide itself.
 pub trait RetrieverFactory: Send + Sync {
-    /// Opens a source that a policy declares; nothing where its kind is not known here.
+    /// Opens a source that a policy declares. Returns `None` if its kind is unknown to this
+    /// factory.
     ///
-    /// It is asked for every effect, so what is dear to open is kept by whoever opens it.
+    /// This is called for every effect, so an implementation should cache what is expensive to
+    /// open.
     fn open_retriever(
         &self,
         name: &str,
@@ -32,23 +35,23 @@ pub trait RetrieverFactory: Send + Sync {
     ) -> Option<Result<Arc<dyn SourceRetriever>, EffectError>>;
 }
 
-/// The sources of a protocol.
+/// The retrieval sources of a protocol.
 #[derive(Clone, Default)]
 pub struct RetrieverRegistry {
     retrievers: BTreeMap<String, Result<Arc<dyn SourceRetriever>, EffectError>>,
 }
 
 impl RetrieverRegistry {
-    /// The sources that a policy declares. Relative folders are meant from `base`.
+    /// Opens the sources that a policy declares. Relative folders are resolved against `base`.
     ///
-    /// One that cannot be had is an error when it is asked, with its name, and no sooner: a run
-    /// that does not need it may go on.
+    /// A source that cannot be opened causes an error only when it is queried, with its name in the
+    /// message: a run that does not need it can continue.
     #[must_use]
     pub fn open(policy: &ProtocolPolicy, base: &Path) -> Self {
         Self::open_with_factory(policy, base, None)
     }
 
-    /// The same with more kinds than the runtime has itself.
+    /// Opens the sources that a policy declares, with a factory for further kinds.
     #[must_use]
     pub fn open_with_factory(
         policy: &ProtocolPolicy,
@@ -73,14 +76,14 @@ impl RetrieverRegistry {
         sources
     }
 
-    /// Sets a source of any kind under a name, over what the policy gave.
+    /// Registers a source under a name, and replaces the one from the policy.
     #[must_use]
     pub fn with_retriever(mut self, name: &str, source: Arc<dyn SourceRetriever>) -> Self {
         self.retrievers.insert(name.to_owned(), Ok(source));
         self
     }
 
-    /// Asks a source by its name.
+    /// Queries the source with the given name.
     pub async fn retrieve(&self, name: &str, query: &Value) -> Result<Value, EffectError> {
         match self.retrievers.get(name) {
             Some(Ok(source)) => source.retrieve(query).await,
@@ -93,7 +96,7 @@ impl RetrieverRegistry {
     }
 }
 
-/// Names only: a source may hold what should not be shown.
+/// Shows names only, because a source may hold secrets.
 impl std::fmt::Debug for RetrieverRegistry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.retrievers.keys()).finish()

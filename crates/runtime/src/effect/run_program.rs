@@ -1,4 +1,4 @@
-//! Runs a program that the policy declares, and makes a result of what it said.
+//! Runs a program that the policy declares, and converts its output into a result.
 
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::program::{
 };
 use crate::workspace::Workspace;
 
-/// The program of a name, if the policy declares it.
+/// Returns the program with this name, if the policy declares it.
 pub(super) fn find_program<'p>(
     name: &str,
     policy: &'p ProtocolPolicy,
@@ -24,7 +24,7 @@ pub(super) fn find_program<'p>(
     })
 }
 
-/// Performs one run under an id, which the program finds in `COUNTERSIGN_ACTION_ID`.
+/// Runs a program under an action id, which the program receives in `COUNTERSIGN_ACTION_ID`.
 pub(super) async fn run_program(
     name: &str,
     program: &ProgramDefinition,
@@ -64,7 +64,8 @@ pub(super) async fn run_program(
     }
 }
 
-/// `code`, `stdout`, `stderr`, `json` where standard output is JSON, and `truncated` where it was cut.
+/// Returns `code`, `stdout` and `stderr`, `json` if standard output is JSON, and `truncated` if it
+/// was cut.
 fn output_to_json(finished: &ProgramOutput) -> Value {
     let stdout = finished.stdout.to_text();
     let mut result = json!({
@@ -89,7 +90,8 @@ fn build_exit_error(name: &str, finished: &ProgramOutput) -> EffectError {
         "stderr": finished.stderr.to_text(),
     });
     let message = format!("program `{name}` ended with {}", describe_exit(finished.status));
-    // Somebody ended it from outside: that may not happen again. Its own "no" will.
+    // A program killed by a signal may succeed next time; one that exits with an error code will
+    // repeat it.
     let error = match finished.status.code() {
         Some(_) => EffectError::new_permanent(EffectErrorKind::Failed, message),
         None => EffectError::new_transient(EffectErrorKind::Failed, message),

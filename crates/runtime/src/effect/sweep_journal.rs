@@ -1,17 +1,17 @@
-//! Notes of effects that a process left when it died: those whose run has the result, or is gone.
+//! Removes journal entries that a process left when it died, if the run has the result or is gone.
 
 use countersign_store::StoreError;
 
 use super::EffectJournal;
 use crate::engine::Engine;
 
-/// Notes that are looked at in one go.
+/// Maximum number of entries that are checked in one sweep.
 const MAX_SWEPT_ENTRIES: usize = 10_000;
 
-/// Drops notes of effects that no run waits for any more. Returns how many.
+/// Removes the journal entries of effects that no run waits for any more. Returns their number.
 ///
 /// # Errors
-/// Where the store does not say what its runs wait for; the notes stay then.
+/// If the store cannot list the pending actions of a run; the remaining entries stay.
 pub async fn sweep_journal(engine: &Engine, journal: &EffectJournal) -> Result<usize, StoreError> {
     let notes = journal.clone();
     let ids = tokio::task::spawn_blocking(move || notes.list_ids(MAX_SWEPT_ENTRIES)).await;

@@ -1,4 +1,4 @@
-//! What a step leaves behind, as rows: its entry, orders, waits, and where the run stands.
+//! Converts a step into rows for the store: its log entry, actions, waits, and the run's head.
 
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{
@@ -6,7 +6,7 @@ use countersign_core::run::{
 };
 use countersign_store::{ActionRow, LogEntryRow, RunCommit, RunHeadUpdate, RunId, WaitRow};
 
-/// The commit of a step that is made now.
+/// Builds the commit of a step that is made at `now`.
 pub(crate) fn build_commit(
     run: &RunId,
     protocol: &Protocol,
@@ -19,9 +19,9 @@ pub(crate) fn build_commit(
     let RunLogEntry { version, first_seq: first, last_seq: last, time, hash, body } = entry;
     let entry = LogEntryRow { version, first, last, time: time.0, hash, body };
     let mut commit = RunCommit::new(run.clone(), before.version, entry, head);
-    // What is ordered and may be done at once wakes a worker at once. One that finds nothing it can do
-    // (a child that runs, a reply that a person writes) lays the run to rest.
-    // The clock says when, not the run's time, which is ahead of a clock that was set back.
+    // An action that is ready wakes a worker immediately. A worker that finds nothing it can do (a
+    // running child, a reply that a person writes) suspends the run. The wake-up uses the clock,
+    // not the run's time, which is ahead of a clock that was set back.
     let ready = after.ready_actions(Timestamp(commit.entry.time)).next().is_some();
     commit.wake_at =
         if ready { Some(now.0) } else { next_alarm(protocol, after).map(|time| time.0) };
@@ -42,7 +42,7 @@ pub(crate) fn build_commit(
     commit
 }
 
-/// What lists show of a run.
+/// Builds the columns that run lists show.
 pub(crate) fn build_head_update(state: &RunState) -> RunHeadUpdate {
     RunHeadUpdate {
         status: state.status().as_str().to_owned(),
@@ -52,13 +52,13 @@ pub(crate) fn build_head_update(state: &RunState) -> RunHeadUpdate {
     }
 }
 
-/// The row of an action that is out.
+/// Builds the row of a pending action.
 pub(crate) fn build_action_row(id: &str, order: &PendingAction) -> ActionRow {
     let body = serde_json::to_string(order).expect("an order is JSON");
     ActionRow { id: id.to_owned(), kind: order.kind().to_owned(), body }
 }
 
-/// The row of an open wait.
+/// Builds the row of an open wait.
 pub(crate) fn build_wait_row(run: &RunId, wait: &RunWait) -> WaitRow {
     WaitRow {
         id: wait.id.clone(),
@@ -71,11 +71,11 @@ pub(crate) fn build_wait_row(run: &RunId, wait: &RunWait) -> WaitRow {
     }
 }
 
-/// How long a line in a list is.
+/// Maximum length of a summary in lists, in characters.
 const MAX_SUMMARY_CHARS: usize = 200;
 
-/// One short line of a text that a model may have had a hand in: no database has to take U+0000, and
-/// no terminal has to obey the rest.
+/// Shortens a text, which a model may have influenced, to one line without control characters:
+/// databases reject U+0000, and terminals interpret the others.
 fn truncate_line(text: &str) -> String {
     let mut letters = text.chars().map(|one| if one.is_control() { ' ' } else { one });
     let mut line: String = letters.by_ref().take(MAX_SUMMARY_CHARS).collect();
@@ -85,7 +85,7 @@ fn truncate_line(text: &str) -> String {
     line
 }
 
-/// Why the run stands where it stands.
+/// Summarizes why the run is in its current status.
 fn summarize_state(state: &RunState) -> String {
     if let Some((end, reason)) = &state.end {
         return match (end, reason) {

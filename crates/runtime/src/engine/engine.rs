@@ -1,8 +1,7 @@
-//! The engine itself: what it is made of, and the runs it has in memory.
+//! The engine type: its components, and the runs it caches in memory.
 //!
-//! Any number of engines may work on one store; each run has one history all the same. What is in
-//! memory is never the truth, only a way not to read it again: the store refuses what was decided on
-//! something older.
+//! Any number of engines may work on one store; each run still has a single history. The memory
+//! cache is only an optimization: the store rejects decisions that are based on an older version.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,13 +21,14 @@ use crate::memory_recorder::MemoryRecorder;
 use crate::run_observer::RunObserver;
 use crate::workspace::Workspace;
 
-/// How many runs are kept in memory at most; any can be loaded again.
+/// Maximum number of runs in the memory cache; any run can be loaded again.
 const MAX_LIVE_RUNS: usize = 4_096;
 
-/// How many protocols are kept compiled at most; any can be compiled again from the store.
+/// Maximum number of compiled protocols in the cache; any protocol can be compiled again from the
+/// store.
 const MAX_CACHED_PROTOCOLS: usize = 256;
 
-/// Decides inputs and keeps what comes of them.
+/// Decides inputs and stores the results, for the runs of one tenant.
 pub struct Engine {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -42,24 +42,24 @@ pub struct Engine {
     live_runs: Mutex<LruCache<RunId, Arc<LiveRun>>>,
 }
 
-/// What an engine is made of.
+/// The components of an engine.
 pub struct EngineConfig {
-    /// Where runs are kept.
+    /// The store of the runs.
     pub store: Arc<dyn Store>,
-    /// What time it is.
+    /// The source of the current time.
     pub clock: Arc<dyn Clock>,
-    /// Who is told what became true.
+    /// Receives a notification after each commit.
     pub observer: Arc<dyn RunObserver>,
-    /// The contracts that ship.
+    /// The contracts that are shipped with the program.
     pub shipped_contracts: Arc<ContractRegistry>,
-    /// Where files are; without one, no file is there.
+    /// The workspace that file gates check; without one, every file counts as missing.
     pub workspace: Option<Workspace>,
-    /// Whose runs.
+    /// The tenant that owns the runs.
     pub tenant: TenantId,
 }
 
 impl Engine {
-    /// An engine over a store.
+    /// Creates an engine over a store, without a memory.
     #[must_use]
     pub fn open(opened: EngineConfig) -> Self {
         let EngineConfig { store, clock, observer, shipped_contracts, workspace, tenant } = opened;
@@ -80,21 +80,22 @@ impl Engine {
         }
     }
 
-    /// The same engine, with a memory: runs are remembered, and models reminded.
+    /// Adds a memory: the engine records runs in it and adds memories to prompts.
     #[must_use]
     pub fn with_memory(self, memory: Arc<dyn Memory>) -> Self {
         Self { memory_recorder: Some(MemoryRecorder::new(memory)), ..self }
     }
 
-    /// The same engine, without a memory on purpose: what is started here says so, and is never remembered,
-    /// also not by another engine. One that has none because it is away says nothing, and is caught up.
+    /// Disables memory on purpose: runs started here record that choice, and no engine remembers
+    /// them. An engine whose memory is merely unavailable records nothing, and its runs are caught
+    /// up later.
     #[must_use]
     pub fn without_memory(self) -> Self {
         Self { memory_recorder: None, memory_disabled: true, ..self }
     }
 
-    /// The same engine, with somebody who makes vectors for its memory, where it has one. Policies say
-    /// whether they count.
+    /// Adds an embedder that computes vectors for the memory, if there is a memory. Policies decide
+    /// whether vectors are used.
     #[must_use]
     pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
         Self {
@@ -103,60 +104,60 @@ impl Engine {
         }
     }
 
-    /// Its memory, where it has one.
+    /// Returns the memory recorder, if the engine has a memory.
     #[must_use]
     pub fn memory_recorder(&self) -> Option<&MemoryRecorder> {
         self.memory_recorder.as_ref()
     }
 
-    /// Whether memory was turned off here.
+    /// Returns whether memory was disabled on purpose.
     pub(super) fn is_memory_disabled(&self) -> bool {
         self.memory_disabled
     }
 
-    /// The store below.
+    /// Returns the store of the runs.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
-    /// The clock it goes by.
+    /// Returns the clock of the engine.
     #[must_use]
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
     }
 
-    /// Who is told.
+    /// Returns the observer that is notified of commits.
     #[must_use]
     pub fn observer(&self) -> &Arc<dyn RunObserver> {
         &self.observer
     }
 
-    /// Where files are.
+    /// Returns the workspace, if the engine has one.
     #[must_use]
     pub fn workspace(&self) -> Option<&Workspace> {
         self.workspace.as_ref()
     }
 
-    /// A run of this engine's tenant.
+    /// Returns the full id of a run of this engine's tenant.
     #[must_use]
     pub fn run_id(&self, id: impl Into<String>) -> RunId {
         RunId::new(self.tenant.clone(), id)
     }
 
-    /// The contracts that ship.
+    /// Returns the contracts that are shipped with the program.
     #[must_use]
     pub fn shipped_contracts(&self) -> &ContractRegistry {
         &self.shipped_contracts
     }
 
-    /// Whose runs.
+    /// Returns the tenant that owns the runs.
     #[must_use]
     pub fn tenant(&self) -> &TenantId {
         &self.tenant
     }
 
-    /// A run as it was when this engine last saw it.
+    /// Returns a run as this engine last saw it.
     pub(crate) async fn get_live_run(&self, run: &RunId) -> Result<Arc<LiveRun>, EngineError> {
         if let Some(live) = self.find_cached_run(run) {
             return Ok(live);
@@ -166,7 +167,7 @@ impl Engine {
         Ok(live)
     }
 
-    /// A run as the store has it now. What is in memory is taken where it is just that.
+    /// Returns a run as the store has it now. The cached run is used if it is current.
     pub(crate) async fn refresh_live_run(&self, run: &RunId) -> Result<Arc<LiveRun>, EngineError> {
         if let Some(known) = self.find_cached_run(run)
             && !self.is_stale(run, &known).await?
@@ -177,7 +178,7 @@ impl Engine {
         self.get_live_run(run).await
     }
 
-    /// Whether the store has something else than what is in memory.
+    /// Returns whether the store has another version than the cached one.
     pub(super) async fn is_stale(&self, run: &RunId, live: &LiveRun) -> Result<bool, EngineError> {
         let head = self.store.load_head(run).await?;
         let same = |head: countersign_store::RunHead| {
@@ -190,7 +191,7 @@ impl Engine {
         lock(&self.live_runs).get(run).cloned()
     }
 
-    /// Keeps a run in memory, unless a later version of it is there.
+    /// Caches a run, unless a later version is cached.
     pub(super) fn cache_run(&self, run: &RunId, live: Arc<LiveRun>) {
         let mut known = lock(&self.live_runs);
         if known.get(run).is_some_and(|other| other.state.version > live.state.version) {
@@ -203,7 +204,7 @@ impl Engine {
         lock(&self.live_runs).remove(run);
     }
 
-    /// The protocol a run is pinned to.
+    /// Loads the protocol that a run is pinned to.
     pub(crate) async fn load_protocol(
         &self,
         run: &RunId,
@@ -226,7 +227,7 @@ impl Engine {
         Ok(protocol)
     }
 
-    /// A protocol whose files are in the store, where this engine had it in hand before.
+    /// Returns a protocol whose files are in the store, if this engine has it cached.
     pub(super) fn find_cached_protocol(&self, digest: &str) -> Option<Arc<Protocol>> {
         lock(&self.protocols).get(&digest.to_owned()).cloned()
     }
@@ -235,7 +236,7 @@ impl Engine {
         lock(&self.protocols).insert(protocol.digest.clone(), Arc::clone(protocol));
     }
 
-    /// Names in an input which files are there, of those that gates of the workflow ask for.
+    /// Records in an input which files exist, of those that gates of the workflow check.
     pub(super) async fn record_files(&self, live: &LiveRun, input: &mut RunInput) {
         input.files.clear();
         let workflow = match &input.what {
@@ -267,18 +268,19 @@ impl Engine {
                 let there = exists(&path);
                 (path, there)
             }));
-            // Which those are is known only once the input is decided.
+            // The paths are known only once the input is decided.
             if unknown {
                 record_file_presence(&protocol, &state, &mut seen, exists);
             }
             seen.files
         });
-        // A thread that broke off saw nothing: the gates stay closed.
+        // If the thread was aborted, no file counts as present: the gates stay closed.
         input.files = looked.await.unwrap_or_default();
     }
 }
 
 fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind it is put in whole or not at all, so a panic elsewhere leaves it usable.
+    // Values behind the lock are replaced as a whole, so a panic in another thread leaves them
+    // usable.
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }

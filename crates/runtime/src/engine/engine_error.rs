@@ -1,91 +1,91 @@
-//! Why an input was not taken, or a run could not be had.
+//! Why an input was rejected, or a run could not be loaded.
 
 use countersign_core::run::{CorruptLogError, InputRejection, Timestamp};
 use countersign_core::source::Diagnostic;
 use countersign_store::StoreError;
 use thiserror::Error;
 
-/// What went wrong between a caller and a run.
+/// Errors of engine operations.
 #[derive(Debug, Error)]
 pub enum EngineError {
-    /// The run does not take this. Nothing changed.
+    /// The run rejects the input. Nothing changed.
     #[error(transparent)]
     Rejected(#[from] InputRejection),
-    /// There is no such run.
+    /// The run does not exist, or does not have the requested version.
     #[error("no run `{run}`{}", version.map_or_else(String::new, |version| format!(" at version {version}")))]
     RunNotFound {
-        /// What was asked for.
+        /// Id of the requested run.
         run: String,
-        /// At which version, where one was named.
+        /// The requested version; absent if the newest one was requested.
         version: Option<u64>,
     },
-    /// The store could not do its part.
+    /// The store returned an error.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What is kept of the run cannot be right.
+    /// The stored data of the run is inconsistent.
     #[error("run `{run}` is damaged: {source}")]
     Corrupt {
-        /// Which.
+        /// Id of the damaged run.
         run: String,
-        /// Why.
+        /// What is inconsistent in the log.
         source: Box<CorruptLogError>,
     },
-    /// Its words were taken out when it had ended; what is left are hashes.
+    /// The content of the run was removed after it ended; only hashes remain.
     #[error(
         "run `{run}` was pruned pruned_at {pruned_at}: its hashes are kept, and what was said and done in it is not"
     )]
     RunPruned {
-        /// Which.
+        /// Id of the pruned run.
         run: String,
-        /// When.
+        /// When the run was pruned.
         pruned_at: Timestamp,
     },
-    /// The protocol the run is pinned to is not there, or cannot be read any more.
+    /// The protocol that the run is pinned to is missing or can no longer be loaded.
     #[error("run `{run}` is pinned to protocol {digest}, which cannot be used: {reason}")]
     ProtocolUnavailable {
-        /// Which run.
+        /// Id of the run that needs the protocol.
         run: String,
-        /// Its protocol.
+        /// Digest of the pinned protocol.
         digest: String,
-        /// Why not.
+        /// Why the protocol cannot be used.
         reason: String,
     },
-    /// The protocol has faults.
+    /// The protocol has faults, each with its location.
     #[error("the protocol has {} faults", .0.len())]
     InvalidProtocol(Vec<Diagnostic>),
-    /// The run is not at the version that the caller decided on. Nothing changed.
+    /// The run is not at the version that the caller expected. Nothing changed.
     #[error("run `{run}` is at version {found}, expected {expected}")]
     VersionMismatch {
-        /// Which.
+        /// Id of the run that has changed.
         run: String,
-        /// The version the caller had seen.
+        /// The version that the caller expected.
         expected: u64,
-        /// The version it is at.
+        /// The current version of the run.
         found: u64,
     },
-    /// The key was used before, for something else.
+    /// The idempotency key was used before for a different input.
     #[error("the key was used for another input of run `{run}`, at version {version}")]
     KeyReused {
-        /// Which.
+        /// Id of the run that has the key.
         run: String,
-        /// The version that took the key.
+        /// The version that accepted the key.
         version: u64,
     },
-    /// A password would be recorded for good.
+    /// The address of the model contains credentials, which the log would record permanently.
     #[error(
         "the address of the model has a user or a password in it, which would stand in the log; put the key into the environment instead"
     )]
     CredentialsInAddress,
-    /// Another writer was first, again and again.
+    /// Other writers committed first on every attempt.
     #[error("run `{run}` changes faster than this input can be decided")]
     Contended {
-        /// Which.
+        /// Id of the contended run.
         run: String,
     },
 }
 
 impl EngineError {
-    /// What is kept of a run cannot be right.
+    /// Creates the error for a run whose stored data is inconsistent.
     #[must_use]
     pub fn corrupt(run: impl Into<String>, source: CorruptLogError) -> Self {
         Self::Corrupt { run: run.into(), source: Box::new(source) }

@@ -1,4 +1,4 @@
-//! Forking: a new run that begins where another stood.
+//! Forking: a new run that continues from a version of another run.
 
 use std::sync::Arc;
 
@@ -8,21 +8,22 @@ use countersign_core::run::{ForkOrigin, RunStart};
 use super::start_run::derive_run_name;
 use super::{Engine, EngineError};
 
-/// What a fork does otherwise than the run it comes from.
+/// What a fork changes compared to the original run.
 #[derive(Debug, Clone, Default)]
 pub struct ForkOptions {
-    /// The version it goes on from; the newest where absent.
+    /// The version to fork from; the newest version if absent.
     pub version: Option<u64>,
-    /// Another protocol, so that a changed prompt or contract can be tried.
+    /// Another protocol, to try a changed prompt or contract; the original one if absent.
     pub protocol: Option<Arc<Protocol>>,
-    /// Another model.
+    /// Name of another model; the original one if absent.
     pub model: Option<String>,
-    /// Who forks it.
+    /// The actor who forks the run.
     pub by: String,
 }
 
 impl Engine {
-    /// Begins a run with the document and the phase of another at a version. Tells its id and that version.
+    /// Starts a run with the document and the phase of another run at a version. Returns the new
+    /// run's id and that version.
     pub async fn fork_run(
         &self,
         run: &str,
@@ -51,7 +52,8 @@ impl Engine {
         Ok((self.start_run(&protocol, start, key).await?, version))
     }
 
-    /// The version that a key forked a run at before: the run may have gone on since.
+    /// Returns the version that an earlier fork with the same key used, because the run may have
+    /// advanced since.
     async fn find_forked_version(&self, run: &str, key: &str) -> Result<Option<u64>, EngineError> {
         let started = self.load_start(&self.run_id(derive_run_name(key))).await?;
         let fork = started.and_then(|start| start.fork).filter(|fork| fork.run == run);

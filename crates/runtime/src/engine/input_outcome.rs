@@ -1,4 +1,4 @@
-//! What an input came to.
+//! The result of a submitted input.
 
 use std::sync::Arc;
 
@@ -8,25 +8,27 @@ use countersign_core::run::{RunEvent, RunState};
 
 use super::LiveRun;
 
-/// What an input came to, after it was kept.
+/// The result of an input, after it is committed.
 #[derive(Debug, Clone)]
 pub struct InputOutcome {
-    /// The run now; where the input came again, the run at the version that took it.
+    /// The current state of the run. For a repeated input, the state at the version that accepted
+    /// it first.
     pub state: Arc<RunState>,
-    /// What became true; empty where nothing is known of what the input came to when it came first.
+    /// The events that the input caused; empty if it is a repeated input whose events are not
+    /// known.
     pub events: Vec<RunEvent>,
-    /// The protocol it is pinned to.
+    /// The protocol that the run is pinned to.
     pub protocol: Arc<Protocol>,
 }
 
 impl InputOutcome {
-    /// A run as it is, with nothing new.
+    /// Returns the current run without new events.
     pub(super) fn from_unchanged(live: &LiveRun) -> Self {
         let (state, protocol) = (Arc::clone(&live.state), Arc::clone(&live.protocol));
         Self { state, events: Vec::new(), protocol }
     }
 
-    /// What was wrong with a reply, where one was refused.
+    /// Returns the violations of a refused reply, if a reply was refused.
     #[must_use]
     pub fn violations(&self) -> Option<&[Violation]> {
         self.events.iter().find_map(|event| match event {

@@ -1,4 +1,4 @@
-//! A run in memory: its state, and what the next commit must know of the log.
+//! A run in memory: its state, and what the next commit needs from the log.
 
 use std::sync::Arc;
 
@@ -7,28 +7,29 @@ use countersign_core::run::{CorruptLogError, GENESIS_HASH, RunState, fold_entry}
 use countersign_store::LoadedRun;
 use serde::{Deserialize, Serialize};
 
-/// The version of the format of snapshots.
+/// Version of the snapshot format.
 const SNAPSHOT_FORMAT: u32 = 1;
 
-/// A snapshot is not worth its bytes below this: so much is folded in a millisecond or two.
+/// Minimum size of the events before a snapshot is taken, in bytes: less can be folded in a
+/// millisecond or two.
 const MIN_SNAPSHOT_BYTES: usize = 64 * 1024;
 
-/// A run in memory.
+/// A run in memory, at one version.
 #[derive(Debug, Clone)]
 pub struct LiveRun {
-    /// What it is.
+    /// The state at this version.
     pub state: Arc<RunState>,
-    /// The last hash of its log.
+    /// Hash of the last log entry.
     pub hash: String,
-    /// What it is pinned to.
+    /// The protocol that the run is pinned to.
     pub protocol: Arc<Protocol>,
-    /// Bytes of events since the last snapshot.
+    /// Bytes of log entries since the last snapshot.
     pub bytes_since_snapshot: usize,
-    /// Bytes of the last snapshot.
+    /// Size of the last snapshot in bytes; 0 if there is none.
     pub snapshot_bytes: usize,
 }
 
-/// A snapshot as it is kept.
+/// A snapshot as it is stored.
 #[derive(Debug, Serialize, Deserialize)]
 struct SnapshotEnvelope<S> {
     v: u32,
@@ -37,7 +38,7 @@ struct SnapshotEnvelope<S> {
 }
 
 impl LiveRun {
-    /// Folds what the store gave.
+    /// Folds the snapshot and the log entries that the store loaded.
     pub(super) fn from_loaded(
         loaded: &LoadedRun,
         protocol: Arc<Protocol>,
@@ -74,15 +75,15 @@ impl LiveRun {
         })
     }
 
-    /// A snapshot of this moment.
+    /// Returns a snapshot of the current state as JSON.
     pub(crate) fn to_snapshot_json(&self) -> String {
         let kept =
             SnapshotEnvelope { v: SNAPSHOT_FORMAT, hash: self.hash.clone(), state: &*self.state };
         serde_json::to_string(&kept).expect("a state is JSON")
     }
 
-    /// A snapshot of this moment, when the events since the last one have outgrown it: so all
-    /// snapshots together are no larger than the log, and loading reads a bounded share of it.
+    /// Returns a snapshot when the events since the last one exceed its size. This bounds all
+    /// snapshots together by the size of the log, and loading reads a bounded share of it.
     pub(crate) fn take_due_snapshot(&mut self) -> Option<String> {
         if self.bytes_since_snapshot < self.snapshot_bytes.max(MIN_SNAPSHOT_BYTES) {
             return None;

@@ -1,12 +1,12 @@
-//! The engine: loads a run, decides an input, keeps what came of it in one commit.
+//! The engine loads a run, decides an input, and stores the result in a single commit.
 //!
 //! ```text
-//! give(run, what) ──► load ──► decide ──► append ──► Outcome
-//!                      ▲                    │
-//!                      └──── Conflict ──────┘   another writer was first: once more, from what is true now
+//! submit_input(run, what) ──► load ──► decide ──► append ──► InputOutcome
+//!                              ▲                    │
+//!                              └──── Conflict ──────┘   another writer committed first: retry
 //! ```
 //!
-//! Not here: doing what a run orders (`driver`).
+//! The `driver` performs the actions of a run.
 
 mod engine_error;
 mod input_outcome;

@@ -1,4 +1,4 @@
-//! What a run is pinned to: the files of its protocol, and which shipped contracts they relied on.
+//! What a run is pinned to: the files of its protocol, and the shipped contracts they rely on.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use countersign_core::protocol::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A protocol as it is kept beside its runs.
+/// A protocol as it is stored beside its runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinnedProtocol {
-    /// Its files.
+    /// The files of the protocol folder.
     pub bundle: ProtocolBundle,
-    /// The contracts its phases ask for: id and digest.
+    /// The contracts that its phases use, as a map from id to digest.
     pub contracts: BTreeMap<String, String>,
 }
 
 impl PinnedProtocol {
-    /// What is kept of a protocol.
+    /// Captures the files and contract digests of a protocol.
     #[must_use]
     pub fn from_protocol(protocol: &Protocol) -> Self {
         let named =
@@ -26,12 +26,11 @@ impl PinnedProtocol {
         Self { bundle: protocol.bundle.clone(), contracts: named.collect() }
     }
 
-    /// As it is kept.
     pub(super) fn to_json(&self) -> String {
         serde_json::to_string(self).expect("texts are JSON")
     }
 
-    /// The protocol again, if everything it relied on is still the same.
+    /// Compiles the protocol again. Fails if a contract that it relies on has changed.
     pub fn into_protocol(self, shipped: &ContractRegistry) -> Result<Protocol, String> {
         let LoadedProtocol { protocol, .. } =
             load_protocol(self.bundle, shipped).map_err(|faults| {
@@ -55,7 +54,7 @@ impl PinnedProtocol {
     }
 }
 
-/// Every contract that a run of the protocol can be held against.
+/// Returns every contract that a run of the protocol can be validated against.
 fn collect_contracts(protocol: &Protocol) -> Vec<&Contract> {
     let mut used: Vec<&Contract> = protocol.document.contract.iter().map(AsRef::as_ref).collect();
     for workflow in protocol.workflows.values() {
@@ -70,7 +69,7 @@ fn collect_contracts(protocol: &Protocol) -> Vec<&Contract> {
             PhaseWork::Effect { contract: Some(contract), .. } => used.push(contract),
             PhaseWork::Ask(questions) => used.extend(questions.iter().filter_map(|question| {
                 match &question.shape {
-                    // One that stands in the question has no name to be found by.
+                    // A contract defined inside the question has no id of its own.
                     AnswerShape::Value(contract) if contract.id != "answer" => {
                         Some(contract.as_ref())
                     }

@@ -1,20 +1,20 @@
-//! Looking at a run: as it is, as it was, and its log. Changes nothing.
+//! Read-only access to a run: its current state, earlier versions, and its log.
 
 use countersign_core::run::{RunLogEntry, Timestamp};
 use countersign_store::{LogEntryRow, PruneSeal, RunId};
 
 use super::{Engine, EngineError, InputOutcome, LiveRun};
 
-/// How many versions are read at once.
+/// Number of versions that are read per request to the store.
 const LOG_PAGE_SIZE: usize = 1_024;
 
 impl Engine {
-    /// A run as it is now.
+    /// Returns the current state of a run.
     pub async fn get_run(&self, run: &str) -> Result<InputOutcome, EngineError> {
         Ok(InputOutcome::from_unchanged(&*self.refresh_live_run(&self.run_id(run)).await?))
     }
 
-    /// A run as it was at a version, with the hash of that version.
+    /// Loads a run at a version, with the hash of that version; the newest version if `None`.
     pub async fn load_version(
         &self,
         run: &str,
@@ -26,7 +26,8 @@ impl Engine {
         if let Some(PruneSeal { pruned_at: at, .. }) = &loaded.head.pruned
             && !loaded.entries.is_empty()
         {
-            // A version that others began from has its state; the way to any other is gone.
+            // A version that other runs were forked from keeps its snapshot; the other versions
+            // cannot be reconstructed.
             return Err(EngineError::RunPruned { run: run.to_owned(), pruned_at: Timestamp(*at) });
         }
         let protocol = self.load_protocol(&id, &loaded.head.protocol).await?;
@@ -34,7 +35,7 @@ impl Engine {
             .map_err(|source| EngineError::Corrupt { run: run.to_owned(), source: source.into() })
     }
 
-    /// The versions of a run after one, at most so many; none where it has no more.
+    /// Returns at most `most` log entries after a version; empty if there are no more.
     pub async fn read_log_after(
         &self,
         run: &str,
@@ -49,7 +50,7 @@ impl Engine {
         Ok(rows.into_iter().map(row_to_entry).collect())
     }
 
-    /// The whole log of a run.
+    /// Returns the whole log of a run. Fails if the run was pruned.
     pub async fn read_log(&self, run: &str) -> Result<Vec<RunLogEntry>, EngineError> {
         let log = self.read_log_hashes(run).await?;
         if log.iter().any(|one| one.body.is_empty()) {
@@ -58,7 +59,7 @@ impl Engine {
         Ok(log)
     }
 
-    /// The whole log of a run, which has no bodies where the run was pruned.
+    /// Returns the whole log of a run; its bodies are empty if the run was pruned.
     pub(crate) async fn read_log_hashes(&self, run: &str) -> Result<Vec<RunLogEntry>, EngineError> {
         let run = self.run_id(run);
         let mut log: Vec<RunLogEntry> = Vec::new();
@@ -77,7 +78,7 @@ impl Engine {
         Ok(log)
     }
 
-    /// What is told of a run whose bodies are gone.
+    /// Builds the error for a run whose bodies were pruned.
     pub(super) async fn build_pruned_error(&self, run: &RunId) -> Result<EngineError, EngineError> {
         let seal = self.store().load_head(run).await?.and_then(|head| head.pruned);
         let (run, at) = (run.id.clone(), Timestamp(seal.map_or(0, |seal| seal.pruned_at)));
@@ -85,7 +86,7 @@ impl Engine {
     }
 }
 
-/// A version as the store has it.
+/// Converts a row of the store into a log entry.
 pub(super) fn row_to_entry(row: LogEntryRow) -> RunLogEntry {
     let LogEntryRow { version, first, last, time, hash, body } = row;
     RunLogEntry { version, first_seq: first, last_seq: last, time: Timestamp(time), hash, body }

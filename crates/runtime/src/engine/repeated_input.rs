@@ -1,4 +1,4 @@
-//! Inputs that come again, and inputs that are only tried: neither changes a run.
+//! Repeated inputs and trial inputs: neither changes a run.
 
 use countersign_core::run::{InputKind, RunEvent, RunInput};
 
@@ -7,10 +7,11 @@ use super::submit_input::new_input;
 use super::{Engine, EngineError, InputOutcome};
 
 impl Engine {
-    /// What the input with this key came to, at the version that took it; `Empty` where the key is new.
+    /// Returns the outcome of the input with this key, at the version that accepted it, or `None`
+    /// if the key is new.
     ///
     /// # Errors
-    /// [`EngineError::KeyReused`] where `is_same` says that the key was used for something else.
+    /// [`EngineError::KeyReused`] if `is_same` reports that the key was used for a different input.
     pub async fn find_repeated_input(
         &self,
         run: &str,
@@ -36,10 +37,10 @@ impl Engine {
         Ok(Some(InputOutcome { events, ..InputOutcome::from_unchanged(&live) }))
     }
 
-    /// Whether a run would take an input now. Keeps nothing, and changes nothing.
+    /// Checks whether a run would accept an input now. Stores and changes nothing.
     ///
     /// # Errors
-    /// What [`Engine::submit_input_if`] would answer: a rejection, or another version than expected.
+    /// The error that [`Engine::submit_input_if`] would return: a rejection, or a version mismatch.
     pub async fn check_input(
         &self,
         run: &str,

@@ -1,4 +1,5 @@
-//! Counts what became of runs, for whoever listens: verdicts on replies, and ends. Never which run, or of whom.
+//! Counts outcomes of runs for telemetry: verdicts on replies, and run ends. Runs and tenants are
+//! not identified.
 
 use std::sync::LazyLock;
 
@@ -6,14 +7,14 @@ use countersign_core::run::{RunEndKind, RunEvent};
 use opentelemetry::metrics::Counter;
 use opentelemetry::{KeyValue, global};
 
-/// Whoever listens has said so before the first run moves.
+/// Created on first use: the telemetry exporter is installed before the first run advances.
 static REPLY_COUNTER: LazyLock<Counter<u64>> =
     LazyLock::new(|| build_counter("countersign.replies", "{reply}"));
 
 static ENDED_RUN_COUNTER: LazyLock<Counter<u64>> =
     LazyLock::new(|| build_counter("countersign.runs.ended", "{run}"));
 
-/// Counts what a version brought.
+/// Counts the events of a version.
 pub(super) fn count_events(events: &[RunEvent]) {
     for event in events {
         match event {

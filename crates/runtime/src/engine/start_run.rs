@@ -1,4 +1,4 @@
-//! Beginning a run under a name that nobody has, or under the one that its key gives.
+//! Starts a run under an unused name, or under the name derived from its idempotency key.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use countersign_store::{RunId, StoreError};
 use super::read_run::row_to_entry;
 use super::{Engine, EngineError, generate_run_name};
 
-/// How long a key may be that is a part of a run's name as it is.
+/// Maximum length in bytes of a key that becomes part of a run's name unchanged.
 const MAX_PLAIN_KEY_BYTES: usize = 64;
 
 impl Engine {
-    /// Begins a run, and tells its id. The same key names the same run, so that beginning it twice begins it
-    /// once; a key that began another one is told.
+    /// Starts a run and returns its id. The same key names the same run, so that starting it twice
+    /// starts it once; a key that started a different run is an error.
     pub async fn start_run(
         &self,
         protocol: &Arc<Protocol>,
@@ -38,15 +38,16 @@ impl Engine {
         }
     }
 
-    /// A run that was begun before under the same key, where it was begun with the same.
+    /// Returns a run that was started before under the same key, if it was started with the same
+    /// parameters.
     async fn find_started_run(&self, name: &str, start: &RunStart) -> Result<String, EngineError> {
         let first = self.read_log_after(name, 0, 1).await?;
         let opened = first.iter().map(|one| one.decode_events(name)).collect::<Result<Vec<_>, _>>();
         let events = opened.map_err(|source| EngineError::corrupt(name, source))?.concat();
         let same = events.iter().any(|event| match event {
             RunEvent::Received { input } => match &input.what {
-                // The files of the protocol may have changed since, and whether there is a memory; what was
-                // asked for is the same.
+                // The files of the protocol, and whether there is a memory, may have changed since;
+                // the request is the same.
                 InputKind::Start(began) => {
                     let (protocol, unremembered) = (start.protocol.clone(), start.unremembered);
                     RunStart { protocol, unremembered, ..(**began).clone() } == *start
@@ -61,7 +62,7 @@ impl Engine {
         Err(EngineError::KeyReused { run: name.to_owned(), version: 1 })
     }
 
-    /// How a run was started; `Empty` where it is not here, or was pruned and says nothing any more.
+    /// Returns how a run was started, or `None` if the run is not here or was pruned.
     pub(crate) async fn load_start(&self, run: &RunId) -> Result<Option<RunStart>, EngineError> {
         let first = self.store().read_log(run, 0, 1).await?.into_iter().next();
         let Some(row) = first.filter(|row| !row.body.is_empty()) else { return Ok(None) };
@@ -76,8 +77,9 @@ impl Engine {
         }))
     }
 
-    /// Whether a run that starts like this is never remembered: a child as its parent, a fork also where the
-    /// run it comes from is not, any other where memory was turned off here.
+    /// Returns whether a run that starts like this is never remembered: a child follows its parent,
+    /// a fork also follows the run it comes from, and any other run follows the setting of this
+    /// engine.
     pub(super) async fn should_skip_memory(&self, start: &RunStart) -> Result<bool, EngineError> {
         let here = start.unremembered || (start.parent.is_none() && self.is_memory_disabled());
         let parent = start.parent.as_ref().map(|parent| &parent.run);
@@ -88,7 +90,7 @@ impl Engine {
     }
 }
 
-/// The name of the run that a key begins.
+/// Derives the name of the run that a key starts.
 pub(super) fn derive_run_name(key: &str) -> String {
     let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.');
     if key.len() <= MAX_PLAIN_KEY_BYTES && !key.is_empty() && key.chars().all(plain) {

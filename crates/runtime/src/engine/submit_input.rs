@@ -1,4 +1,4 @@
-//! Giving a run something: decide, and keep what comes of it in one commit.
+//! Submits an input to a run: decides it, and stores the result in a single commit.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use super::run_metrics::count_events;
 use super::{Engine, EngineError, InputOutcome, LiveRun, PinnedProtocol, commit_rows};
 use crate::memory_recorder;
 
-/// How often an input is decided again when another writer was first.
+/// How many times an input is decided when other writers commit first.
 const MAX_ATTEMPTS: usize = 64;
 
-/// Something that comes with an input: a key, a lease, bytes it speaks of, the version it was decided on.
+/// What accompanies an input: a key, a lease, the bytes it refers to, and the expected version.
 #[derive(Debug, Default)]
 pub(crate) struct InputOptions {
     pub(crate) key: Option<String>,
     pub(crate) lease: Option<Lease>,
     pub(crate) blobs: Vec<Blob>,
-    /// The version it must be taken at, where one is said.
+    /// The version that the run must be at; any version if absent.
     pub(crate) expected_version: Option<u64>,
 }
 
-/// What an input would come to: all that is left is to keep it.
+/// A decided input that is ready to be stored.
 pub(crate) struct PreparedCommit {
     pub(crate) commit: RunCommit,
     pub(crate) next: LiveRun,
@@ -36,7 +36,7 @@ pub(crate) struct PreparedCommit {
 }
 
 impl Engine {
-    /// Begins a run under a name. The same key twice begins it once.
+    /// Starts a run under a given name. The same key twice starts it once.
     pub async fn start_named_run(
         &self,
         run: &str,
@@ -71,7 +71,7 @@ impl Engine {
         }
     }
 
-    /// Keeps the files of a protocol, once, and gives the one that all its runs here share.
+    /// Stores the files of a protocol once, and returns the instance that all its runs here share.
     async fn pin_protocol(&self, protocol: &Arc<Protocol>) -> Result<Arc<Protocol>, EngineError> {
         if let Some(known) = self.find_cached_protocol(&protocol.digest) {
             return Ok(known);
@@ -82,7 +82,7 @@ impl Engine {
         Ok(Arc::clone(protocol))
     }
 
-    /// Gives a run an input. The same key twice is one input.
+    /// Submits an input to a run. The same key twice counts as one input.
     pub async fn submit_input(
         &self,
         run: &str,
@@ -94,9 +94,9 @@ impl Engine {
         self.submit_with_options(&run, what, InputOptions { key, ..InputOptions::default() }).await
     }
 
-    /// Gives a run an input that was decided on at a version, where one is said: it is taken at that version
-    /// or not at all. A key that was used before gives what it gave then, at the version that took it; one
-    /// that was used for another input is told.
+    /// Submits an input on the condition that the run is at version `at`, if one is given. A key
+    /// that was used before returns the first outcome, at the version that accepted it; a key that
+    /// was used for a different input is an error.
     pub async fn submit_input_if(
         &self,
         run: &str,
@@ -142,16 +142,17 @@ impl Engine {
             }
             let mut decided = match self.decide_input(run, &live, &mut input).await {
                 Ok(decided) => decided,
-                // Another process may have gone on, and what was asked of it may fit by now.
+                // Another process may have advanced the run, and the input may fit by now.
                 Err(_) if self.is_stale(run, &live).await? => {
                     self.evict_run(run);
                     continue;
                 }
-                // What was taken before would be rejected now; a key tells the two apart.
+                // An input that was accepted before would be rejected now; the key tells the two
+                // cases apart.
                 Err(_) if self.is_key_used(run, input.key.as_deref()).await? => {
                     return Ok(InputOutcome::from_unchanged(&live));
                 }
-                // That workers may take it again was all there was to resume.
+                // Unparking the run was all there was to resume.
                 Err(InputRejection::NothingToResume { .. }) if unparked => {
                     return Ok(InputOutcome::from_unchanged(&live));
                 }
@@ -165,7 +166,8 @@ impl Engine {
                     return Ok(InputOutcome::from_unchanged(&*self.refresh_live_run(run).await?));
                 }
                 Err(other) => {
-                    // Whether it was kept is not known; what is true is read again next time.
+                    // It is unknown whether the commit was stored; the next access reads the store
+                    // again.
                     self.evict_run(run);
                     return Err(other.into());
                 }
@@ -174,7 +176,7 @@ impl Engine {
         Err(EngineError::Contended { run: run.id.clone() })
     }
 
-    /// Lets workers take a run again on which too many of them ended. Whether it was such a one.
+    /// Lets workers lease a parked run again. Returns whether it was parked.
     async fn unpark_run(&self, run: &RunId) -> Result<bool, EngineError> {
         match self.store().unpark_run(run, self.clock().now().0).await {
             Err(StoreError::NotFound { .. }) => Ok(false),
@@ -182,14 +184,14 @@ impl Engine {
         }
     }
 
-    /// Decides an input as of now.
+    /// Decides an input at the current time.
     pub(crate) async fn decide_input(
         &self,
         run: &RunId,
         live: &LiveRun,
         input: &mut RunInput,
     ) -> Result<PreparedCommit, InputRejection> {
-        // A clock that was set back, or that of another machine, does not turn the run's time back.
+        // A clock that was set back, or that of another machine, does not move the run's time back.
         input.time = self.clock().now().max(live.state.updated_at);
         self.record_files(live, input).await;
         let step = decide(&live.protocol, &live.state, input)?;
@@ -210,7 +212,7 @@ impl Engine {
         Ok(PreparedCommit { commit, next, events: step.events })
     }
 
-    /// After the commit: everybody may know.
+    /// Publishes a commit: counts its events, notifies the observer, and caches the run.
     fn publish_commit(&self, run: &RunId, next: LiveRun, events: Vec<RunEvent>) -> InputOutcome {
         count_events(&events);
         self.observer().on_commit(&next.state, &events);
@@ -225,7 +227,7 @@ impl Engine {
     }
 }
 
-/// An input whose time and files are told when it is decided.
+/// Creates an input whose time and files are set when it is decided.
 pub(crate) fn new_input(what: InputKind, key: Option<String>) -> RunInput {
     let (time, files) = (countersign_core::run::Timestamp::default(), BTreeMap::new());
     RunInput { time, key, files, what }

@@ -1,4 +1,4 @@
-//! The engine's own folder, `.countersign`, found upwards as git finds its own.
+//! The engine's own folder, `.countersign`, found by searching upwards as git finds `.git`.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -9,7 +9,7 @@ use crate::private_files;
 
 const HOME_FOLDER: &str = ".countersign";
 
-/// Where the engine keeps its database, its artifacts and its journal.
+/// The folder where the engine keeps its databases, artifacts and effect journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineHome {
     workspace: PathBuf,
@@ -17,7 +17,7 @@ pub struct EngineHome {
 }
 
 impl EngineHome {
-    /// The nearest one at a place or above it.
+    /// Returns the nearest engine folder at `start` or above it.
     pub fn find(start: &Path) -> Result<Option<Self>, FolderError> {
         let start = start.canonicalize().map_err(|source| to_folder_error(start, source))?;
         for above in start.ancestors() {
@@ -26,11 +26,13 @@ impl EngineHome {
                 Ok(found) if found.is_dir() && private_files::is_owned_by_us(&found) => {
                     return Ok(Some(Self { workspace: above.to_owned(), folder: path }));
                 }
-                // Whoever made it could read all that is kept there, and let themselves in.
+                // The owner of such a folder could read everything stored in it, and grant
+                // themselves access.
                 Ok(found) if found.is_dir() && above == start => {
                     return Err(FolderError::NotOwned { path });
                 }
-                // Above, it is as good as absent: anybody may put one into a folder for all.
+                // In a parent folder it is ignored, because any user may create one in a shared
+                // folder.
                 Ok(found) if found.is_dir() => {}
                 Ok(_) => return Err(FolderError::NotAFolder { path }),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -40,9 +42,9 @@ impl EngineHome {
         Ok(None)
     }
 
-    /// The one in a folder itself, made where it is missing.
+    /// Returns the engine folder inside `dir`, created if missing.
     ///
-    /// It tells git to leave it alone.
+    /// It contains a `.gitignore` that excludes it from git.
     pub fn create(dir: &Path) -> Result<Self, FolderError> {
         let dir = dir.canonicalize().map_err(|source| to_folder_error(dir, source))?;
         let folder = dir.join(HOME_FOLDER);
@@ -57,7 +59,7 @@ impl EngineHome {
         let ignore = home.folder.join(".gitignore");
         if !ignore.exists() {
             let made = private_files::create_file(&ignore);
-            // Another process may have been faster.
+            // Another process may have created it first.
             if let Err(source) = made.and_then(|mut file| file.write_all(b"*\n"))
                 && source.kind() != io::ErrorKind::AlreadyExists
             {
@@ -67,46 +69,47 @@ impl EngineHome {
         Ok(home)
     }
 
-    /// The nearest one, or a new one in the folder itself.
+    /// Returns the nearest engine folder, or creates one in `dir`.
     pub fn find_or_create(dir: &Path) -> Result<Self, FolderError> {
         match Self::find(dir)? {
-            // One that lost a part gets it back.
+            // Restores missing parts of an existing folder.
             Some(home) => Self::create(home.workspace()),
             None => Self::create(dir),
         }
     }
 
-    /// The folder itself.
+    /// Returns the path of the `.countersign` folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The folder of work it belongs to.
+    /// Returns the working folder that contains it.
     #[must_use]
     pub fn workspace(&self) -> &Path {
         &self.workspace
     }
 
-    /// The file of the database.
+    /// Returns the path of the run database.
     #[must_use]
     pub fn database_path(&self) -> PathBuf {
         self.folder.join("countersign.db")
     }
 
-    /// The file of the memory, apart from the log of runs: a person can be erased from it.
+    /// Returns the path of the memory database. It is separate from the run log, so that a person
+    /// can be erased from it.
     #[must_use]
     pub fn memory_path(&self) -> PathBuf {
         self.folder.join("memory.db")
     }
 
-    /// The folder of artifacts.
+    /// Returns the path of the artifacts folder.
     #[must_use]
     pub fn artifacts_path(&self) -> PathBuf {
         self.folder.join("artifacts")
     }
 
-    /// The folder of the journal of effects.
+    /// Returns the path of the effect journal.
     #[must_use]
     pub fn effects_path(&self) -> PathBuf {
         self.folder.join("effects")

@@ -1,4 +1,4 @@
-//! Why a folder is not what it should be.
+//! Errors of protocol folders and of the engine's own folder.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,77 +7,77 @@ use thiserror::Error;
 
 use super::{MAX_PROTOCOL_BYTES, MAX_PROTOCOL_FILES};
 
-/// What is wrong with a protocol folder, or with the engine's own.
+/// What is wrong with a protocol folder or the engine's folder.
 #[derive(Debug, Error)]
 pub enum FolderError {
-    /// It has no index.
+    /// The folder has no index file.
     #[error("`{}` has no `index.yaml` and is no protocol folder", dir.display())]
     NoIndex {
-        /// The folder.
+        /// Path of the folder without an index.
         dir: PathBuf,
     },
-    /// A file is not text.
+    /// A file is not UTF-8 text.
     #[error("`{file}` is not UTF-8 at byte {offset}")]
     NotUtf8 {
-        /// The file, from the protocol folder.
+        /// Path of the file, relative to the protocol folder.
         file: String,
-        /// The first byte that is not.
+        /// Offset of the first invalid byte.
         offset: usize,
     },
-    /// The name of a file is not text.
+    /// The name of a file is not UTF-8.
     #[error("a file in `{folder}` has a name that is not UTF-8")]
     NameNotUtf8 {
-        /// The folder, from the protocol folder.
+        /// Path of the parent folder, relative to the protocol folder.
         folder: String,
     },
     /// A link leads out of the folder.
     #[error("`{file}` leads out of the protocol folder")]
     OutsideFolder {
-        /// The link.
+        /// Path of the link.
         file: String,
     },
-    /// A pipe, a socket, a device.
+    /// The entry is a pipe, a socket, or a device.
     #[error("`{file}` is neither a file nor a folder")]
     UnsupportedFileType {
-        /// Its path.
+        /// Path of the entry.
         file: String,
     },
-    /// Folders in folders in folders.
+    /// Folders are nested too deeply.
     #[error("`{folder}` lies too deep")]
     TooDeep {
-        /// Its path.
+        /// Path of the first folder that is too deep.
         folder: String,
     },
-    /// More files than a protocol has.
+    /// The folder has more files than a protocol may have.
     #[error("the protocol folder has more than {MAX_PROTOCOL_FILES} files")]
     TooManyFiles,
-    /// More text than a protocol has.
+    /// The files are larger in total than a protocol may be.
     #[error("the protocol folder holds more than {} MiB; `{file}` is where it is too much", MAX_PROTOCOL_BYTES >> 20)]
     TooLarge {
-        /// The file that was too much.
+        /// The file that exceeds the limit.
         file: String,
     },
-    /// Somebody else made the engine's folder, or could change it.
+    /// Another user owns the engine's folder or can write to it.
     #[error(
         "`{}` belongs to another user, or others can write to it; work in a folder of your own, or `chmod 700` it if it is yours",
         path.display()
     )]
     NotOwned {
-        /// Its path.
+        /// Path of the engine's folder.
         path: PathBuf,
     },
-    /// The engine's folder is something else.
+    /// The path of the engine's folder is not a folder.
     #[error("`{}` is no folder, and the engine keeps its files in one of that name", path.display())]
     NotAFolder {
-        /// Its path.
+        /// Path of the existing entry.
         path: PathBuf,
     },
-    /// The file system refused.
+    /// The file system returned an error.
     #[error("`{path}` is not accessible: {source}")]
     Io {
-        /// Where.
+        /// Path of the file or folder.
         path: String,
-        /// The system's words.
+        /// The error of the operating system.
         source: io::Error,
     },
 }

@@ -1,7 +1,7 @@
 //! Reads a protocol folder into a bundle of texts.
 //!
-//! Only what belongs to a protocol is read, and nothing that a link brings in from outside. What
-//! the texts mean is the core's business.
+//! Only files that belong to a protocol are read, and nothing that a link brings in from outside.
+//! The core interprets the texts.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
@@ -15,20 +15,20 @@ use super::FolderError;
 use super::find_protocol_folder::INDEX_FILES;
 use crate::workspace::is_escape_error;
 
-/// How many files a protocol may have.
+/// Maximum number of files in a protocol.
 pub const MAX_PROTOCOL_FILES: usize = 1_000;
 
-/// How many bytes they may have together.
+/// Maximum total size of the files, in bytes.
 pub const MAX_PROTOCOL_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The folders of a protocol.
+/// The subfolders of a protocol.
 pub(super) const PROTOCOL_FOLDERS: [&str; 5] =
     ["workflows", "agents", "rules", "contracts", "memory"];
 
-/// How deep folders may lie in those.
+/// Maximum nesting depth of folders below those.
 const MAX_DEPTH: usize = 8;
 
-/// Reads the files of a protocol: the index, and everything below its folders whose name does
+/// Reads the files of a protocol: the index, and every file below its subfolders whose name does
 /// not begin with a dot.
 pub fn read_protocol_folder(dir: &Path) -> Result<ProtocolBundle, FolderError> {
     let root = Dir::open_ambient_dir(dir, ambient_authority())
@@ -71,7 +71,7 @@ impl FolderReader {
                 names.push(name);
             }
         }
-        // The first fault is the same on every machine.
+        // Sorted, so that the first fault is the same on every machine.
         names.sort();
         for name in names {
             let path = format!("{folder}/{name}");

@@ -1,4 +1,4 @@
-//! A protocol out of its files, and everything that is wrong with them.
+//! Loads a protocol from its files, and reports everything that is wrong with them.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use countersign_memory::policy::MemoryPolicyError;
 
 use crate::memory_recorder::load_memory_policy;
 
-/// Loads the files of a protocol, its policy of memory included: the protocol, and what is to be
-/// remarked about it.
+/// Loads the files of a protocol, including its memory policy. Returns the protocol and its
+/// warnings.
 ///
 /// # Errors
-/// Every fault, with its place.
+/// Every fault, with its location.
 pub fn load_protocol(
     bundle: ProtocolBundle,
     shipped: &ContractRegistry,
@@ -26,7 +26,7 @@ pub fn load_protocol(
     Ok((Arc::new(protocol), warnings))
 }
 
-/// What is wrong with the policy of memory, at its file.
+/// Converts a fault of the memory policy into a diagnostic at its file.
 fn build_policy_diagnostic(protocol: &Protocol, fault: MemoryPolicyError) -> Diagnostic {
     if let MemoryPolicyError::Unreadable(diagnostic) = fault {
         return *diagnostic;

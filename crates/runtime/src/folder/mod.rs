@@ -1,5 +1,5 @@
-//! Folders on this machine: where a protocol is, what its files say, and where the engine keeps
-//! its own.
+//! Folders on this machine: where a protocol is, what its files contain, and where the engine keeps
+//! its own files.
 
 mod folder_error;
 mod find_protocol_folder;

@@ -1,5 +1,5 @@
-//! A packet of what is remembered, asked for by whoever has no run. The build is kept, so that it can be
-//! explained.
+//! Composes a memory packet for a caller without a run. The build is stored, so that the packet can
+//! be explained.
 
 use countersign_contracts::JsonObject;
 use countersign_contracts::memory::MemoryPacket;
@@ -19,48 +19,48 @@ use thiserror::Error;
 
 use super::derive_id;
 
-/// What a packet is asked for with.
+/// The parameters of a packet request.
 #[derive(Debug, Clone, Default)]
 pub struct ContextQuery {
-    /// Which kind of prompt it goes into: `planner` where absent.
+    /// The kind of prompt that the packet is for; `planner` if absent.
     pub purpose: Option<PacketPurpose>,
-    /// What is being said now.
+    /// The current message.
     pub message: Option<String>,
-    /// Words it is about.
+    /// Keywords to search for.
     pub keywords: Vec<String>,
-    /// Whom or what it is about.
+    /// People and things to search for.
     pub entities: Vec<String>,
-    /// Tags it is about.
+    /// Tags to search for.
     pub tags: Vec<String>,
-    /// The beginning of the time it is about.
+    /// Start of the time range; unbounded if absent.
     pub since: Option<Timestamp>,
-    /// The end of the time it is about.
+    /// End of the time range; unbounded if absent.
     pub until: Option<Timestamp>,
-    /// The kind of task.
+    /// The kind of task; selects procedures.
     pub task_type: Option<String>,
-    /// How many tokens, instead of the policy's.
+    /// Budget in tokens; the policy's budget if absent.
     pub tokens: Option<u64>,
-    /// How many of them each section may take, instead of the policy's shares.
+    /// Budget of each section in tokens; the policy's shares if absent.
     pub sections: Option<SectionBudgets>,
 }
 
-/// A section that no packet has.
+/// A section name that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "no section `{0}`; there are `working_state`, `facts`, `procedures`, `short_term_summary`, `episodes`, `insights`"
 )]
 pub struct UnknownSection(String);
 
-/// Why there is no packet.
+/// Why no packet was composed.
 #[derive(Debug, Error)]
 pub enum ContextError {
-    /// The memory could not.
+    /// The memory returned an error.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// It cannot be composed.
+    /// The packet cannot be composed.
     #[error(transparent)]
     Compose(#[from] ComposeError),
-    /// It cannot be written as text.
+    /// The packet cannot be rendered as text.
     #[error(transparent)]
     Render(#[from] RenderError),
 }
@@ -68,18 +68,18 @@ pub enum ContextError {
 /// A packet, and the build that explains it.
 #[derive(Debug, Clone)]
 pub struct ComposedContext {
-    /// The id of the build.
+    /// Id of the stored build.
     pub build: String,
-    /// The digest of the packet.
+    /// Digest of the packet.
     pub digest: String,
-    /// What goes into the prompt.
+    /// The rendered text for the prompt.
     pub text: String,
-    /// The packet.
+    /// The packet as structured data.
     pub packet: MemoryPacket,
 }
 
 impl ContextQuery {
-    /// The request in a scope, at a moment.
+    /// Builds the request in a scope, as of a timestamp.
     #[must_use]
     pub fn into_request(self, scope: MemoryScope, as_of: Timestamp) -> PacketRequest {
         let list = |list: Vec<String>| (!list.is_empty()).then_some(list);
@@ -108,10 +108,11 @@ impl ContextQuery {
     }
 }
 
-/// The budgets of sections by their names: one that is not named gets nothing. `Empty` where none is.
+/// Parses section budgets by name; a section that is not named gets 0 tokens. Returns `None` if no
+/// section is named.
 ///
 /// # Errors
-/// Where there is no such section.
+/// If a section does not exist.
 pub fn parse_section_budgets(
     named: impl IntoIterator<Item = (String, u64)>,
 ) -> Result<Option<SectionBudgets>, UnknownSection> {
@@ -141,7 +142,7 @@ const ZERO_BUDGETS: SectionBudgets = SectionBudgets {
     insights: 0,
 };
 
-/// The caller's own budget; without a number for the whole, what its sections are together.
+/// Builds the caller's budget. Without a total, the total is the sum of the sections.
 fn build_budget(
     tokens: Option<u64>,
     per_section: Option<SectionBudgets>,
@@ -164,7 +165,7 @@ fn build_budget(
     Some(BudgetOverride { max_tokens, per_section })
 }
 
-/// Composes a packet, and keeps its build.
+/// Composes a packet, and stores its build.
 pub async fn compose_context(
     memory: &dyn Memory,
     request: &PacketRequest,
@@ -183,7 +184,7 @@ pub async fn compose_context(
         let (id, digest) = (build.id.clone(), build.digest.clone());
         match memory.store_build(build).await {
             Ok(()) => return Ok(ComposedContext { build: id, digest, text, packet }),
-            // Somebody was forgotten meanwhile; there is another packet of what is left.
+            // Records were erased meanwhile; compose another packet from the rest.
             Err(MemoryError::Refused(MemoryRefusal::Forgotten { .. }))
                 if std::mem::take(&mut once_more) => {}
             Err(error) => return Err(error.into()),
@@ -205,7 +206,7 @@ mod tests {
         assert_eq!(named(&[("facts", 200), ("episodes", 100)]), Ok(Some(facts)));
         let refused = named(&[("fact", 200)]).unwrap_err().to_string();
         assert!(refused.starts_with("no section `fact`; there are `working_state`"), "{refused}");
-        // The whole is what they are together, and never less than a packet needs.
+        // The total is the sum of the sections, and at least what a packet needs.
         let whole = |tokens, sections| build_budget(tokens, sections).map(|asked| asked.max_tokens);
         assert_eq!(whole(None, Some(facts)), Some(300));
         assert_eq!(whole(None, Some(ZERO_BUDGETS)), Some(MIN_BUDGET_TOKENS));

@@ -1,13 +1,13 @@
-//! Ids of what is said, so that the same twice is once.
+//! Ids derived from content, so that the same content is stored once.
 
 use countersign_core::json::digest_json;
 use serde_json::Value;
 
-/// How many digits of a digest are shown: 80 bits, so that no two of a million are alike but by a chance of less
-/// than one in a million millions.
+/// Number of hexadecimal digits of the digest: 80 bits, so that the chance of a collision among a
+/// million ids is below one in 10^12.
 const ID_HEX_DIGITS: usize = 20;
 
-/// An id of what is said: the same twice is the same id.
+/// Derives an id from content: equal content gives an equal id.
 #[must_use]
 pub fn derive_id(prefix: &str, said: &Value) -> String {
     let digest = digest_json(said);

@@ -1,5 +1,5 @@
-//! Vectors beside words: what is remembered and what is asked is shown to an embedder, and what it makes of
-//! them is kept. Nobody asks it twice for the same.
+//! Computes vectors for stored events and for queries with an embedder, and stores them, so that no
+//! text is embedded twice.
 
 use countersign_memory::record::MemoryEvent;
 use countersign_memory::store::{Memory, MemoryError, UnembeddedEvents};
@@ -7,36 +7,37 @@ use countersign_memory::{EmbeddingVector, MemorySubject, PacketRequest, VectorEr
 use countersign_models::{Embedder, ModelError};
 use thiserror::Error;
 
-/// So many texts go to an embedder at once.
+/// Maximum number of texts per request to the embedder.
 const BATCH_SIZE: usize = 64;
 
-/// So many of the newest events are looked through before a question, for those without a vector.
+/// How many of the newest events are checked for missing vectors before a query.
 const MAX_NEWEST_EVENTS: usize = 256;
 
-/// A text is shown up to so many characters: models for vectors read some hundred words.
+/// Maximum length of an embedded text, in characters: embedding models read some hundred words.
 const MAX_TEXT_CHARS: usize = 8_000;
 
-/// Why there is no vector.
+/// Why a vector could not be computed.
 #[derive(Debug, Error)]
 pub enum EmbedError {
-    /// The memory could not.
+    /// The memory returned an error.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// The embedder did not answer.
+    /// The embedder returned an error.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// What it made cannot be compared.
+    /// The embedder returned an invalid vector.
     #[error("`{embedder}` made no vector: {source}")]
     Vector {
-        /// Who.
+        /// Name of the embedder.
         embedder: String,
-        /// What is wrong with it.
+        /// What is wrong with the vector.
         source: VectorError,
     },
 }
 
-/// Embeds every event of a subject that has no vector yet, the newest first. `progress` hears how many are
-/// done, of how many. What was done stays done, so that it can be broken off.
+/// Embeds every event of a subject that has no vector yet, newest first. `progress` receives how
+/// many are done, and the total. Finished work is stored, so the call can be interrupted. Returns
+/// the number of embedded events.
 pub async fn embed_all(
     memory: &dyn Memory,
     embedder: &dyn Embedder,
@@ -55,15 +56,15 @@ pub async fn embed_all(
         let vectors = embed_texts(embedder, &texts).await?;
         let kept = save_vectors(memory, subject, &missing, vectors).await?;
         if kept == 0 {
-            // All of them were forgotten meanwhile, and are not missing any more.
+            // All of them were erased meanwhile, and are no longer missing.
             continue;
         }
         done += kept;
     }
 }
 
-/// The request with the vector of its words; the newest events without one get theirs by the way. As it is
-/// where nothing is asked.
+/// Adds the vector of the query text to a request, and embeds the newest events that have no
+/// vector. A request without query text is returned unchanged.
 pub async fn add_vector(
     memory: &dyn Memory,
     embedder: &dyn Embedder,
@@ -82,8 +83,8 @@ pub async fn add_vector(
     Ok(PacketRequest { vector, ..request })
 }
 
-/// The same where there may be no embedder, and the words alone must do where it is away: then with the
-/// reason.
+/// Like [`add_vector`], but the embedder is optional, and a failure leaves the request without a
+/// vector and returns the reason.
 pub async fn try_add_vector(
     memory: &dyn Memory,
     embedder: Option<&dyn Embedder>,
@@ -96,7 +97,7 @@ pub async fn try_add_vector(
     }
 }
 
-/// The words of a request: what is being said, or else what it is about.
+/// Returns the text to embed for a request: the message, or else the cues.
 fn extract_query_text(request: &PacketRequest) -> Option<String> {
     let message = request.message.as_deref().map(str::trim).filter(|text| !text.is_empty());
     if let Some(message) = message {
@@ -108,7 +109,7 @@ fn extract_query_text(request: &PacketRequest) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// What an embedder is shown of an event: who speaks belongs to what is said.
+/// Formats an event for the embedder, with the speaker, who is part of the meaning.
 fn format_event(event: &MemoryEvent) -> String {
     match &event.speaker {
         Some(speaker) => truncate_text(&format!("{speaker}: {}", event.text)),
@@ -116,7 +117,7 @@ fn format_event(event: &MemoryEvent) -> String {
     }
 }
 
-/// What an embedder is shown of a text; a blank one would be refused by most.
+/// Trims and shortens a text for the embedder; most embedders refuse an empty one.
 fn truncate_text(text: &str) -> String {
     let text = text.trim();
     if text.is_empty() {

@@ -1,4 +1,4 @@
-//! Keeping what was told, each thing by itself: what the rules refuse holds up nothing else.
+//! Stores memory inputs one by one: an item that the rules refuse does not block the others.
 
 use countersign_contracts::JsonObject;
 use countersign_contracts::memory::short_term::{OpenLoop, WorkingState};
@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use super::MemoryWrite;
 
-/// So many events are kept in one commit.
+/// Number of events per commit.
 const BATCH_SIZE: usize = 1_000;
 
-/// Keeps things, each with the number it is told by.
+/// Stores items. Each has a number, such as its line, that the report refers to.
 pub async fn ingest_items(
     memory: &dyn Memory,
     things: Vec<(usize, MemoryWrite)>,
@@ -30,7 +30,7 @@ pub async fn ingest_items(
             }
             continue;
         }
-        // What cites an event comes after it.
+        // Save pending events first, because an item may cite them.
         save_events(memory, std::mem::take(&mut events), now, &mut account).await?;
         match save_item(memory, thing, now).await {
             Ok(kept) => account.saved.push(kept),
@@ -41,17 +41,17 @@ pub async fn ingest_items(
     Ok(account)
 }
 
-/// What became of everything.
+/// The result of an ingestion.
 #[derive(Debug, Default)]
 pub struct IngestReport {
-    /// What is kept now.
+    /// The items that were stored, or were known already.
     pub saved: Vec<IngestedItem>,
-    /// What the rules refused: the number it was told by, and why.
+    /// The items that the rules refused: number and reason.
     pub refused: Vec<(usize, String)>,
 }
 
 impl IngestReport {
-    /// A refusal is told at the end; anything else ends it.
+    /// Records a refusal; any other error is returned.
     fn record_refusal(&mut self, line: usize, error: MemoryError) -> Result<(), MemoryError> {
         match error {
             MemoryError::Refused(_) | MemoryError::Conflict { .. } => {
@@ -63,16 +63,16 @@ impl IngestReport {
     }
 }
 
-/// Something that is kept now.
+/// An item that is now in the memory.
 #[derive(Debug)]
 pub struct IngestedItem {
-    /// What it is.
+    /// The kind of item, such as `event` or `fact`.
     pub kind: &'static str,
-    /// Its id.
+    /// Id of the stored item.
     pub id: String,
-    /// Its revision.
+    /// Revision of the item; 1 for the first.
     pub revision: u64,
-    /// What became of it beside what was known.
+    /// How the item relates to what was known before.
     pub outcome: ClaimOutcome,
 }
 
@@ -91,7 +91,7 @@ async fn save_events(
     };
     match memory.append_events(events.clone()).await {
         Ok(kept) => account.saved.extend(kept.into_iter().map(done)),
-        // One of them was refused, and none was kept: each by itself, then.
+        // One event was refused and none was stored: save them one by one.
         Err(MemoryError::Refused(_)) => {
             for (line, event) in lines.into_iter().zip(events) {
                 match memory.append_events(vec![event]).await {
@@ -165,12 +165,12 @@ async fn save_item(
     }
 }
 
-/// The latest version of a run's working state; 0 before the first.
+/// Returns the latest version of a run's working state; 0 before the first.
 async fn load_state_version(memory: &dyn Memory, scope: &MemoryScope) -> Result<u64, MemoryError> {
     Ok(memory.load_working_memory(scope).await?.map_or(0, |working| working.state.state_version))
 }
 
-/// Whether a person wrote the summary of a session.
+/// Returns whether a person wrote the summary of a session.
 async fn is_written_by_person(
     memory: &dyn Memory,
     scope: &MemoryScope,
@@ -180,7 +180,7 @@ async fn is_written_by_person(
     Ok(previous.is_some_and(|summary| summary.by.is_none()))
 }
 
-/// A working state of a file: as the packet has it, with `open_loops` beside the rest.
+/// Parses a working state in the form that packets have, with `open_loops` as a further member.
 fn parse_working_state(
     mut state: JsonObject,
     version: u64,

@@ -1,26 +1,27 @@
-//! Who tells. A model may pass on what was said and claim what follows; it answers for nothing.
+//! The author of a memory input. A model may report what was said and make claims; it cannot
+//! confirm anything.
 
 use super::MemoryInput;
 
-/// The origin of whatever a model claims.
+/// The origin of everything that a model claims.
 const MODEL_ORIGIN: &str = "model";
 
-/// Who tells.
+/// The kind of author of a memory input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputAuthor {
-    /// A person, or a program that speaks for people: what it says of itself is taken.
+    /// A person, or a program that speaks for people: its statements about itself are trusted.
     Person,
-    /// A model: what it claims has the origin `model`, whatever it says.
+    /// A model: its claims always have the origin `model`.
     Model,
 }
 
 impl InputAuthor {
-    /// Who writes a summary, where that is not a person.
+    /// Returns the author of a summary, or `None` if it is a person.
     pub(super) fn summary_writer(self) -> Option<String> {
         (self == Self::Model).then(|| MODEL_ORIGIN.to_owned())
     }
 
-    /// What was told, as whoever tells it may say it.
+    /// Restricts an input to what its author may say.
     pub(super) fn authorize_input(self, told: MemoryInput) -> Result<MemoryInput, String> {
         if self == Self::Person {
             return Ok(told);
@@ -44,7 +45,8 @@ impl InputAuthor {
             );
         }
         let thing = told.list_kinds().first().copied().unwrap_or_default();
-        // An event or a fact under an id that is taken is refused; of these it would be the next revision.
+        // A used id is refused for an event or a fact; for an episode or a procedure it would
+        // create the next revision.
         if matches!(thing, "episode" | "procedure") && told.id.is_some() {
             return Err(format!(
                 "`id` is given to {thing}s that a model tells, so that none takes the place of another"
@@ -52,7 +54,7 @@ impl InputAuthor {
         }
         let origin = told.origin.as_deref();
         match thing {
-            // Whoever passes on what was said may say who said it.
+            // An author that reports an event may name its origin.
             "event" if origin == Some("system") => Err(
                 "`origin` must be `user`, `tool`, `web`, `model` or `imported` where a model tells, found `system`"
                     .to_owned(),

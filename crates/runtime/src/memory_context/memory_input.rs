@@ -1,96 +1,99 @@
-//! Something to be remembered, as it is told: a line of JSON, the flags of a command, the body of a request.
+//! An item to remember as the client submits it: a line of JSON, the flags of a command, or the
+//! body of a request.
 
 use countersign_contracts::JsonObject;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Something to be remembered. One of the first seven is there; the others say more of it.
+/// An item to remember. Exactly one of the first seven fields is present; the others describe it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "expected an object")]
 pub struct MemoryInput {
-    /// What was said or done.
+    /// Text of an event: what was said or done.
     pub event: Option<String>,
-    /// The key; `value` has what it is.
+    /// Key of a fact; `value` holds its value.
     pub fact: Option<String>,
-    /// Something that happened, told as a whole.
+    /// Summary of an episode: something that happened, described as a whole.
     pub episode: Option<String>,
-    /// The content.
+    /// Content of a procedure.
     pub procedure: Option<JsonObject>,
-    /// A guess.
+    /// Statement of an insight.
     pub insight: Option<String>,
-    /// What a run is doing.
+    /// Working state of a run.
     pub working: Option<JsonObject>,
-    /// A session so far, in short.
+    /// Summary of a session so far.
     pub summary: Option<String>,
 
-    /// The session, where it is another.
+    /// Session of the item; the session of the caller's scope if absent.
     pub session: Option<String>,
-    /// The run, where it is another.
+    /// Run of the item; the run of the caller's scope if absent.
     pub run: Option<String>,
-    /// What a fact is.
+    /// Value of a fact; required for facts.
     pub value: Option<Value>,
-    /// Its id; made of what it says and when, where absent.
+    /// Id of the item; derived from content and time if absent.
     pub id: Option<String>,
-    /// Who spoke: `user`, `assistant`, `tool`.
+    /// Role of the speaker: `user`, `assistant` or `tool`; `user` if absent.
     pub role: Option<String>,
-    /// What an event is.
+    /// Kind of an event; depends on the role if absent.
     pub kind: Option<String>,
-    /// Where it came from.
+    /// Origin of the item, such as `user` or `web`; depends on the role for events and is `user`
+    /// for claims if absent.
     pub origin: Option<String>,
-    /// The name of whoever spoke.
+    /// Name of the speaker of an event.
     pub speaker: Option<String>,
-    /// When it happened.
+    /// When the event happened; the current time if absent.
     pub ts: Option<String>,
-    /// By which cues find it.
+    /// Tags that cues can match.
     pub tags: Vec<String>,
-    /// Whom and what it is about.
+    /// People and things that the item is about.
     pub entities: Vec<String>,
-    /// The ids of events it rests on.
+    /// Ids of the events that support the item.
     pub sources: Vec<String>,
-    /// Words that stand in the first source, letter for letter.
+    /// Literal quotation from the first source.
     pub quote: Option<String>,
-    /// From 0 to 1.
+    /// Confidence from 0 to 1; 0.5 for facts and 0.3 for insights if absent.
     pub confidence: Option<f64>,
-    /// Whom a fact belongs to.
+    /// Scope level that owns a fact; `user` if absent.
     pub level: Option<String>,
-    /// Whether it is a preference.
+    /// Whether the fact is a preference.
     pub preference: bool,
-    /// Whether a person answers for it.
+    /// Whether a person confirms the fact.
     pub confirmed: bool,
-    /// From when it holds.
+    /// When the fact starts to be valid; unbounded if absent.
     pub valid_from: Option<String>,
-    /// Until when it holds.
+    /// When the fact stops being valid; unbounded if absent.
     pub valid_to: Option<String>,
-    /// When it began.
+    /// When the episode began; the end if absent.
     pub start: Option<String>,
-    /// When it ended.
+    /// When the episode ended; the start if absent, or else the current time.
     pub end: Option<String>,
-    /// Points that matter.
+    /// Key points of an episode.
     pub highlights: Vec<String>,
-    /// The kind of task.
+    /// Kind of task of a procedure; `generic` if absent.
     pub task_type: Option<String>,
-    /// The highest comes first.
+    /// Priority of a procedure; higher ones come first, 0 if absent.
     pub priority: Option<i64>,
-    /// How often a procedure was used.
+    /// How many times a procedure was used; 0 if absent.
     pub usage: Option<u64>,
-    /// Which kinds of prompt a procedure is for: `planner`, `tool`, `responder`.
+    /// The kinds of prompt that a procedure is for: `planner`, `tool`, `responder`.
     pub purposes: Vec<String>,
-    /// What kind of guess.
+    /// Kind of an insight; `hypothesis` if absent.
     #[serde(rename = "type")]
     pub insight_type: Option<String>,
-    /// How far it was tested.
+    /// Validation state of an insight; `unvalidated` if absent.
     pub validation: Option<String>,
-    /// Until when it may be seen: a moment, or `run_end`.
+    /// When the item expires: a timestamp, or `run_end`. Insights expire at the end of the run if
+    /// absent.
     pub expires: Option<String>,
-    /// The build of the packet that the writer of an event was shown.
+    /// Build of the packet that the author of an event was shown.
     pub build: Option<String>,
 }
 
 impl MemoryInput {
-    /// What a line tells.
+    /// Parses an item from JSON.
     ///
     /// # Errors
-    /// Where it names nothing, or several things, or something unknown.
+    /// If it names no kind, several kinds, or an unknown field.
     pub fn from_json(line: Value) -> Result<Self, String> {
         let told: Self = serde_json::from_value(line).map_err(|error| error.to_string())?;
         match &told.list_kinds()[..] {
@@ -103,7 +106,7 @@ impl MemoryInput {
         }
     }
 
-    /// The names of the things it tells: one, where it is well formed.
+    /// Returns the kinds that are present: exactly one if the item is well formed.
     #[must_use]
     pub fn list_kinds(&self) -> Vec<&'static str> {
         let all = [
@@ -118,7 +121,7 @@ impl MemoryInput {
         all.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
     }
 
-    /// Refuses what says nothing, and what is said of another kind of thing: it would be lost without a word.
+    /// Rejects empty texts, and fields that do not apply to the kind and would be silently lost.
     pub(super) fn check_fields(&self) -> Result<(), String> {
         let texts = [
             ("event", &self.event),

@@ -1,4 +1,4 @@
-//! From what was told to what a memory keeps.
+//! Converts a memory input into a write to the memory.
 
 use countersign_contracts::JsonObject;
 use countersign_contracts::memory::insight::{InsightKind, InsightTrigger, InsightValidationState};
@@ -17,45 +17,45 @@ use serde_json::{Value, json};
 
 use super::{InputAuthor, MemoryInput, derive_id, parse_time};
 
-/// What a memory keeps.
+/// A validated write to the memory.
 #[derive(Debug)]
 pub enum MemoryWrite {
-    /// Something that was said or done.
+    /// An event: something that was said or done.
     Event(NewMemoryEvent),
-    /// A fact, an episode, a procedure or a guess.
+    /// A fact, an episode, a procedure or an insight.
     Claim {
-        /// Whose.
+        /// Scope of the claim.
         scope: MemoryScope,
-        /// What.
+        /// Content of the claim.
         claim: MemoryClaim,
-        /// Where it came from.
+        /// Where the claim came from.
         origin: MemoryOrigin,
-        /// Whether a person answers for it.
+        /// Whether a person confirms the claim.
         assurance: ClaimAssurance,
     },
-    /// What a run is doing.
+    /// The working state of a run.
     Working {
-        /// Whose.
+        /// Scope, with the run that the state belongs to.
         scope: MemoryScope,
-        /// What.
+        /// The working state as JSON.
         state: JsonObject,
-        /// The version that its writer has seen, where it says one.
+        /// The version that the author has seen; the latest version if absent.
         expected_version: Option<u64>,
     },
-    /// A session so far, in short.
+    /// The summary of a session so far.
     Summary {
-        /// Whose.
+        /// Scope, with the session that the summary belongs to.
         scope: MemoryScope,
-        /// What.
+        /// Text of the summary.
         text: String,
-        /// The events it quotes.
+        /// Ids of the events that the summary quotes.
         quotes: Vec<String>,
-        /// Who wrote it, where that is not a person.
+        /// Who wrote the summary; absent if it was a person.
         by: Option<String>,
     },
 }
 
-/// What is meant by what was told, by whoever tells it, in the scope it was told in.
+/// Converts an input into a write, as far as its author may submit it, in the given scope.
 pub fn to_memory_write(
     told: MemoryInput,
     voice: InputAuthor,
@@ -116,7 +116,7 @@ pub fn to_memory_write(
     Ok(MemoryWrite::Claim { scope, claim, origin, assurance })
 }
 
-/// The fact, episode, procedure or guess that was told.
+/// Builds the fact, episode, procedure or insight of an input.
 fn build_claim(
     told: MemoryInput,
     scope: &MemoryScope,
@@ -212,12 +212,12 @@ fn build_claim(
     })
 }
 
-/// A moment, where one was told.
+/// Parses a timestamp, if one is present.
 fn parse_optional_time(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, String> {
     text.map(|text| parse_time(name, text)).transpose()
 }
 
-/// The scope with the session and run that a line names.
+/// Returns the scope with the session and run that an input names.
 fn narrow_scope(scope: &MemoryScope, told: &MemoryInput) -> Result<MemoryScope, String> {
     let session = told.session.as_deref().unwrap_or(scope.session());
     let run = told.run.as_deref().unwrap_or(scope.run());
@@ -225,7 +225,7 @@ fn narrow_scope(scope: &MemoryScope, told: &MemoryInput) -> Result<MemoryScope, 
         .map_err(|error| error.to_string())
 }
 
-/// One of the words that a kind of thing has.
+/// Parses an enum value by its serialized name; absent means `usual`.
 fn parse_enum<T: DeserializeOwned>(name: &str, text: Option<&str>, usual: T) -> Result<T, String> {
     let Some(text) = text else { return Ok(usual) };
     serde_json::from_value(json!(text)).map_err(|error| format!("`{name}`: {error}"))

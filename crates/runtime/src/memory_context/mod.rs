@@ -1,9 +1,10 @@
-//! Memory by itself: what somebody tells it, and packets of what it knows. What runs live through is `recall`.
+//! Memory outside of runs: storing what a client submits, and composing packets of what is known.
+//! `memory_recorder` records runs.
 //!
 //! ```text
-//! Told ──► Thing ──► remember ──► Account: kept, refused
-//! events, a question ──► embedder ──► vectors, which are kept
-//! Asking ──► Request ──► compose, render ──► Composed: packet, text, build
+//! MemoryInput ──► MemoryWrite ──► ingest_items ──► IngestReport: saved, refused
+//! events, a query ──► embedder ──► vectors, which are stored
+//! ContextQuery ──► PacketRequest ──► compose_context ──► ComposedContext: packet, text, build
 //! ```
 
 mod parse_time;

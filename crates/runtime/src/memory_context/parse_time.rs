@@ -1,8 +1,8 @@
-//! Moments as people write them: RFC 3339, or a date, which is its first moment in UTC.
+//! Parses timestamps as people write them: RFC 3339, or a date, which means midnight UTC.
 
 use countersign_core::run::Timestamp;
 
-/// A moment, under the name it was given with.
+/// Parses a timestamp; `name` is the field that an error message refers to.
 pub fn parse_time(name: &str, text: &str) -> Result<Timestamp, String> {
     let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
     Timestamp::parse(&whole).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Asking a model until its contract lets a reply in, outside of any run.
+//! Asks a model until the contract accepts a reply, outside of any run.
 
 use std::sync::Arc;
 
@@ -10,28 +10,28 @@ use serde_json::Value;
 use super::ExtractionError;
 use crate::driver::drop_null_fields;
 
-/// A reply that was let in.
+/// A reply that the contract accepted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExtractionReply {
-    /// What it says.
+    /// The accepted value.
     pub value: Value,
-    /// How often the model was asked.
+    /// How many times the model was asked.
     pub attempts: u32,
-    /// How many mends the reply needed.
+    /// How many repairs the reply needed.
     pub repairs: usize,
 }
 
-/// What is heard while a model is asked.
+/// Progress notifications while a model is asked.
 #[derive(Debug)]
 pub enum ExtractionProgress<'a> {
-    /// It writes this.
+    /// Text that the model streams.
     Text(&'a str),
-    /// Its reply was refused for these reasons.
+    /// The reply was refused with these violations.
     Refused(&'a [Violation]),
 }
 
-/// Asks a model, and again as often as the contract says: each time with everything that was wrong. `admit` holds
-/// a reply against the contract and whatever its rules read.
+/// Asks a model, and retries as often as the contract allows, each time with all violations.
+/// `admit` validates a reply against the contract and the state that its rules read.
 pub async fn ask_until_admitted(
     model: &dyn ChatModel,
     contract: &Arc<Contract>,

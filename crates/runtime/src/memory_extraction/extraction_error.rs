@@ -1,37 +1,37 @@
-//! Why nothing was learned of a model.
+//! Why an extraction failed.
 
 use countersign_core::reply::Violation;
 use countersign_memory::store::MemoryError;
 use countersign_models::ModelError;
 
-/// Why nothing was learned. Nothing was written.
+/// Why an extraction failed. Nothing was stored.
 #[derive(Debug, thiserror::Error)]
 pub enum ExtractionError {
-    /// The memory could not, or would not.
+    /// The memory returned an error or refused.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// The model did not answer.
+    /// The model returned an error.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// What it answered breaks its contract, also after it was asked again.
+    /// The replies violate the contract, also after retries.
     #[error(
         "`{model}` was refused by the contract `{contract}` {attempts} times; the last reply has {} of it",
         format_violation_count(.violations.len())
     )]
     Refused {
-        /// Who answered.
+        /// Name of the model.
         model: String,
-        /// The contract.
+        /// Id of the contract.
         contract: String,
-        /// How often it was asked.
+        /// How many times the model was asked.
         attempts: u32,
-        /// What was wrong with the last reply.
+        /// The violations of the last reply.
         violations: Vec<Violation>,
     },
-    /// There is nothing that a model could be shown.
+    /// The session has no visible events.
     #[error("there is nothing to learn from: session `{session}` has no events that may be seen")]
     NoEvents {
-        /// The session.
+        /// Id of the session.
         session: String,
     },
 }

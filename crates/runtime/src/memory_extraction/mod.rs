@@ -1,11 +1,12 @@
-//! Learning by a model: it is asked under a contract, and what the contract lets in is proposed to the memory.
+//! Memory extraction with a model: the model replies under a contract, and accepted replies are
+//! proposed to the memory.
 //!
 //! ```text
-//! events of a session ──► Shown ──► model ──► contract (repair, re-ask) ──► candidates ──► Memory
-//!                                                                       └─► a summary
+//! session events ──► PromptEvents ──► model ──► contract (repair, retry) ──► candidates ──► Memory
+//!                                                                        └─► a summary
 //! ```
 //!
-//! *Not here*: what becomes of a candidate, and runs, which remember without any model.
+//! *Not here*: what happens to a candidate, and runs, which are recorded without a model.
 
 mod extraction_error;
 mod ask_until_admitted;

@@ -1,4 +1,5 @@
-//! Catching up: what a log has and the memory does not is remembered, and a run that has ended takes its own with it.
+//! Catches up: records what a log has and the memory does not, and sweeps expired records of a run
+//! that has ended.
 
 use countersign_core::run::{RunLogEntry, RunState, Timestamp, apply};
 use countersign_memory::MemoryScope;
@@ -8,17 +9,18 @@ use countersign_store::{RunFilter, RunHead, RunId};
 use super::{MemoryRecorder, MemoryRecorderError, RecordedVersion, extract_memory_events};
 use crate::engine::{Engine, LiveRun};
 
-/// How many versions are read at once.
+/// Number of versions that are read per request to the store.
 const LOG_PAGE_SIZE: usize = 256;
 
-/// How many runs are looked at before the first packet of a process.
+/// How many runs are checked before the first packet of a process.
 const RUNS_BEFORE_PACKET: usize = 16;
 
-/// How many more are looked at each time a run comes to rest, until all were.
+/// How many more runs are checked each time a run becomes idle, until all are checked.
 const RUNS_WHEN_IDLE: usize = 64;
 
-/// Remembers what a run lived through and the memory does not have, unless it is one that is never
-/// remembered, and sweeps where it has ended. Any number of processes may do so at once; each event is kept once.
+/// Records the events of a run that the memory does not have, unless memory is disabled for the
+/// run, and sweeps expired records if the run has ended. Any number of processes may do so at once;
+/// each event is stored once.
 pub async fn catch_up(engine: &Engine, run: &str) -> Result<(), MemoryRecorderError> {
     let Some(recall) = engine.memory_recorder() else { return Ok(()) };
     let id = engine.run_id(run);
@@ -29,10 +31,11 @@ pub async fn catch_up(engine: &Engine, run: &str) -> Result<(), MemoryRecorderEr
     catch_up_run(engine, recall, &id, &live).await
 }
 
-/// The same for runs that a crash of their worker may have left behind: the newest ones first, a step at each call,
-/// until all were looked at. Gives the runs that could not be remembered.
+/// Catches up with runs that a crash of their worker may have left behind: the newest first, one
+/// step per call, until all are checked. Returns the runs that could not be recorded.
 ///
-/// A step that breaks off is done again by the next call; one that is under way elsewhere is left to it.
+/// The next call repeats a step that was interrupted; a step that is in progress elsewhere is left
+/// alone.
 pub async fn catch_up_next(
     engine: &Engine,
     step: CatchUpStep,
@@ -47,7 +50,7 @@ pub async fn catch_up_next(
     filter.after.clone_from(&progress.after);
     let mut runs = engine.store().list_runs(&filter).await?;
     let next = runs.last().filter(|_| runs.len() == limit).map(RunHead::to_cursor);
-    // The older ones were said first; what was pruned has nothing left to say.
+    // Record older runs first; pruned runs have no content left.
     runs.reverse();
     runs.retain(|head| head.pruned.is_none());
     let mut failed = Vec::new();
@@ -60,12 +63,12 @@ pub async fn catch_up_next(
     Ok(failed)
 }
 
-/// When runs are caught up with.
+/// The occasion on which runs are caught up with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CatchUpStep {
-    /// Before the first packet of a process, which waits for it: few.
+    /// Before the first packet of a process, which waits for this step: few runs.
     BeforePacket,
-    /// After a run came to rest, when nobody waits: more.
+    /// After a run becomes idle, when nothing waits for this step: more runs.
     WhenIdle,
 }
 
@@ -124,14 +127,14 @@ async fn catch_up_run(
         }
     }
     if after > before && live.state.status().is_ended() {
-        // What its builds used stays, so that they are composed again.
+        // Keep what its builds used, so that they can be composed again.
         let sweep = SweepOptions { run_ended: true, include_used: false };
         recall.memory().sweep_expired(scope, sweep, engine.clock().now()).await?;
     }
     Ok(())
 }
 
-/// Remembers events, without those that were forgotten and must not come back.
+/// Stores events, except those that were erased and must not come back.
 async fn save_events(
     recall: &MemoryRecorder,
     events: Vec<NewMemoryEvent>,
@@ -152,7 +155,8 @@ async fn save_events(
     Ok(())
 }
 
-/// The version that an event of a run comes from; `Empty` for one that somebody else wrote.
+/// Returns the version that an event of a run comes from, or `None` if the event was not recorded
+/// from the run's log.
 pub(super) fn parse_event_version(scope: &MemoryScope, id: &str) -> Option<u64> {
     let rest = id.strip_prefix(scope.run())?.strip_prefix('/')?;
     rest.split_once('/')?.0.parse().ok()

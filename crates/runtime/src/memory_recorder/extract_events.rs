@@ -1,5 +1,5 @@
-//! What of one version of a run is worth remembering. Pure: a log gives the same events of memory
-//! whenever it is read, so that reading it twice writes once.
+//! Extracts what is worth remembering from one version of a run. The function is pure: a log always
+//! gives the same memory events, so that reading it twice writes once.
 
 use countersign_core::protocol::{PhaseWork, Protocol};
 use countersign_core::run::{
@@ -13,21 +13,21 @@ use serde_json::Value;
 
 use super::format_text;
 
-/// How much of a question stands before its answer, in characters.
+/// Maximum length of the question that precedes its answer, in characters.
 const MAX_QUESTION_CHARS: usize = 160;
 
-/// A version of a run.
+/// A version of a run, with its events.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordedVersion<'a> {
-    /// Its number.
+    /// Number of the version.
     pub number: u64,
-    /// When it came to be.
+    /// When the version was committed.
     pub time: Timestamp,
-    /// What became true.
+    /// The events of the version.
     pub events: &'a [RunEvent],
 }
 
-/// What is remembered of a version; `before` is the run as it was until then.
+/// Returns the memory events of a version; `before` is the state of the run before it.
 #[must_use]
 pub fn extract_memory_events(
     scope: &MemoryScope,
@@ -40,8 +40,8 @@ pub fn extract_memory_events(
         RunEvent::Received { input } => Some(&input.what),
         _ => None,
     });
-    // Whatever became true of a reply was written by somebody who had been shown this, and so were
-    // the questions that a tool answered.
+    // The author of a reply was shown this build, and so was the author of the tool calls that were
+    // answered.
     let build = match incoming {
         Some(InputKind::ModelReplied(reply)) => reply.build.clone(),
         Some(InputKind::ToolFinished { .. }) => {
@@ -73,7 +73,7 @@ pub fn extract_memory_events(
     named.map(event).collect()
 }
 
-/// Something that was said or done, before it has a name and a time.
+/// A memory event without id and time.
 struct MemoryEventDraft {
     kind: MemoryEventKind,
     role: SpeakerRole,
@@ -90,7 +90,7 @@ fn draft_event(
 ) -> Option<MemoryEventDraft> {
     match event {
         RunEvent::Received { input } => match &input.what {
-            // What a parent gives its child was said to the parent.
+            // The input of a child was already recorded in the parent.
             InputKind::Start(start) if start.parent.is_none() => {
                 let text = format_text::format_value(start.input.as_ref()?);
                 Some(draft_person_event(MemoryEventKind::Message, start.by.as_ref(), text))
@@ -161,8 +161,8 @@ fn draft_event(
     }
 }
 
-/// A reply that was accepted, in the words of whoever gave it. Who hands one in stands in a model's
-/// place, and is trusted no further than it.
+/// Drafts the event of an accepted reply, in the words of its author. A person who submits a reply
+/// acts in place of the model, and gets no more trust.
 fn draft_reply(
     protocol: &Protocol,
     before: &RunState,
@@ -204,7 +204,7 @@ fn draft_tool_event(origin: MemoryOrigin, name: &str, text: String) -> MemoryEve
     MemoryEventDraft { kind, role: SpeakerRole::Tool, origin, speaker, text }
 }
 
-/// An answer in words: of a document where it lies.
+/// Describes an answer in words; a document by its path.
 fn describe_answer(kind: WaitKind, value: &Value) -> String {
     let path = value.get("path").and_then(Value::as_str);
     match (kind, path) {
@@ -222,7 +222,7 @@ fn describe_tool_call(call: &ToolCall) -> String {
     }
 }
 
-/// Where the result of an effect comes from, its name, and what was done in short.
+/// Returns the origin of an effect's result, its name, and a short description.
 fn describe_effect(effect: &EffectCall) -> (MemoryOrigin, &str, String) {
     match effect {
         EffectCall::Write { path, .. } => (MemoryOrigin::Tool, "write", format!("wrote {path}")),
@@ -230,7 +230,7 @@ fn describe_effect(effect: &EffectCall) -> (MemoryOrigin, &str, String) {
             (MemoryOrigin::Tool, "copy", format!("copied {from} to {to}"))
         }
         EffectCall::Run { program, .. } => (MemoryOrigin::Tool, program, format!("ran {program}")),
-        // The query of an address may hold what is nobody's business.
+        // The query of an address may contain secrets.
         EffectCall::Http { method, url, .. } => {
             let place = url.split(['?', '#']).next().unwrap_or_default();
             (MemoryOrigin::Web, "http", format!("{method} {place}"))

@@ -1,18 +1,18 @@
-//! Values in words that can be read, found and quoted.
+//! Formats values as text that can be read, found and quoted.
 
 use countersign_core::patch::{Patch, PatchOperation};
 use serde_json::Value;
 
-/// The longest text of one event of memory, in characters.
+/// Maximum length of the text of a memory event, in characters.
 const MAX_EVENT_CHARS: usize = 8_000;
 
-/// The longest value in a patch.
+/// Maximum length of a value in a patch, in characters.
 const MAX_VALUE_CHARS: usize = 240;
 
-/// How many operations of a patch are told.
+/// Maximum number of operations of a patch that are listed.
 const MAX_PATCH_OPS: usize = 24;
 
-/// A value in words: texts as they are, tables as `name: value`, lists with commas.
+/// Formats a value: texts unchanged, objects as `name: value`, lists with commas.
 pub(super) fn format_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.trim().to_owned(),
@@ -26,18 +26,18 @@ pub(super) fn format_value(value: &Value) -> String {
     }
 }
 
-/// A text that a model wrote: in words where it is JSON.
+/// Formats a text that a model wrote; JSON is formatted as a value.
 pub(super) fn format_reply(text: &str) -> String {
     let value: Option<Value> = serde_json::from_str(text).ok();
     value.map_or_else(|| text.trim().to_owned(), |value| format_value(&value))
 }
 
-/// A text no longer than an event of memory should be.
+/// Shortens a text to the maximum length of a memory event.
 pub(super) fn truncate_event_text(text: &str) -> String {
     truncate_chars(text, MAX_EVENT_CHARS)
 }
 
-/// One line of at most so many characters.
+/// Joins a text into a single line of at most `most` characters.
 pub(super) fn format_line(text: &str, most: usize) -> String {
     truncate_chars(&text.split_whitespace().collect::<Vec<_>>().join(" "), most)
 }
@@ -49,7 +49,7 @@ fn truncate_chars(text: &str, most: usize) -> String {
     }
 }
 
-/// A patch, a line an operation: `/a/b = "…"`. Nothing where it only tests.
+/// Formats a patch, one line per operation: `/a/b = "…"`. Returns `None` if it only tests.
 pub(super) fn format_patch(patch: &Patch) -> Option<String> {
     let value = |value: &Value| truncate_chars(&value.to_string(), MAX_VALUE_CHARS);
     let told = patch.ops.iter().filter_map(|op| match op {

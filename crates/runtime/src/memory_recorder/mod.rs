@@ -1,14 +1,14 @@
-//! Memory and runs: what a run lived through is remembered, and a model that is asked is reminded.
+//! Memory of runs: records what happens in a run, and adds memories to the prompts of models.
 //!
 //! ```text
-//! log ──► lived: events of memory ──► catch_up ──► Memory
-//! document ──► working state ──────► follow ────► Memory
-//! prompt, Memory ──► compose, render ──► remind ──► prompt with `## Memory`, build `RUN/ACTION`
+//! log ──► extract_memory_events ──► catch_up ─────────────────► Memory
+//! document ──► build_working_state ──► update_working_state ──► Memory
+//! prompt, Memory ──► add_memory_to_prompt ──► prompt with `## Memory`, build `RUN/ACTION`
 //! ```
 //!
-//! The log is the truth, and memory follows: what is remembered is named by run and version, so that
-//! reading a log twice writes once. Memory that is away is told and holds nothing up. *Not here*: how
-//! memory is kept, ranked and composed.
+//! The log is the source of truth, and memory follows it: recorded events are named by run and
+//! version, so that reading a log twice writes once. An unavailable memory causes a warning and
+//! blocks nothing. *Not here*: how memory is stored, ranked and composed.
 
 mod recorder_error;
 mod format_text;

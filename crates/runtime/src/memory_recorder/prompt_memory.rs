@@ -1,5 +1,5 @@
-//! Reminding a model that is asked, and remembering a run that rests. Whatever goes wrong here is told,
-//! and the run goes on without.
+//! Adds memory to the prompt of a model, and records a run that becomes idle. Every failure here
+//! causes a warning, and the run continues without memory.
 
 use countersign_core::run::{InputKind, StepPrompt};
 use countersign_memory::rules::MemoryRefusal;
@@ -17,20 +17,21 @@ use super::{
 use crate::engine::{Engine, LiveRun};
 use crate::memory_context::try_add_vector;
 
-/// So many more events are found than may be quoted: those of the step under way are taken out again.
+/// How many more events are retrieved than may be quoted, because those of the current step are
+/// removed afterwards.
 const EXTRA_QUOTES: usize = 60;
 
-/// A prompt with what of the memory belongs to it.
+/// A prompt with the memory that belongs to it.
 #[derive(Debug, Clone)]
 pub struct PromptWithMemory {
     /// The prompt; its system text ends with the memory.
     pub prompt: StepPrompt,
-    /// The build of the packet; `Empty` where nothing was added.
+    /// Id of the packet's build; absent if nothing was added.
     pub build: Option<String>,
 }
 
-/// Adds what of the memory belongs to the prompt of the step that is out. The same order is given the
-/// same text, however often it is asked.
+/// Adds the relevant memory to the prompt of the pending step. The same action always gets the same
+/// text.
 pub async fn add_memory_to_prompt(
     engine: &Engine,
     live: &LiveRun,
@@ -39,7 +40,7 @@ pub async fn add_memory_to_prompt(
     let Some(recall) = engine.memory_recorder().filter(|_| !live.protocol.memory.off) else {
         return PromptWithMemory { prompt, build: None };
     };
-    // In a box: whoever has no memory need not carry its future.
+    // Boxed, so that callers without a memory do not carry the size of this future.
     match Box::pin(build_memory_section(engine, recall, live, &prompt)).await {
         Ok(None) => PromptWithMemory { prompt, build: None },
         Ok(Some((build, memory))) => {
@@ -97,10 +98,10 @@ async fn build_memory_section(
         }
         match recall.memory().store_build(build).await {
             Ok(()) => return Ok(Some((id, render_prompt_memory(&packet)?))),
-            // Somebody was forgotten meanwhile; there is another packet of what is left.
+            // Records were erased meanwhile; compose another packet from the rest.
             Err(MemoryError::Refused(MemoryRefusal::Forgotten { .. }))
                 if std::mem::take(&mut once_more) => {}
-            // Another process was asked at the same moment; there is one prompt for one order.
+            // Another process built the prompt at the same time; an action has only one prompt.
             Err(refused @ MemoryError::Refused(_)) => {
                 return match recall.memory().load_build(&subject, &id).await? {
                     Some((build, found)) => {
@@ -114,7 +115,7 @@ async fn build_memory_section(
     }
 }
 
-/// Remembers a run that came to rest, and what it is doing, and rolls the summary of its session forward.
+/// Records a run that becomes idle and its working state, and updates the summary of its session.
 pub(crate) async fn record_idle_run(engine: &Engine, run: &RunId) {
     let Some(recall) = engine.memory_recorder() else { return };
     let remembered = async {
@@ -144,7 +145,7 @@ async fn catch_up_others(engine: &Engine, step: CatchUpStep) -> Result<(), Memor
     Ok(())
 }
 
-/// Names the build in a reply that somebody hands in: whoever was asked was shown it.
+/// Adds the build to a manually submitted reply, because its author was shown that build.
 pub(crate) async fn link_build(engine: &Engine, run: &RunId, what: InputKind) -> InputKind {
     let Some(recall) = engine.memory_recorder() else { return what };
     let InputKind::ModelReplied(mut reply) = what else { return what };
@@ -160,7 +161,7 @@ async fn is_build_known(engine: &Engine, recall: &MemoryRecorder, run: &RunId, i
     let Ok(live) = engine.get_live_run(run).await else { return false };
     let Ok(beginning) = recall.load_origin(engine, run, &live).await else { return false };
     let build = recall.memory().load_build(&beginning.scope.subject(), id).await;
-    // One whose rows are gone was shown all the same.
+    // A build whose rows are gone was shown as well.
     matches!(build, Ok(Some(_)) | Err(MemoryError::RowGone { .. }))
 }
 

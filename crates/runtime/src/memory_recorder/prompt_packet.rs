@@ -1,4 +1,4 @@
-//! The packet of one prompt: asked for, composed, kept as a build, written as text.
+//! The packet of a prompt: requested, composed, stored as a build, rendered as text.
 
 use countersign_core::protocol::{self, Protocol};
 use countersign_core::run::{RunState, StepPrompt, Timestamp};
@@ -15,7 +15,8 @@ use countersign_memory::{BudgetOverride, Candidates, MemoryScope, PacketRequest}
 use super::MemoryRecorderError;
 use super::working_state::is_in_prompt;
 
-/// The policy that a protocol's packets are composed by.
+/// Loads the policy that composes the packets of a protocol; the shipped policy `default` if the
+/// protocol names none.
 pub fn load_memory_policy(protocol: &Protocol) -> Result<MemoryPolicy, MemoryPolicyError> {
     let name = protocol.memory.policy.as_deref().unwrap_or("default");
     if let Some(shipped) = MemoryPolicy::load_shipped(name) {
@@ -25,7 +26,7 @@ pub fn load_memory_policy(protocol: &Protocol) -> Result<MemoryPolicy, MemoryPol
     MemoryPolicy::parse(SourceFile::new(name, text))
 }
 
-/// What the packet of a prompt is asked for with: by the words that the model is asked with.
+/// Builds the packet request of a prompt, with the first message of the prompt as the query.
 pub(super) fn build_packet_request(
     scope: &MemoryScope,
     protocol: &Protocol,
@@ -57,13 +58,13 @@ pub(super) fn build_packet_request(
     }
 }
 
-/// Takes out what the prompt shows already. What is taken out here is no part of the build.
+/// Removes what the prompt shows already. Removed events are not part of the build.
 pub(super) fn remove_shown_events(found: &mut Candidates, state: &RunState) {
     found.quotes.retain(|quote| !is_in_prompt(&quote.row, state));
     found.window.retain(|event| !is_in_prompt(event, state));
 }
 
-/// Composes a packet, and the build that composes it again.
+/// Composes a packet, and the build that can compose it again.
 pub(super) fn compose_build(
     id: String,
     request: &PacketRequest,
@@ -76,7 +77,7 @@ pub(super) fn compose_build(
     Ok((packet, build))
 }
 
-/// The packet of a build, composed again.
+/// Composes the packet of a build again.
 pub(super) fn rebuild_packet(
     build: &PacketBuild,
     found: &Candidates,
@@ -89,12 +90,12 @@ pub(super) fn rebuild_packet(
     }
 }
 
-/// A packet as text.
+/// Renders a packet as text.
 pub(super) fn render_prompt_memory(packet: &MemoryPacket) -> Result<String, MemoryRecorderError> {
     Ok(render_packet(packet, packet.meta.purpose)?)
 }
 
-/// Whether a packet says nothing but what the run is after.
+/// Returns whether a packet contains nothing but the goal of the run.
 pub(super) fn is_empty_packet(packet: &MemoryPacket) -> bool {
     let MemoryPacket { short_term, long_term, insight, .. } = packet;
     let state = &short_term.working_state;

@@ -1,4 +1,4 @@
-//! The memory of an engine, and what of its runs it has seen remembered.
+//! The memory of an engine, and which versions of its runs are recorded.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use super::{MemoryRecorderError, RunMemoryOrigin};
 use crate::engine::{Engine, LiveRun};
 use crate::lru_cache::LruCache;
 
-/// How many runs are known at most; any can be read again.
+/// Maximum number of runs in the cache; any run can be read again.
 const MAX_RECORDED_RUNS: usize = 4_096;
 
-/// The memory of an engine.
+/// The memory of an engine, with the progress of recording.
 pub struct MemoryRecorder {
     memory: Arc<dyn Memory>,
     embedder: Option<Arc<dyn Embedder>>,
@@ -23,27 +23,27 @@ pub struct MemoryRecorder {
     catch_up: Mutex<CatchUpState>,
 }
 
-/// How far the runs of before were caught up with by this process.
+/// How far this process has caught up with earlier runs.
 #[derive(Debug)]
 enum CatchUpState {
-    /// The next step begins after this run; with the newest where there is none.
+    /// The next step starts after this run, or with the newest one if absent.
     After(Option<RunCursor>),
-    /// Somebody takes a step.
+    /// A step is in progress.
     InProgress,
-    /// All were looked at.
+    /// All runs are checked.
     Done,
 }
 
-/// A step under way. Dropped before its end, it is to be taken again.
+/// A step in progress. If it is dropped before `finish`, the step is repeated.
 pub(super) struct CatchUpGuard<'r> {
     recorder: &'r MemoryRecorder,
-    /// Where it begins.
+    /// The cursor where the step starts.
     pub(super) after: Option<RunCursor>,
     next: Option<CatchUpState>,
 }
 
 impl CatchUpGuard<'_> {
-    /// The step was taken, and the next one begins here; there is none where nothing is given.
+    /// Finishes the step; the next one starts at `next`. `None` means that all runs are checked.
     pub(super) fn finish(mut self, next: Option<RunCursor>) {
         self.next = Some(next.map_or(CatchUpState::Done, |next| CatchUpState::After(Some(next))));
     }
@@ -59,7 +59,7 @@ impl Drop for CatchUpGuard<'_> {
 #[derive(Clone)]
 struct RecordedRun {
     origin: Arc<RunMemoryOrigin>,
-    /// Up to which version it was remembered by us; 0 where we have not looked.
+    /// The version up to which this process recorded the run; 0 if it has not checked yet.
     recorded_version: u64,
 }
 
@@ -76,29 +76,30 @@ impl MemoryRecorder {
         }
     }
 
-    /// The same with somebody who makes vectors.
+    /// Adds an embedder that computes vectors.
     pub(crate) fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
         Self { embedder: Some(embedder), ..self }
     }
 
-    /// Who makes vectors, where somebody does.
+    /// Returns the embedder, if there is one.
     #[must_use]
     pub fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
         self.embedder.as_ref()
     }
 
-    /// Where it is kept.
+    /// Returns the underlying memory.
     #[must_use]
     pub fn memory(&self) -> &Arc<dyn Memory> {
         &self.memory
     }
 
-    /// Whether nobody has asked this before.
+    /// Returns true on the first call only.
     pub(super) fn claim_first_use(&self) -> bool {
         !self.first_use_claimed.swap(true, Ordering::SeqCst)
     }
 
-    /// Begins a step through the runs of before; `Empty` where one is under way, or all were looked at.
+    /// Begins a step through earlier runs. Returns `None` if a step is in progress, or all runs are
+    /// checked.
     pub(super) fn begin_catch_up(&self) -> Option<CatchUpGuard<'_>> {
         let mut state = lock(&self.catch_up);
         match std::mem::replace(&mut *state, CatchUpState::InProgress) {
@@ -110,7 +111,7 @@ impl MemoryRecorder {
         }
     }
 
-    /// How a run began.
+    /// Returns how a run was started.
     pub(super) async fn load_origin(
         &self,
         engine: &Engine,
@@ -127,12 +128,12 @@ impl MemoryRecorder {
         Ok(beginning)
     }
 
-    /// Up to which version a run was remembered by us.
+    /// Returns the version up to which this process recorded a run.
     pub(super) fn recorded_version(&self, run: &RunId) -> u64 {
         self.lock_recorded_runs().get(run).map_or(0, |known| known.recorded_version)
     }
 
-    /// Notes up to which version a run is remembered.
+    /// Notes the version up to which a run is recorded.
     pub(super) fn mark_recorded(&self, run: &RunId, version: u64) {
         if let Some(known) = self.lock_recorded_runs().get(run) {
             known.recorded_version = known.recorded_version.max(version);
@@ -145,6 +146,7 @@ impl MemoryRecorder {
 }
 
 fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind it is put in whole or not at all, so a panic elsewhere leaves it usable.
+    // Values behind the lock are replaced as a whole, so a panic in another thread leaves them
+    // usable.
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Why a run was not remembered, or a model not reminded.
+//! Why a run was not recorded, or a prompt got no memory.
 
 use countersign_core::run::CorruptLogError;
 use countersign_memory::MemoryScopeError;
@@ -10,40 +10,40 @@ use countersign_store::StoreError;
 
 use crate::engine::EngineError;
 
-/// Why memory was not used. It is told, and the run goes on.
+/// Why memory was not used. The engine reports a warning, and the run continues.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryRecorderError {
-    /// The memory could not, or would not.
+    /// The memory returned an error or refused.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// The run has no scope that memory takes.
+    /// The run has no valid memory scope.
     #[error(transparent)]
     Scope(#[from] MemoryScopeError),
     /// The run could not be read.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// Its log could not be read.
+    /// The log of the run could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Its log is no log.
+    /// The log of the run is corrupt.
     #[error(transparent)]
     Corrupt(#[from] CorruptLogError),
-    /// The protocol's policy is none.
+    /// The memory policy of the protocol is invalid.
     #[error(transparent)]
     Policy(#[from] MemoryPolicyError),
-    /// No packet could be composed.
+    /// The packet could not be composed.
     #[error(transparent)]
     Compose(#[from] ComposeError),
-    /// A packet could not be written as text.
+    /// The packet could not be rendered as text.
     #[error(transparent)]
     Render(#[from] RenderError),
     /// A build cannot be composed again.
     #[error(transparent)]
     Rebuild(#[from] PacketRebuildError),
-    /// A build does not give the packet it gave.
+    /// A build no longer gives the same packet.
     #[error("build `{id}` gives another packet now")]
     BuildMismatch {
-        /// Which.
+        /// Id of the build.
         id: String,
     },
 }

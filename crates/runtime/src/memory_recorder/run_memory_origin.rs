@@ -1,4 +1,4 @@
-//! How a run began: whose it is, and what it was started with.
+//! How a run was started, as far as memory needs it: its scope and its input.
 
 use countersign_memory::MemoryScope;
 use countersign_store::RunId;
@@ -7,26 +7,27 @@ use serde_json::Value;
 use super::MemoryRecorderError;
 use crate::engine::{Engine, EngineError};
 
-/// Who started a run that does not say.
+/// The user of a run that does not record who started it.
 const UNKNOWN_USER: &str = "somebody";
 
-/// How many generations a family has at most.
+/// Maximum number of generations from a run up to its first ancestor.
 const MAX_GENERATIONS: usize = 64;
 
-/// How a run began.
+/// The memory scope and the input of a run.
 #[derive(Debug, Clone)]
 pub struct RunMemoryOrigin {
-    /// Its scope: the user is who started the family, the session is its first run, the agent is the
-    /// protocol.
+    /// Scope of the run: the user is who started the first ancestor, the session is the first
+    /// ancestor, the agent is the protocol.
     pub scope: MemoryScope,
-    /// What it was started with.
+    /// The input that the run was started with, if any.
     pub input: Option<Value>,
-    /// Whether it is never remembered, nor reminded: memory was turned off where it was started.
+    /// Whether the run is never recorded and its prompts get no memory, because memory was disabled
+    /// where it was started.
     pub memory_disabled: bool,
 }
 
 impl RunMemoryOrigin {
-    /// Reads how a run of a protocol began.
+    /// Loads how a run of a protocol was started.
     pub(super) async fn load(
         engine: &Engine,
         run: &RunId,
@@ -38,7 +39,7 @@ impl RunMemoryOrigin {
         for _ in 0..MAX_GENERATIONS {
             let Some(above) = parent.take() else { break };
             session = engine.run_id(above.run);
-            // A child may have been brought here without its parent.
+            // A child may have been imported without its parent.
             let Some(above) = engine.load_start(&session).await? else { break };
             (by, parent) = (above.by.or(by), above.parent);
         }

@@ -1,4 +1,4 @@
-//! The summary of a session is rolled forward when one of its runs comes to rest, by rules.
+//! Updates the summary of a session by rules when one of its runs becomes idle.
 
 use countersign_memory::summarize::{SummaryPolicy, summarize_by_rules};
 use countersign_memory::tokens::TiktokenCounter;
@@ -6,7 +6,8 @@ use countersign_memory::tokens::TiktokenCounter;
 use super::{MemoryRecorder, MemoryRecorderError, RunMemoryOrigin};
 use crate::engine::Engine;
 
-/// Rolls the summary forward where enough was said since. One that a person or a model wrote stays as it is.
+/// Updates the summary if enough new events were recorded. A summary that a person or a model wrote
+/// is left unchanged.
 pub(super) async fn update_session_summary(
     engine: &Engine,
     recall: &MemoryRecorder,

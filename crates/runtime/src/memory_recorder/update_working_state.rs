@@ -1,4 +1,4 @@
-//! The working state that the memory has of a run follows its document, and what its tools gave.
+//! Keeps the working state in the memory in line with the run's document and tool results.
 
 use countersign_memory::record::WorkingMemory;
 use countersign_memory::store::MemoryError;
@@ -7,13 +7,13 @@ use super::working_state::collect_tool_evidence;
 use super::{MemoryRecorder, MemoryRecorderError, RunMemoryOrigin, build_working_state};
 use crate::engine::{Engine, LiveRun};
 
-/// How often it is written again when another writer was first.
+/// How many times the state is written when other writers commit first.
 const MAX_ATTEMPTS: usize = 4;
 
-/// Among so many of the latest events of the session the results of tools are looked for.
+/// How many of the latest session events are searched for tool results.
 const MAX_LATEST_EVENTS: usize = 64;
 
-/// Writes the working state of a run where it has changed.
+/// Writes the working state of a run if it has changed.
 pub async fn update_working_state(
     engine: &Engine,
     recall: &MemoryRecorder,

@@ -1,4 +1,5 @@
-//! The working state of a run: what its protocol says it is, read from its document. Pure.
+//! Builds the working state of a run from its document, as the protocol defines it. The functions
+//! are pure.
 
 use countersign_core::protocol::{Protocol, WorkingStatePart};
 use countersign_core::run::{RunState, Timestamp, build_run_value};
@@ -12,19 +13,19 @@ use serde_json::{Map, Value};
 use super::catch_up::parse_event_version;
 use super::format_text;
 
-/// How long a line of the working state is, in characters.
+/// Maximum length of a line of the working state, in characters.
 const MAX_LINE_CHARS: usize = 400;
 
-/// How long the result of a tool is told, in characters.
+/// Maximum length of a tool result, in characters.
 const MAX_RESULT_CHARS: usize = 200;
 
-/// How many results of tools are kept.
+/// Maximum number of tool results that are kept.
 const MAX_RESULTS: usize = 3;
 
-/// The working state of a run as it stands; its version and the results of tools are for the memory to give.
+/// Builds the current working state of a run. The memory sets its version and the tool results.
 ///
-/// Where the protocol does not say, the goal is what the workflow is for, or what the run was started
-/// with. What an expression gives in another shape is left out.
+/// If the protocol does not define a goal, the goal is the description of the workflow, or the
+/// input that the run was started with. An expression result of another shape is omitted.
 #[must_use]
 pub fn build_working_state(
     protocol: &Protocol,
@@ -70,9 +71,10 @@ pub fn build_working_state(
     WorkingMemory { state: working, open_loops: waits.collect(), recorded_at: now }
 }
 
-/// The last results of a run's tools among the latest events of its session, the oldest first: those of its log,
-/// and not what somebody else wrote beside them. What the step under way shows already is left out, unless the
-/// working state had it before the step used a tool.
+/// Returns the last tool results of a run among the latest events of its session, oldest first.
+/// Only events from the run's log count, not what others wrote beside them. Results that the prompt
+/// of the current step shows already are omitted, unless the working state had them before the step
+/// used a tool.
 pub(super) fn collect_tool_evidence(
     before: Option<&WorkingMemory>,
     latest: &[MemoryEvent],
@@ -95,8 +97,9 @@ pub(super) fn collect_tool_evidence(
     (!told.is_empty()).then_some(told)
 }
 
-/// Whether the prompt of the step under way shows an event already: how the run's own document changed, and what
-/// tools gave in the conversation. What was done before the step began is not in it.
+/// Returns whether the prompt of the current step shows an event already: changes of the run's own
+/// document, and tool results in the conversation. Events from before the step are not in the
+/// prompt.
 pub(super) fn is_in_prompt(event: &MemoryEvent, state: &RunState) -> bool {
     let kind = match event.kind {
         MemoryEventKind::StatePatch => true,
@@ -115,7 +118,8 @@ fn parse_list<T>(part: Option<Value>, read: fn(&Value) -> Option<T>) -> Option<V
     (!read.is_empty()).then_some(read)
 }
 
-/// The sentence of an item: the item itself where it is a text, else its member of this name.
+/// Returns the sentence of an item: the item itself if it is a text, else its member with this
+/// name.
 fn parse_sentence(item: &Value, name: &str) -> Option<String> {
     let text = item.as_str().or_else(|| item.get(name)?.as_str())?;
     Some(format_text::format_line(text, MAX_LINE_CHARS)).filter(|text| !text.is_empty())

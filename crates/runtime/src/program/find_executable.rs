@@ -1,12 +1,13 @@
-//! Which file a declared command means.
+//! Resolves a declared command to an executable file.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// The file of a command: absolute as it is, with a `/` relative to `folder`, else by `PATH`.
+/// Returns the file of a command: an absolute path unchanged, a path with a `/` relative to
+/// `folder`, else a search in `PATH`.
 ///
-/// The child's own `PATH` has no say: its environment is empty. Relative folders in ours have none
-/// either: they would mean another file in every folder.
+/// The child's own `PATH` is not used, because its environment is empty. Relative folders in our
+/// `PATH` are skipped, because they would mean a different file in every folder.
 pub(super) fn find_executable(command: &str, folder: &Path) -> Option<PathBuf> {
     let path = Path::new(command);
     if path.is_absolute() || path.components().count() > 1 || command.starts_with("./") {
@@ -26,6 +27,6 @@ fn is_executable(path: &Path) -> bool {
 }
 
 #[cfg(not(unix))]
-fn runs(path: &Path) -> bool {
+fn is_executable(path: &Path) -> bool {
     path.is_file()
 }

@@ -1,4 +1,4 @@
-//! Starts a program, feeds it, listens to it, and sees to its end.
+//! Starts a program, writes its input, captures its output, and waits for its end.
 
 use std::env;
 use std::io;
@@ -15,82 +15,82 @@ use super::CapturedOutput;
 use super::find_executable::find_executable;
 use super::process_group::ProcessGroup;
 
-/// How much of standard output is kept.
+/// Maximum captured size of standard output, in bytes.
 pub const STDOUT_LIMIT: usize = 1024 * 1024;
 
-/// How much of standard error is kept.
+/// Maximum captured size of standard error, in bytes.
 pub const STDERR_LIMIT: usize = 16 * 1024;
 
-/// How long a process that left its group may hold a pipe open after the program has ended.
+/// How long a process that left its group may keep a pipe open after the program has ended.
 const PIPE_DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A program to be started.
+/// A program to start, with its input and limits.
 #[derive(Debug, Clone, Copy)]
 pub struct ProgramInvocation<'a> {
-    /// The file and its first arguments.
+    /// The executable and its first arguments.
     pub command: &'a [String],
-    /// Arguments behind those.
+    /// Further arguments, after those of `command`.
     pub args: &'a [String],
-    /// The folder it works in.
+    /// The working folder of the process.
     pub working_folder: &'a Path,
-    /// Variables of our environment that it may see, by name.
+    /// Names of environment variables that are passed on.
     pub inherited_env: &'a [String],
-    /// Variables that it gets from us.
+    /// Additional environment variables, as name and value.
     pub env: &'a [(&'a str, &'a str)],
-    /// What it gets on standard input.
+    /// Bytes that are written to standard input.
     pub stdin: &'a [u8],
-    /// How long it may take.
+    /// Maximum run time; the program is killed afterwards.
     pub timeout: Duration,
 }
 
-/// A program that has ended by itself.
+/// The output of a program that ended by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramOutput {
-    /// How it ended.
+    /// Exit status of the program.
     pub status: ExitStatus,
-    /// What it wrote to standard output.
+    /// Captured standard output, at most [`STDOUT_LIMIT`] bytes.
     pub stdout: CapturedOutput,
-    /// What it wrote to standard error.
+    /// Captured standard error, at most [`STDERR_LIMIT`] bytes.
     pub stderr: CapturedOutput,
 }
 
-/// Why a program did not come to its own end.
+/// Why a program did not end by itself.
 #[derive(Debug, Error)]
 pub enum ProgramError {
-    /// The policy declares no command.
+    /// The policy declares an empty command.
     #[error("the command is empty, and a file was expected")]
     EmptyCommand,
-    /// There is no such file, or it may not be run.
+    /// The file does not exist or is not executable.
     #[error("no program `{command}` is there to run")]
     NotFound {
-        /// What was looked for.
+        /// The command that was not found.
         command: String,
     },
-    /// The system did not start it.
+    /// The operating system did not start the program.
     #[error("`{command}` did not start: {source}")]
     NotStarted {
-        /// The file.
+        /// The command that failed to start.
         command: String,
-        /// Its own words.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// It took too long, and was ended with all it had started.
+    /// The program exceeded its time limit and was killed with everything that it started.
     #[error("it was ended after {limit:?}, its time limit")]
     TimedOut {
-        /// The limit.
+        /// The time limit that was exceeded.
         limit: Duration,
-        /// What it had written to standard error until then.
+        /// Standard error captured until then.
         stderr: CapturedOutput,
     },
-    /// How it ended is not known.
+    /// The exit status could not be determined.
     #[error("its end was not seen: {source}")]
     ExitUnknown {
-        /// The system's words.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// Runs a program to its end. Dropping the future ends the program.
+/// Runs a program until it ends. Dropping the future kills the program.
 pub async fn launch_program(launch: ProgramInvocation<'_>) -> Result<ProgramOutput, ProgramError> {
     let (name, first) = launch.command.split_first().ok_or(ProgramError::EmptyCommand)?;
     let file = find_executable(name, launch.working_folder)
@@ -140,7 +140,8 @@ async fn supervise_child(
             loop {
                 tokio::select! {
                     () = &mut leader => break,
-                    // The pipes must be read while it runs, or it would wait for us for ever.
+                    // Read the pipes while the program runs, or it would block forever on a full
+                    // pipe.
                     _ = &mut talk, if !talked => talked = true,
                 }
             }
@@ -148,13 +149,14 @@ async fn supervise_child(
         let in_time = timeout(limit, ended).await.is_ok();
         group.kill();
         if !talked {
-            // With the group gone the pipes close, unless somebody left it: then we do not wait.
+            // The pipes close with the group, unless a process left it; do not wait for that one.
             drop(timeout(PIPE_DRAIN_TIMEOUT, talk).await);
         }
         in_time
     };
     if !in_time {
-        // Where there are no groups, this is what ends it; elsewhere it has ended already.
+        // On platforms without process groups this kills the program; elsewhere it has already
+        // ended.
         drop(child.start_kill());
     }
     let status = child.wait().await.map_err(|source| ProgramError::ExitUnknown { source })?;
@@ -171,13 +173,13 @@ async fn wait_for_leader(group: &ProcessGroup, _child: &mut Child) {
 }
 
 #[cfg(not(unix))]
-async fn leader_ended(_group: &ProcessGroup, child: &mut Child) {
+async fn wait_for_leader(_group: &ProcessGroup, child: &mut Child) {
     drop(child.wait().await);
 }
 
 async fn write_stdin(pipe: Option<ChildStdin>, input: &[u8]) {
     let Some(mut pipe) = pipe else { return };
-    // A program that does not read its input is free not to.
+    // A program need not read its input.
     drop(pipe.write_all(input).await);
     drop(pipe.shutdown().await);
 }

@@ -1,7 +1,7 @@
-//! Programs: the one place that starts processes.
+//! Programs: the only module that starts processes.
 //!
-//! No shell, an empty environment but for what is named, a time limit, and an end for everything
-//! the program started.
+//! A program runs without a shell, with an empty environment except for named variables, and with a
+//! time limit. When it ends, everything that it started is killed.
 
 mod captured_output;
 mod process_group;

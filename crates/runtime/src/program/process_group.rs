@@ -1,6 +1,6 @@
-//! A program and everything it started, ended together.
+//! Ends a program together with everything that it started.
 
-/// The process group of a program. Dropping it ends whatever of it still runs.
+/// The process group of a program. Dropping it kills all processes that still run.
 #[derive(Debug)]
 pub(super) struct ProcessGroup {
     #[cfg(unix)]
@@ -9,15 +9,16 @@ pub(super) struct ProcessGroup {
 
 #[cfg(unix)]
 impl ProcessGroup {
-    /// The group that a just started child leads.
+    /// Returns the group that a newly started child leads.
     pub(super) fn from_child(child: &tokio::process::Child) -> Self {
         let number = child.id().and_then(|id| i32::try_from(id).ok());
         Self { leader: number.and_then(rustix::process::Pid::from_raw) }
     }
 
-    /// Waits until the leader has ended, and leaves it to be collected.
+    /// Waits until the leader has ended, without reaping it.
     ///
-    /// As long as nobody collected it, its number, and so the group's, belongs to nobody else.
+    /// Until the leader is reaped, the system does not reuse its process id, which is also the
+    /// group id.
     pub(super) async fn wait_for_leader(&self) {
         use rustix::io::Errno;
         use rustix::process::{WaitId, WaitIdOptions, waitid};
@@ -26,27 +27,27 @@ impl ProcessGroup {
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             while matches!(waitid(WaitId::Pid(leader), options), Err(Errno::INTR)) {}
         };
-        // The only way to fail is a runtime that shuts down; then the drop below ends the group.
+        // This fails only when the runtime shuts down; then dropping the group kills it.
         drop(tokio::task::spawn_blocking(wait).await);
     }
 
-    /// Ends all of it at once. Called before the leader is collected, never after.
+    /// Kills the whole group. It must be called before the leader is reaped, never after.
     pub(super) fn kill(&mut self) {
         if let Some(leader) = self.leader.take() {
-            // An error means that nobody is left.
+            // An error means that no process is left.
             let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
         }
     }
 }
 
-/// Without process groups, only the program itself is ended: by tokio, when its handle is dropped.
+/// Without process groups, only the program itself is killed: by tokio, when its handle is dropped.
 #[cfg(not(unix))]
 impl ProcessGroup {
-    pub(super) fn led_by(_child: &tokio::process::Child) -> Self {
+    pub(super) fn from_child(_child: &tokio::process::Child) -> Self {
         Self {}
     }
 
-    pub(super) fn end(&mut self) {}
+    pub(super) fn kill(&mut self) {}
 }
 
 impl Drop for ProcessGroup {

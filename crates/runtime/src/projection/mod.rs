@@ -1,6 +1,7 @@
-//! State files: the document of a run, laid out beside its protocol for people and other tools.
+//! State files: the document of a run as files beside its protocol, for people and other tools.
 //!
-//! A projection, never the truth: it is written after a commit, and read only where no run exists.
+//! The files are a projection, not the source of truth: they are written after a commit, and read
+//! only if no run exists.
 
 mod projection_error;
 mod state_file_layout;

@@ -1,4 +1,4 @@
-//! Why state files were not written or not taken.
+//! Why state files could not be written or read.
 
 use std::io;
 
@@ -7,67 +7,67 @@ use thiserror::Error;
 /// What is wrong with the state files.
 #[derive(Debug, Error)]
 pub enum ProjectionError {
-    /// Only an object can be laid out.
+    /// The document is not an object, so it cannot be split into files.
     #[error("the document is not an object and has no state files")]
     NotAnObject,
-    /// The file system refused.
+    /// The file system returned an error.
     #[error("state file `{file}` is not accessible: {source}")]
     Io {
-        /// The file.
+        /// Path of the file or folder.
         file: String,
-        /// The system's words.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A write of the set did not come to its end, or is under way.
+    /// A write of the file set was interrupted, or is in progress.
     #[error("the state files in `{folder}` are half written (`{marker}` is there)")]
     HalfWritten {
-        /// The folder.
+        /// Path of the state folder.
         folder: String,
-        /// The file that says so.
+        /// Name of the marker file that indicates the write.
         marker: &'static str,
     },
-    /// A set without its first file.
+    /// The file set lacks its first file.
     #[error("`{found}` is there and `workflow.json` is not")]
     Incomplete {
-        /// What is there.
+        /// Name of a file that exists.
         found: &'static str,
     },
-    /// Two files say the same thing.
+    /// Two files contain the same key.
     #[error("`{key}` stands in `{file}` and in a file before it")]
     DuplicateKey {
-        /// The key.
+        /// The duplicate key.
         key: String,
-        /// The later file.
+        /// Name of the second file that has the key.
         file: &'static str,
     },
-    /// A file is not JSON.
+    /// A file is not valid JSON.
     #[error("`{file}` is no JSON: line {line}, column {column}")]
     NotJson {
-        /// The file.
+        /// Name of the invalid file.
         file: &'static str,
-        /// Counted from 1.
+        /// Line of the error, counted from 1.
         line: usize,
-        /// Counted from 1, in characters.
+        /// Column of the error, counted from 1, in characters.
         column: usize,
     },
-    /// A file says more than a value can hold.
+    /// A file contains a duplicate key or a number that cannot be represented.
     #[error("`{file}` has a key twice or a number that is too large, at `{pointer}`")]
     Lossy {
-        /// The file.
+        /// Name of the lossy file.
         file: &'static str,
-        /// The place in it.
+        /// JSON pointer to the location of the loss.
         pointer: String,
     },
-    /// A file holds something else than an object.
+    /// A file does not contain a JSON object.
     #[error("`{file}` does not hold an object")]
     FileNotAnObject {
-        /// The file.
+        /// Name of the file.
         file: &'static str,
     },
-    /// A file is too long to be a document.
+    /// A file exceeds the size limit of 16 MiB.
     #[error("`{file}` is longer than 16 MiB")]
     TooLarge {
-        /// The file.
+        /// Name of the file.
         file: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! Reads state files back into one document.
+//! Reads state files and merges them into one document.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -12,16 +12,16 @@ use serde_json::{Map, Value};
 use super::ProjectionError;
 use super::state_file_layout::{WRITE_MARKER, state_file_names};
 
-/// The longest file.
+/// Maximum size of a file, in bytes.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How often a set is read that changes under the reader.
+/// How many times a file set is read while it keeps changing.
 const MAX_ATTEMPTS: usize = 5;
 
-/// The document in a folder, `Empty` where there is no file of it.
+/// Reads the document in a folder. Returns `None` if there is no state file.
 ///
-/// Of a set, `sprint.json` and `tasks.json` may be absent, as other tools leave them. Whether the
-/// document is a good one is for its contract to say.
+/// In a set of several files, `sprint.json` and `tasks.json` may be absent, as other tools leave
+/// them out. The contract of the document decides whether it is valid.
 pub fn read_state_files(
     folder: &Path,
     format: StateFileLayout,
@@ -33,8 +33,8 @@ pub fn read_state_files(
         Err(source) => return Err(ProjectionError::Io { file: shown, source }),
     };
     let half = || ProjectionError::HalfWritten { folder: shown.clone(), marker: WRITE_MARKER };
-    // Two equal readings are what stood there at the moment between them; so that is the moment at
-    // which no write may have been under way.
+    // Two equal readings show what the files contained at an instant between them, so the marker is
+    // checked at that instant.
     let mut last = read_texts(&dir, format)?;
     for _ in 0..MAX_ATTEMPTS {
         let marked = state_file_names(format).len() > 1 && dir.exists(WRITE_MARKER);

@@ -1,14 +1,14 @@
-//! Which part of a document stands in which file.
+//! Maps parts of a document to files.
 
 use std::path::{Path, PathBuf};
 
 use countersign_core::protocol::StateFileLayout;
 use serde_json::{Map, Value};
 
-/// Stands beside the files of a set while they are written.
+/// Name of the marker file that exists while a set of several files is written.
 pub(super) const WRITE_MARKER: &str = ".countersign-writing";
 
-/// The files of a format, in the order in which they are written and merged.
+/// Returns the files of a layout, in the order in which they are written and merged.
 pub(super) fn state_file_names(format: StateFileLayout) -> &'static [&'static str] {
     match format {
         StateFileLayout::Single => &["current.json"],
@@ -16,7 +16,7 @@ pub(super) fn state_file_names(format: StateFileLayout) -> &'static [&'static st
     }
 }
 
-/// The part of a document that stands in a file.
+/// Returns the part of a document that belongs to a file.
 pub(super) fn select_part(file: &str, document: &Map<String, Value>) -> Map<String, Value> {
     let home = |key: &str| match key {
         "tasks" | "current_task_id" => "tasks.json",
@@ -28,9 +28,10 @@ pub(super) fn select_part(file: &str, document: &Map<String, Value>) -> Map<Stri
     part.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// Where the state files of a protocol are: beside a folder named `protocol`, else inside it.
+/// Returns the folder for the state files of a protocol: beside a folder named `protocol`, else
+/// inside it.
 ///
-/// Beside any other folder they would mix with those of its neighbours.
+/// Beside any other folder, they would mix with those of its neighbours.
 #[must_use]
 pub fn state_folder(protocol: &Path) -> PathBuf {
     match protocol.parent() {

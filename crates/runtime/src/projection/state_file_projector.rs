@@ -1,4 +1,4 @@
-//! Writes state files beside the work: nobody waits for a disk because of them.
+//! Writes state files in the background, so that no caller waits for the disk.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use super::{ProjectionError, write_state_files};
 
-/// A document, and how its files are laid out.
+/// A document, and the layout of its files.
 type PendingProjection = (StateFileLayout, Arc<Value>);
 
-/// Writes the newest document that it is given, in a thread of its own. Those that come while it writes are
-/// passed over but for the last; dropping it writes that one.
+/// Writes the newest document that it receives, in its own thread. Of the documents that arrive
+/// during a write, only the last one is written; dropping the projector writes that one.
 #[derive(Debug)]
 pub struct StateFileProjector {
     sender: Option<Sender<PendingProjection>>,
@@ -23,7 +23,7 @@ pub struct StateFileProjector {
 }
 
 impl StateFileProjector {
-    /// Writes into a folder; `failed` is told what could not be written.
+    /// Creates a projector for a folder; `failed` receives the errors.
     pub fn new(
         folder: PathBuf,
         failed: impl Fn(ProjectionError) + Send + 'static,
@@ -40,10 +40,10 @@ impl StateFileProjector {
         Ok(Self { sender: Some(due), thread: Some(thread) })
     }
 
-    /// The files are to show this document.
+    /// Schedules a document to be written.
     pub fn enqueue(&self, format: StateFileLayout, document: &Arc<Value>) {
         if let Some(due) = &self.sender {
-            // The thread ends with its sender, or by a panic that was told already.
+            // The thread ends with its sender, or with a panic that was already reported.
             drop(due.send((format, Arc::clone(document))));
         }
     }
@@ -58,7 +58,7 @@ impl Drop for StateFileProjector {
     }
 }
 
-/// Waits for a document, and takes the last of those that came; `Empty` where no more will come.
+/// Waits for a document, and returns the last one that arrived, or `None` if no more will come.
 fn receive_newest(documents: &Receiver<PendingProjection>) -> Option<PendingProjection> {
     let first = documents.recv().ok()?;
     Some(documents.try_iter().last().unwrap_or(first))

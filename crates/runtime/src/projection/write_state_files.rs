@@ -11,10 +11,11 @@ use super::ProjectionError;
 use super::state_file_layout::{WRITE_MARKER, select_part, state_file_names};
 use crate::workspace::write_unsynced;
 
-/// Lays a document out in a folder, which is made where it is missing.
+/// Writes a document into a folder, which is created if missing.
 ///
-/// Each file is replaced whole, and nobody waits for the disk: the log is there already. A set of several stands under a marker until all of it is there;
-/// a crash leaves the marker, and the next write clears it.
+/// Each file is replaced atomically, without waiting for the disk, because the log is stored
+/// already. A set of several files has a marker until it is complete; a crash leaves the marker,
+/// and the next write removes it.
 pub fn write_state_files(
     folder: &Path,
     format: StateFileLayout,

@@ -1,9 +1,9 @@
-//! The seal of a log: what a check makes again when the bodies are gone.
+//! The seal of a log, which verification recomputes after the bodies are removed.
 
 use countersign_core::json::sha256_hex;
 use countersign_core::run::RunLogEntry;
 
-/// A digest of every version of a run, with its places, its time and its hash.
+/// Computes a digest over every version of a run, with its sequence numbers, its time and its hash.
 pub(crate) fn compute_seal(run: &str, log: &[RunLogEntry]) -> String {
     let mut text = format!("countersign pruned log\n{run}\n");
     for one in log {

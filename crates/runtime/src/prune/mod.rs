@@ -1,12 +1,13 @@
-//! Taking the words out of runs that ended long ago. Their hashes stay, and the states that others began from.
+//! Prunes the content of runs that ended long ago. Their hashes stay, and so do the states that
+//! other runs were forked from.
 //!
 //! ```text
-//! plan: every run ──► which go ──► what they say of bytes, who forked them, whose children they are
-//! prune: chain proved ──► sealed ──► bodies, snapshots, bytes out, in one commit of the store
+//! plan: all runs ──► which to prune ──► their blobs, their forks, their parents
+//! prune: chain verified ──► sealed ──► bodies, snapshots, blobs removed, in one store commit
 //! ```
 //!
-//! A run is not pruned where its chain does not hold, where it has something left to do, where a run that goes on waits
-//! for it, or where it has gone on since it was planned.
+//! A run is not pruned if its chain does not verify, if it has pending actions, if a running run
+//! waits for it, or if it has changed since it was planned.
 
 mod prune_plan;
 mod prune_runs;

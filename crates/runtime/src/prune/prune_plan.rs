@@ -1,4 +1,5 @@
-//! Which runs are to be pruned, and what of them others still need. Changes nothing.
+//! Decides which runs to prune, and which parts of them other runs still need. Planning is
+//! read-only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,57 +11,58 @@ use countersign_store::{RunFilter, RunHead, StoreWatermark};
 use crate::engine::{Engine, EngineError};
 use crate::integrity::collect_blob_digests;
 
-/// How many runs are listed at once.
+/// Number of runs per page of the list.
 const PAGE_SIZE: usize = 500;
 
-/// Which ended runs are old enough. Both must hold where both are said.
+/// Which ended runs are old enough to be pruned. If both criteria are set, both must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PruneCriteria {
-    /// They ended before this.
+    /// Only runs that ended before this timestamp; any age if absent.
     pub ended_before: Option<Timestamp>,
-    /// They are not among so many that were begun last, of those that have ended.
+    /// How many of the most recently started ended runs are kept.
     pub keep_newest: usize,
 }
 
-/// What is to be pruned.
+/// The runs that will be pruned.
 #[derive(Debug, Clone)]
 pub struct PrunePlan {
-    /// The runs, the oldest first.
+    /// The runs to prune, oldest first.
     pub runs: Vec<PruneCandidate>,
-    /// How many runs there are.
+    /// Number of all runs of the tenant.
     pub total_runs: u64,
-    /// How many of them were pruned before.
+    /// How many runs were pruned before.
     pub already_pruned: u64,
-    /// Old ones that stay: they have something left to do, or a run that goes on waits for them.
+    /// Ids of old runs that stay, because they have pending actions or a running run waits for
+    /// them.
     pub still_needed: Vec<String>,
-    /// Bytes that stay because somebody else names them.
+    /// Digests of blobs that stay because another run refers to them.
     pub(super) referenced_blobs: BTreeSet<String>,
-    /// The moment of the store that this holds for.
+    /// The store position that the plan is valid for.
     pub(super) planned_at: StoreWatermark,
 }
 
-/// A run that is to be pruned.
+/// A run that will be pruned.
 #[derive(Debug, Clone)]
 pub struct PruneCandidate {
-    /// Its id.
+    /// Id of the run.
     pub run: String,
-    /// The version it is at.
+    /// Current version of the run.
     pub version: u64,
-    /// How many bytes its bodies have.
+    /// Total size of its log bodies, in bytes.
     pub bytes: u64,
-    /// The versions that others began from, which keep their state.
+    /// The versions that other runs were forked from; they keep their state.
     pub forked_versions: BTreeSet<u64>,
-    /// The bytes it speaks of.
+    /// Digests of the blobs that the run refers to.
     pub(super) blob_digests: BTreeSet<String>,
 }
 
-/// Plans to prune what is old. `seen` hears how many runs were looked at.
+/// Plans which runs to prune. `seen` receives the number of runs checked so far.
 pub async fn plan_prune(
     engine: &Engine,
     old: PruneCriteria,
     mut seen: impl FnMut(u64),
 ) -> Result<PrunePlan, EngineError> {
-    // Before anything is read: what comes later is looked at by the store itself.
+    // Read this first: the store itself checks what changes later.
     let since = engine.store().read_watermark().await?;
     let heads = list_heads(engine).await?;
     let open: BTreeSet<&str> =
@@ -111,7 +113,7 @@ pub async fn plan_prune(
     Ok(plan)
 }
 
-/// Looks what those who stay need of those who go.
+/// Collects what the remaining runs need from the runs to be pruned.
 async fn collect_references(
     engine: &Engine,
     stay: &[&RunHead],
@@ -123,7 +125,8 @@ async fn collect_references(
     let mut forked: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
     for (done, head) in (1..).zip(stay) {
         let run = &head.run.id;
-        // The beginning says whose fork it is; the rest is read where it may name the same bytes.
+        // The first version shows whether it is a fork; the rest is read only if it may refer to
+        // the same blobs.
         let log = if sought.is_empty() {
             engine.read_log_after(run, 0, 1).await?
         } else {
@@ -143,7 +146,7 @@ async fn collect_references(
     Ok(())
 }
 
-/// Every run of the tenant, the one begun last first.
+/// Returns every run of the tenant, the most recently started first.
 async fn list_heads(engine: &Engine) -> Result<Vec<RunHead>, EngineError> {
     let mut filter = RunFilter::newest(engine.tenant().clone(), PAGE_SIZE);
     let mut heads = Vec::new();
@@ -163,7 +166,7 @@ fn is_ended(head: &RunHead) -> bool {
     status.is_some_and(ExecutionStatus::is_ended)
 }
 
-/// What a run began with.
+/// Returns how a run was started.
 fn find_start(run: &str, log: &[RunLogEntry]) -> Option<RunStart> {
     let events = log.first()?.decode_events(run).ok()?;
     events.into_iter().find_map(|event| match event {

@@ -1,5 +1,5 @@
-//! Doing what was planned, run by run. Each is one commit of the store: stopped in the middle, those that are done
-//! are done, and the rest is planned again.
+//! Executes a plan, run by run. Each run is one store commit: after an interruption the finished
+//! runs stay pruned, and the rest can be planned again.
 
 use std::collections::BTreeMap;
 
@@ -11,27 +11,27 @@ use super::prune_plan::{PruneCandidate, PrunePlan};
 use crate::engine::{Engine, EngineError};
 use crate::integrity::check_hash_chain;
 
-/// What became of a plan.
+/// The result of executing a plan.
 #[derive(Debug, Clone, Default)]
 pub struct PruneOutcome {
-    /// How many runs were pruned.
+    /// Number of runs that were pruned.
     pub runs: u64,
-    /// What was taken out of them.
+    /// What was removed from them.
     pub removed: PruneStats,
-    /// How many states stay, which others began from.
+    /// Number of states that stay, because other runs were forked from them.
     pub kept_snapshots: u64,
-    /// Runs that were left as they are, and why.
+    /// Runs that were not pruned: id and reason.
     pub skipped: Vec<(String, String)>,
 }
 
-/// Prunes what was planned. `seen` hears what was done so far, after each run.
+/// Prunes the planned runs. `seen` receives the progress after each run.
 pub async fn prune_runs(
     engine: &Engine,
     plan: &PrunePlan,
     now: Timestamp,
     mut seen: impl FnMut(&PruneOutcome),
 ) -> Result<PruneOutcome, EngineError> {
-    // By how many of those that go each digest is still named.
+    // How many of the runs to prune still refer to each digest.
     let mut names: BTreeMap<&str, u64> = BTreeMap::new();
     for digest in plan.runs.iter().flat_map(|doomed| &doomed.blob_digests) {
         *names.entry(digest).or_default() += 1;
@@ -51,7 +51,7 @@ pub async fn prune_runs(
                     names.entry(digest).and_modify(|left| *left -= 1);
                 }
             }
-            // It goes on naming what it names.
+            // A skipped run keeps its references.
             Err(why) => done.skipped.push((doomed.run.clone(), why)),
         }
         seen(&done);
@@ -59,7 +59,7 @@ pub async fn prune_runs(
     Ok(done)
 }
 
-/// Prunes a run, or says why it stays.
+/// Prunes a run, or returns why it was skipped.
 async fn prune_run(
     engine: &Engine,
     doomed: &PruneCandidate,
@@ -73,7 +73,7 @@ async fn prune_run(
         Err(pruned @ EngineError::RunPruned { .. }) => return Ok(Err(pruned.to_string())),
         Err(other) => return Err(other),
     };
-    // What does not prove itself any more is evidence of something: it stays.
+    // A log that does not verify is evidence of tampering or damage, so it is kept.
     if let Err(flaw) = check_hash_chain(run, &log) {
         return Ok(Err(flaw.to_string()));
     }

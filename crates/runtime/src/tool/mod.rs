@@ -1,6 +1,7 @@
-//! Tools: what an agent may do in the workspace beside replying.
+//! Tools: what an agent can do in the workspace besides replying.
 //!
-//! Whether an agent may use a tool was decided before; here it is done.
+//! The caller has already checked whether the agent may use the tool; this module performs the
+//! call.
 
 mod suggest_paths;
 mod perform_tool_call;

@@ -1,7 +1,7 @@
-//! Performs one tool call.
+//! Performs a tool call.
 //!
-//! Nothing that an agent does wrong is an error of ours: it is an outcome that says so, and the
-//! agent reads it.
+//! A mistake of the agent is not an error of the runtime: it becomes an outcome with a message that
+//! the agent reads.
 
 use countersign_core::run::ToolCall;
 
@@ -11,23 +11,24 @@ use crate::workspace::{
     MAX_READ_BYTES, Workspace, WorkspaceError,
 };
 
-/// How much of an answer an agent gets, in bytes.
+/// Maximum size of an output that an agent receives, in bytes.
 pub const MAX_OUTPUT_BYTES: usize = 16 * 1024;
 
-/// What a tool call came to.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolOutcome {
-    /// Whether it was done.
+    /// Whether the call succeeded.
     pub ok: bool,
-    /// What the agent reads.
+    /// The text that the agent reads: the result, or an error message.
     pub output: String,
-    /// How long the file is that was read or written, or the whole answer before it was cut.
+    /// Size in bytes of the file that was read or written, or of the complete output before it was
+    /// cut.
     pub bytes: u64,
-    /// Whether the agent reads less than there is.
+    /// Whether the agent receives less than the complete output.
     pub truncated: bool,
 }
 
-/// Does what an agent asked for.
+/// Performs a tool call of an agent.
 #[must_use]
 pub fn perform_tool_call(workspace: &Workspace, call: &ToolCall) -> ToolOutcome {
     let outcome = match call {
@@ -47,7 +48,8 @@ fn read_file(workspace: &Workspace, path: &str) -> Result<ToolOutcome, Workspace
     let content = workspace.read(path, MAX_READ_BYTES)?;
     let text = match String::from_utf8(content.bytes) {
         Ok(text) => text,
-        // The limit may have cut a letter in two; anything else is no text.
+        // The limit may have split a character; any other invalid byte means that the file is not
+        // text.
         Err(error) if content.truncated && error.utf8_error().error_len().is_none() => {
             let whole = error.utf8_error().valid_up_to();
             let mut bytes = error.into_bytes();
@@ -116,7 +118,7 @@ fn build_success(text: String) -> ToolOutcome {
     truncate_output(text, bytes)
 }
 
-/// An answer, shortened to the limit, which it then says.
+/// Shortens an output to the limit, and appends a note if it was cut.
 fn truncate_output(mut text: String, size: u64) -> ToolOutcome {
     let truncated = text.len() > MAX_OUTPUT_BYTES || (text.len() as u64) < size;
     if truncated {

@@ -1,20 +1,21 @@
-//! What somebody probably meant who named a file that is not there.
+//! Suggests paths for a file that does not exist.
 
 use std::ops::ControlFlow;
 
 use crate::workspace::{MAX_LISTED_ENTRIES, Workspace, WorkspacePath};
 
-/// How many files are looked at.
+/// Maximum number of files that are visited.
 const MAX_VISITED_FILES: usize = 2_000;
 
-/// How many names are told.
+/// Maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 3;
 
-/// Paths near one that does not exist: the same name elsewhere, and like names in its folder.
+/// Returns paths near one that does not exist: the same name elsewhere, and similar names in its
+/// folder.
 pub(super) fn suggest_paths(workspace: &Workspace, path: &str) -> Vec<String> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let mut found: Vec<(usize, String)> = Vec::new();
-    // What cannot be listed has nothing to offer.
+    // A folder that cannot be listed gives no suggestions.
     for entry in workspace.list(folder, MAX_LISTED_ENTRIES).unwrap_or_default().entries {
         if let Some(far) = measure_distance(name, &entry.name) {
             let whole =
@@ -31,14 +32,14 @@ pub(super) fn suggest_paths(workspace: &Workspace, path: &str) -> Vec<String> {
         seen += 1;
         if seen < MAX_VISITED_FILES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    // A walk that broke off has shown what it could.
+    // An aborted walk still contributes what it found.
     drop(workspace.walk(&WorkspacePath::root(), &mut visit));
     found.sort();
     found.dedup();
     found.into_iter().map(|(_, path)| path).take(MAX_SUGGESTIONS).collect()
 }
 
-/// How far two names are apart, if they are near enough to be worth telling.
+/// Returns the edit distance of two names if they are similar enough.
 fn measure_distance(left: &str, right: &str) -> Option<usize> {
     let (left, right) = (left.to_lowercase(), right.to_lowercase());
     let longest = left.chars().count().max(right.chars().count());

@@ -1,4 +1,4 @@
-//! A run into a file.
+//! Exports a run into a file.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +9,7 @@ use super::run_file_line::{FORMAT, RunFileHeader, RunFileLine, VERSION};
 use crate::engine::{Engine, EngineError};
 use crate::integrity::collect_blob_digests;
 
-/// Writes a run as the text of one file. It is not proved here: whoever imports it does that.
+/// Returns a run as the text of a file. The export does not verify the run; the import does.
 pub async fn export_run(engine: &Engine, run: &str) -> Result<String, TransferError> {
     let id = engine.run_id(run);
     let missing = || EngineError::RunNotFound { run: run.to_owned(), version: None };

@@ -1,4 +1,4 @@
-//! A proved run into a store.
+//! Imports a verified run into a store.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use countersign_store::{Blob, NewRun, RunCommit, SnapshotRow, StoreError, WaitFi
 use super::{TransferError, VerifiedRunFile};
 use crate::engine::{Engine, EngineError, LiveRun, commit_rows, new_input};
 
-/// What importing a run came to.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ImportOutcome {
-    /// It was not here, and is now.
+    /// The run did not exist here, and was created.
     Created,
-    /// Its beginning was here, up to this version; the rest was added.
+    /// The store had an earlier version of the run; the rest was added.
     Extended {
-        /// The version that was here.
+        /// The version that the store had before.
         previous_version: u64,
     },
-    /// All of it was here.
+    /// The store already had the whole run.
     Unchanged,
-    /// All of it was here, and the run has gone on since.
+    /// The store already had the whole run, and it has advanced since.
     StoreAhead {
-        /// The version that is here.
+        /// The version that the store has.
         store_version: u64,
     },
 }
@@ -30,16 +30,16 @@ pub enum ImportOutcome {
 /// Who halts an imported run, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportHalt {
-    /// Who imports it.
+    /// The actor who imports the run.
     pub by: String,
-    /// A sentence that says how it goes on.
+    /// A sentence that says how to continue the run.
     pub reason: String,
 }
 
-/// Keeps a proved run under its own id.
+/// Stores a verified run under its own id.
 ///
-/// A store takes a run version by version. Until the last one nothing of it is to be done and nothing
-/// waits, so no worker touches it; a crash in between leaves a beginning that importing again completes.
+/// The run is stored version by version. Before the last version it has no pending actions and no
+/// waits, so no worker touches it; after a crash, another import completes it.
 pub async fn import_run(
     engine: &Engine,
     packed: &VerifiedRunFile,
@@ -47,8 +47,9 @@ pub async fn import_run(
     import_run_with(engine, packed, None).await
 }
 
-/// The same, with one version more that halts the run, unless it has ended or is halted. What is open
-/// in it comes with that version, so no worker ever sees it unhalted.
+/// Like [`import_run`], with an additional version that halts the run, unless it has ended or is
+/// halted. The pending actions and waits are stored with that version, so no worker ever sees the
+/// run unhalted.
 pub async fn import_run_halted(
     engine: &Engine,
     packed: &VerifiedRunFile,
@@ -78,7 +79,8 @@ async fn import_run_with(
             });
         }
         match log.len().cmp(&packed.log.len()) {
-            // Cut off before it was halted, nothing of it is open; else it is this store's own run.
+            // After an import that was interrupted before the halt, nothing is open; otherwise it
+            // is this store's own run.
             std::cmp::Ordering::Equal
                 if halt.is_some() && is_halt_missing(engine, packed).await? => {}
             std::cmp::Ordering::Equal => return Ok(ImportOutcome::Unchanged),
@@ -118,8 +120,8 @@ async fn import_run_with(
     })
 }
 
-/// Whether an import ended just before the version that halts the run: the store has none of the
-/// orders and waits that the run has.
+/// Returns whether an import was interrupted just before the version that halts the run: the store
+/// has none of the run's pending actions and waits.
 async fn is_halt_missing(engine: &Engine, packed: &VerifiedRunFile) -> Result<bool, TransferError> {
     let state = &packed.verification.state;
     let (orders, waits) = load_open_ids(engine, packed).await?;
@@ -127,7 +129,7 @@ async fn is_halt_missing(engine: &Engine, packed: &VerifiedRunFile) -> Result<bo
     Ok(open && orders.is_empty() && waits.is_empty())
 }
 
-/// One commit a version after `here`; what is open stands in the last one.
+/// Builds one commit per version after `here`; the last one contains the open actions and waits.
 async fn build_commits(
     engine: &Engine,
     packed: &VerifiedRunFile,
@@ -198,7 +200,7 @@ fn clear_rows(commit: &mut RunCommit) {
     (commit.finished_actions, commit.waits_closed) = (Vec::new(), Vec::new());
 }
 
-/// Everything that is open at the end, instead of whatever an earlier copy had open.
+/// Adds all actions and waits that are open at the end, and removes those of an earlier copy.
 async fn add_open_rows(
     engine: &Engine,
     packed: &VerifiedRunFile,
@@ -217,7 +219,7 @@ async fn add_open_rows(
     Ok(())
 }
 
-/// The orders and the waits of a run that the store has, by id.
+/// Returns the ids of the pending actions and the open waits of a run in the store.
 async fn load_open_ids(
     engine: &Engine,
     packed: &VerifiedRunFile,

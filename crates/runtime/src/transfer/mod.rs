@@ -1,14 +1,15 @@
-//! A run as one file: everything that proves it, a JSON value a line.
+//! A run as a single file that contains everything needed to verify it, one JSON value per line.
 //!
 //! ```text
-//! {"format":"countersign-run","v":1,"run":…,"protocol":…,"head":…,"versions":…,"events":…,"blobs":…}
-//! {"line":"protocol","text":…}              the files it is pinned to
-//! {"line":"event","seq":1,"hash":…,"body":…}   every event, in order
-//! {"line":"blob","digest":…,"text":…}       what its events speak of; `base64` where it is no text
+//! {"format":"countersign-run","v":1,"run":…,"protocol":…,"head":…,   the header, on one line
+//!  "versions":…,"events":…,"blobs":…}
+//! {"line":"protocol","text":…}                     the files it is pinned to
+//! {"line":"entry","version":1,"hash":…,"body":…}   every version, in order
+//! {"line":"blob","digest":…,"text":…}              exchange bytes; `base64` if not text
 //! ```
 //!
-//! The same run gives the same bytes, wherever it is kept. Not here: files and folders of the
-//! workspace, which a run's log only names.
+//! The same run gives the same bytes from every store. Files of the workspace are not included; the
+//! log of a run only names them.
 
 mod transfer_error;
 mod run_file_line;

@@ -1,38 +1,38 @@
-//! The lines of a run's file, as they are written.
+//! The lines of a run file as they are written.
 
 use serde::{Deserialize, Serialize};
 
-/// What the first line says the file is.
+/// The format name in the first line.
 pub(super) const FORMAT: &str = "countersign-run";
 
-/// The version of the format.
+/// The version of the file format.
 pub(super) const VERSION: u32 = 1;
 
-/// The first line: what follows, so that a file that lost its end is known.
+/// The first line. It announces what follows, so that a truncated file is detected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RunFileHeader {
     pub(super) format: String,
     pub(super) v: u32,
-    /// The run.
+    /// Id of the run.
     pub(super) run: String,
-    /// The digest of its protocol.
+    /// Digest of the pinned protocol.
     pub(super) protocol: String,
-    /// The hash of its last version.
+    /// Hash of the last version.
     pub(super) head: String,
     pub(super) versions: u64,
     pub(super) events: u64,
     pub(super) blobs: u64,
 }
 
-/// Every other line.
+/// A line after the first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub(super) enum RunFileLine {
-    /// What the run is pinned to, as it is kept.
+    /// The pinned protocol, as it is stored.
     Protocol { text: String },
-    /// A version, as it is kept: the text is what its hash is of.
+    /// A version, as it is stored; the hash covers the body.
     Entry { version: u64, hash: String, body: String },
-    /// Bytes, as text where they are some.
+    /// The bytes of a blob, as text if they are valid UTF-8.
     Blob {
         digest: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ pub(super) enum RunFileLine {
 }
 
 impl RunFileLine {
-    /// The word for it.
+    /// Describes the line for error messages.
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Protocol { .. } => "the protocol".to_owned(),

@@ -1,85 +1,85 @@
-//! Why a run did not go into a file, or come out of one.
+//! Errors of exporting and importing runs.
 
 use thiserror::Error;
 
 use crate::engine::EngineError;
 use crate::integrity::IntegrityError;
 
-/// Why a run was not moved. Where a file was refused, nothing of it was kept.
+/// Why a run was not transferred. If a file was refused, nothing of it was stored.
 #[derive(Debug, Error)]
 pub enum TransferError {
-    /// The file is not what it says it is.
+    /// The file is invalid.
     #[error("line {line}: {problem}")]
     File {
-        /// Which line of the file, from 1.
+        /// Line of the file, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// What is wrong with the line.
         problem: RunFileError,
     },
-    /// The history in the file does not prove itself.
+    /// The history in the file does not verify.
     #[error("the history of run `{run}` does not hold: {problem}")]
     InvalidHistory {
-        /// The run.
+        /// Id of the run in the file.
         run: String,
-        /// Where it fails.
+        /// The first inconsistency.
         problem: Box<IntegrityError>,
     },
-    /// The store has a run of this name, and something else happened in it.
+    /// The store has a run of this name with a different history.
     #[error("run `{run}` is here already with another history: they part at version {version}")]
     HistoryConflict {
-        /// The run.
+        /// Id of the existing run.
         run: String,
-        /// The first event that differs.
+        /// The first version that differs.
         version: u64,
     },
-    /// Bytes that the run speaks of are not in the store.
+    /// Bytes that the run refers to are not in the store.
     #[error("run `{run}` cannot be exported whole: the bytes {digest} are not in the store")]
     MissingBlob {
-        /// The run.
+        /// Id of the run to export.
         run: String,
-        /// Their digest.
+        /// Digest of the missing bytes.
         digest: String,
     },
-    /// Something changed the run while it was imported; importing again tells what is now true.
+    /// Another writer changed the run during the import; import again to see the current state.
     #[error("run `{run}` was changed by somebody else while it was imported")]
     ConcurrentChange {
-        /// The run.
+        /// Id of the run that changed.
         run: String,
     },
-    /// The run cannot be had, or kept.
+    /// The run could not be loaded or stored.
     #[error(transparent)]
     Engine(#[from] EngineError),
 }
 
-/// What is wrong with a line of a file.
+/// What is wrong with a line of a run file.
 #[derive(Debug, Error)]
 pub enum RunFileError {
-    /// It is no line of such a file.
+    /// The line cannot be parsed.
     #[error("not a line of a run's file: {0}")]
     Unreadable(String),
-    /// The file is another kind of file.
+    /// The file has another format.
     #[error("expected a file of format `countersign-run`, found `{0}`")]
     WrongFormat(String),
-    /// The file was written by a newer program.
+    /// The file has a version of the format that this program does not support.
     #[error("the file has version {0} of the format, and this program knows version 1")]
     UnsupportedVersion(u32),
-    /// Something stands where something else belongs.
+    /// The line is not the one that is expected here.
     #[error("expected {expected}, found {found}")]
     UnexpectedLine {
-        /// What belongs here.
+        /// Description of the expected line.
         expected: String,
-        /// What stands here.
+        /// Description of the line that was found.
         found: String,
     },
     /// The protocol cannot be used here.
     #[error("the protocol cannot be used: {0}")]
     Protocol(String),
-    /// Something does not have the digest it is under.
+    /// The content does not match its digest.
     #[error("expected the digest {expected}, found {found}")]
     DigestMismatch {
-        /// What it is under.
+        /// The digest that the file states.
         expected: String,
-        /// What it has.
+        /// The digest of the content.
         found: String,
     },
 }

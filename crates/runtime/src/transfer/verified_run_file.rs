@@ -1,4 +1,4 @@
-//! A run's file, read and proved: nothing is kept before this exists.
+//! A run file that was parsed and verified; nothing is stored before that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use super::{RunFileError, TransferError};
 use crate::engine::PinnedProtocol;
 use crate::integrity::{check_hash_chain, collect_blob_digests, compute_blob_digest};
 
-/// A run out of a file: its chain holds, every decision comes out the same, and all bytes have the
-/// digests they are under.
+/// A run from a file: its hash chain holds, every decision was reproduced, and all bytes match
+/// their digests.
 #[derive(Debug)]
 pub struct VerifiedRunFile {
-    /// The run.
+    /// Id of the run.
     pub run: String,
-    /// What it is pinned to.
+    /// The protocol that the run is pinned to.
     pub protocol: Arc<Protocol>,
-    /// What was proved.
+    /// The result of the verification.
     pub verification: LogVerification,
     pub(super) pinned_json: String,
     pub(super) log: Vec<RunLogEntry>,
@@ -31,7 +31,7 @@ pub struct VerifiedRunFile {
 }
 
 impl VerifiedRunFile {
-    /// Reads and proves a file.
+    /// Parses and verifies a file.
     pub fn parse_and_verify(text: &str, shipped: &ContractRegistry) -> Result<Self, TransferError> {
         let mut lines = text.lines().zip(1_usize..);
         let header = parse_header(lines.next().map_or("", |(line, _)| line))?;
@@ -123,7 +123,7 @@ fn parse_header(text: &str) -> Result<RunFileHeader, TransferError> {
             return Err(RunFileError::WrongFormat(found.unwrap_or("nothing").to_owned()).at_line(1));
         }
     }
-    // A newer header may have other members: its version is asked first.
+    // A newer header may have other members, so the version is checked first.
     let version = value["v"].as_u64().unwrap_or_default();
     if version != u64::from(VERSION) {
         return Err(

@@ -1,4 +1,4 @@
-//! The one place that decides whether an action may be performed here.
+//! Decides whether an action may be performed here.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,7 +15,7 @@ use super::permissions::{describe_command, extract_model_server};
 use super::{AllowList, ProtocolPermissions, TrustError, TrustFile, TrustRecord};
 use crate::workspace::Workspace;
 
-/// The lists of the protocols that ship under a name: the program that is asked brought them itself.
+/// Returns the permission lists of the protocols that are shipped under a name with this program.
 pub type ShippedPermissions = fn(&str) -> Vec<ProtocolPermissions>;
 
 /// Decides what protocols may do on this machine. Cheap to clone.
@@ -25,35 +25,36 @@ pub struct ActionGuard {
 }
 
 struct GuardLists {
-    /// The folder of work that trust is given for.
+    /// The working folder that the trust applies to.
     folder: PathBuf,
     trust: Option<TrustFile>,
     allow: AllowList,
     shipped: ShippedPermissions,
-    /// Servers of models that a person named to this process for a run.
+    /// Model servers that a person named to this process for a run.
     named_servers: Arc<Mutex<BTreeSet<String>>>,
-    /// Whether runs of another tenant work here: the commands of the machine's owner do not reach them.
+    /// Whether the runs belong to another tenant. The owner's command line cannot reach those, so
+    /// messages name server options instead.
     is_tenant: bool,
 }
 
-/// Something that a run wants beyond files.
+/// What a run wants to use beyond files.
 #[derive(Debug, Clone, Copy)]
 pub enum WantedAction<'a> {
-    /// To start a program.
+    /// Start a program: name and definition.
     Program(&'a str, &'a ProgramDefinition),
-    /// To call an address.
+    /// Call an address.
     Call(&'a str),
-    /// To look something up.
+    /// Open a retrieval source: name and definition.
     Source(&'a str, &'a RetrievalSource),
-    /// To reach files that are hidden, by these patterns of its protocol.
+    /// Access hidden files, by these patterns of its protocol.
     HiddenFiles(&'a [PathPattern]),
-    /// To send a prompt to a server that the protocol or the run names.
+    /// Send a prompt to a server that the protocol or the run names.
     ModelServer(&'a str),
 }
 
 impl<'a> WantedAction<'a> {
-    /// What performing an order needs; nothing for files that anybody sees, and for what the policy
-    /// does not declare.
+    /// Returns what an action needs. `None` for files that are visible to every run, and for names
+    /// that the policy does not declare.
     #[must_use]
     pub fn from_action(protocol: &'a Protocol, order: &'a PendingAction) -> Option<Self> {
         let policy = &protocol.policy;
@@ -80,7 +81,8 @@ impl<'a> WantedAction<'a> {
         }
     }
 
-    /// What asking a model needs: nothing where it answers at its provider's own address.
+    /// Returns what a model call needs. `None` if the model uses the default address of its
+    /// provider.
     #[must_use]
     pub fn from_model(model: &'a str) -> Option<Self> {
         extract_model_server(model).map(|_| Self::ModelServer(model))
@@ -91,7 +93,7 @@ impl<'a> WantedAction<'a> {
             Self::Program(_, program) => list.allows_program(program),
             Self::Call(url) => list.allows_url(url),
             Self::Source(_, source) => list.allows_source(source),
-            // Who may see what is hidden is a person's word about one protocol.
+            // Only a person can grant access to hidden files, for a single protocol.
             Self::HiddenFiles(_) => false,
             Self::ModelServer(model) => {
                 extract_model_server(model).is_some_and(|server| list.allows_model_server(&server))
@@ -107,7 +109,7 @@ impl fmt::Display for WantedAction<'_> {
                 write!(f, "to run program `{name}` ({})", describe_command(&program.command))
             }
             Self::Call(url) => {
-                // The rest of an address may hold what a log should not.
+                // The rest of an address may contain secrets that must not be logged.
                 let host = reqwest::Url::parse(url).ok();
                 let host = host.map(|url| url.origin().ascii_serialization());
                 write!(f, "to call {}", host.as_deref().unwrap_or("a host"))
@@ -128,7 +130,7 @@ impl fmt::Display for WantedAction<'_> {
 }
 
 impl ActionGuard {
-    /// A guard for a folder of work that permits only what ships.
+    /// Creates a guard for a working folder that permits only what shipped protocols need.
     #[must_use]
     pub fn new(folder: PathBuf, shipped: ShippedPermissions) -> Self {
         let (trust, allow, named) = (None, AllowList::default(), Arc::default());
@@ -145,13 +147,13 @@ impl ActionGuard {
         }
     }
 
-    /// The same guard, which also permits what this file trusts.
+    /// Also permits what this file trusts.
     #[must_use]
     pub fn with_trust_file(self, file: TrustFile) -> Self {
         self.update_lists(|lists| GuardLists { trust: Some(file), ..lists })
     }
 
-    /// The same guard, which also permits what this list allows.
+    /// Also permits what this list allows.
     #[must_use]
     pub fn with_allow_list(self, allow: AllowList) -> Self {
         self.update_lists(|lists| GuardLists { allow: lists.allow.clone().merge(allow), ..lists })
@@ -175,16 +177,17 @@ impl ActionGuard {
         Self { lists }
     }
 
-    /// The same guard for the runs of another tenant, which work in a folder of their own: what a
-    /// person trusts for the owner's folder does not hold there, because a command may name another
-    /// file. What the operator allows does.
+    /// Adapts the guard to the runs of another tenant, which work in their own folder. Trust that a
+    /// person gave for the owner's folder does not apply there, because a command may mean a
+    /// different file. What the operator allows still applies.
     #[must_use]
     pub fn for_tenant(self, folder: PathBuf) -> Self {
         self.update_lists(|lists| GuardLists { folder, is_tenant: true, ..lists })
     }
 
-    /// Commands that a person trusts in this folder, or that the operator allows: no run may change
-    /// the files they name, whatever its protocol. What cannot be read is not trusted either.
+    /// Returns the commands that a person trusts in this folder or that the operator allows. No run
+    /// may change the files that they name, whatever its protocol. If the trust file cannot be
+    /// read, its commands are not trusted either.
     pub(crate) fn trusted_commands(&self) -> Vec<Vec<String>> {
         let Some(lists) = &self.lists else { return Vec::new() };
         let records = lists.trust.as_ref().and_then(|file| file.read_records().ok());
@@ -193,22 +196,23 @@ impl ActionGuard {
         trusted.chain(lists.allow.commands().iter().cloned()).collect()
     }
 
-    /// A guard that permits whatever a policy declares, for programs that load only protocols of
-    /// their own.
+    /// Creates a guard that permits everything that a policy declares, for programs that load only
+    /// their own protocols.
     #[must_use]
     pub fn permit_all() -> Self {
         Self { lists: None }
     }
 
-    /// Hides the file of trust from runs, should it lie inside their workspace.
+    /// Hides the trust file from runs, in case it is inside their workspace.
     pub(crate) fn hide_trust_file(&self, workspace: Workspace) -> Workspace {
         let file = self.lists.as_ref().and_then(|lists| lists.trust.as_ref());
         let Some(path) = file.map(TrustFile::path) else { return workspace };
-        // A file is never the workspace itself, which is all that cannot be hidden.
+        // Only the workspace itself cannot be hidden, and a file is never the workspace.
         workspace.clone().hide([path]).unwrap_or(workspace)
     }
 
-    /// Whether all that a protocol wants is trusted here: it ships, or a person trusts it.
+    /// Returns whether everything that a protocol needs is trusted here: the protocol is shipped,
+    /// or a person trusts it.
     pub fn is_trusted(&self, protocol: &Protocol) -> Result<bool, TrustError> {
         let Some(lists) = &self.lists else { return Ok(true) };
         let wanted = ProtocolPermissions::from_protocol(protocol);
@@ -219,7 +223,7 @@ impl ActionGuard {
         lists.trust.as_ref().map_or(Ok(false), |file| file.contains_digest(&digest))
     }
 
-    /// Whether a person trusts a server with the prompts of this folder's runs.
+    /// Returns whether a person trusts a server with the prompts of this folder's runs.
     fn is_server_trusted(&self, server: &str) -> Result<bool, TrustError> {
         let Some(lists) = &self.lists else { return Ok(true) };
         if lists.named_servers.lock().unwrap_or_else(PoisonError::into_inner).contains(server) {
@@ -229,9 +233,9 @@ impl ActionGuard {
         lists.trust.as_ref().map_or(Ok(false), |file| file.contains_digest(&digest))
     }
 
-    /// Keeps the word of a person who named a model for a run: whoever goes on with that run later
-    /// has not named it again. Nothing is kept for a model without an address; without a file, it is
-    /// kept as long as this process lives.
+    /// Records that a person named a model for a run, so that a worker that continues the run later
+    /// can use it. Nothing is recorded for a model without an address. Without a trust file, the
+    /// record lasts as long as this process.
     pub fn trust_model(&self, model: &str, by: &str, at: Timestamp) -> Result<(), TrustError> {
         let (Some(lists), Some(server)) = (&self.lists, extract_model_server(model)) else {
             return Ok(());
@@ -243,7 +247,7 @@ impl ActionGuard {
         Ok(())
     }
 
-    /// Permits an action of a run, or says why not and what to do.
+    /// Permits an action of a run, or returns why not and what to do.
     pub(crate) async fn permit(
         &self,
         run: &str,
@@ -254,7 +258,7 @@ impl ActionGuard {
         if wanted.is_allowed_by(&lists.allow) {
             return Ok(());
         }
-        // A server that the protocol does not name is named by the run alone.
+        // A server that the protocol does not name is named only by the run.
         let server = match wanted {
             WantedAction::ModelServer(model) => extract_model_server(model).filter(|server| {
                 !ProtocolPermissions::from_protocol(protocol).model_servers.contains(server)
@@ -290,7 +294,7 @@ impl ActionGuard {
     }
 }
 
-/// Folder and lists are the operator's business.
+/// Hides the folder and the lists, which concern only the operator.
 impl fmt::Debug for ActionGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.lists.is_some() { "ActionGuard(lists)" } else { "ActionGuard(all)" })

@@ -1,7 +1,7 @@
 //! What the operator of a worker or a server allows, whatever protocol a run has.
 //!
-//! Protocols choose the names of their programs and sources, so entries say what is meant: a
-//! command by its first words, a host, a source by its kind and where it looks.
+//! Protocols choose the names of their programs and sources, so entries identify the resource
+//! itself: a command by its first words, a host, a source by its kind and location.
 
 use countersign_core::json::digest_json;
 use countersign_core::protocol::{ProgramDefinition, RetrievalSource};
@@ -13,40 +13,40 @@ use thiserror::Error;
 use super::permissions::{escape_control, extract_address_server, extract_model_server};
 use crate::effect::HostRule;
 
-/// Settings of a source that say where it looks, in the order they are asked.
+/// Settings that hold the location of a source, in the order in which they are checked.
 const LOCATIONS: [&str; 6] = ["path", "folder", "file", "url", "address", "host"];
 
 /// Entries that any run may use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AllowList {
-    /// Commands by their first words.
+    /// Commands, identified by their first words.
     programs: Vec<Vec<String>>,
-    /// Hosts, as policies write them.
+    /// Hosts, in the notation of policies.
     hosts: Vec<(String, HostRule)>,
-    /// Sources: a kind, and where it looks; anywhere where nothing is said.
+    /// Sources: a kind and a location; any location if `None`.
     sources: Vec<(String, Option<String>)>,
     /// Servers that prompts may be sent to.
     model_servers: Vec<String>,
-    /// Servers that a settings file names for something else, with what they are for.
+    /// Servers that a settings file names for other purposes: purpose and server.
     services: Vec<(&'static str, String)>,
 }
 
-/// Why a text is no entry of an allow-list.
+/// Why a text is not a valid entry of an allow-list.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AllowListError {
-    /// A program without words.
+    /// The entry names no program.
     #[error("`{0}` names no program; expected the words of a command: `git`, `cargo clippy`")]
     Program(String),
-    /// A host that is none.
+    /// The entry is not a valid host.
     #[error("`{0}` is no host; expected `api.example.org` or `127.0.0.1:8080`")]
     Host(String),
-    /// A source without a kind.
+    /// The entry has no source kind.
     #[error("`{0}` is no source; expected a kind, or a kind and where it looks: `files:docs`")]
     Source(String),
 }
 
 impl AllowList {
-    /// Allows commands that begin with these words, divided by spaces.
+    /// Allows commands that begin with these words, separated by spaces.
     pub fn allow_program(&mut self, entry: &str) -> Result<(), AllowListError> {
         let words: Vec<String> = entry.split_whitespace().map(str::to_owned).collect();
         if words.is_empty() {
@@ -56,14 +56,14 @@ impl AllowList {
         Ok(())
     }
 
-    /// Allows calls of a host.
+    /// Allows requests to a host.
     pub fn allow_host(&mut self, entry: &str) -> Result<(), AllowListError> {
         let rule = HostRule::parse(entry).ok_or_else(|| AllowListError::Host(entry.to_owned()))?;
         self.hosts.push((entry.to_owned(), rule));
         Ok(())
     }
 
-    /// Allows sources of a kind, or only the one that looks at this place: `files:docs`.
+    /// Allows sources of a kind, or only those with a given location: `files:docs`.
     pub fn allow_source(&mut self, entry: &str) -> Result<(), AllowListError> {
         let (kind, location) = match entry.split_once(':') {
             Some((kind, location)) => (kind, Some(location.to_owned())),
@@ -76,24 +76,25 @@ impl AllowList {
         Ok(())
     }
 
-    /// Allows prompts to the server of a model that is named with an address; a model without one
-    /// answers at its provider's and needs no entry.
+    /// Allows prompts to the server of a model that is named with an address. A model without one
+    /// uses the address of its provider and needs no entry.
     pub fn allow_model(&mut self, model: &str) {
         self.model_servers.extend(extract_model_server(model));
     }
 
-    /// Lists the server that a settings file names for something else than models: `store`.
+    /// Lists the server that a settings file names for a purpose other than models, such as
+    /// `store`.
     pub fn allow_service(&mut self, purpose: &'static str, address: &str) {
         self.services.extend(extract_address_server(address).map(|server| (purpose, server)));
     }
 
-    /// A list of this server alone: what is trusted for a model that a run names.
+    /// Creates a list with this server only: what is trusted for a model that a run names.
     #[must_use]
     pub fn with_model_server(server: &str) -> Self {
         Self { model_servers: vec![server.to_owned()], ..Self::default() }
     }
 
-    /// Both lists together.
+    /// Combines the entries of both lists.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.programs.extend(other.programs);
@@ -104,7 +105,7 @@ impl AllowList {
         self
     }
 
-    /// Whether nothing is allowed.
+    /// Returns whether nothing is allowed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.programs.is_empty()
@@ -114,33 +115,33 @@ impl AllowList {
             && self.services.is_empty()
     }
 
-    /// Whether a program is allowed. One that wants variables of the environment needs a person's
-    /// trust: they may hold the operator's keys.
+    /// Returns whether a program is allowed. A program that needs environment variables requires a
+    /// person's trust, because they may hold the operator's keys.
     #[must_use]
     pub fn allows_program(&self, program: &ProgramDefinition) -> bool {
         program.environment.is_empty()
             && self.programs.iter().any(|words| program.command.starts_with(words))
     }
 
-    /// The commands that are allowed, by their first words.
+    /// Returns the allowed commands, by their first words.
     #[must_use]
     pub fn commands(&self) -> &[Vec<String>] {
         &self.programs
     }
 
-    /// Whether an address may be called.
+    /// Returns whether an address may be called.
     #[must_use]
     pub fn allows_url(&self, url: &str) -> bool {
         Url::parse(url).is_ok_and(|url| self.hosts.iter().any(|(_, rule)| rule.allows(&url)))
     }
 
-    /// Whether prompts may be sent to a server.
+    /// Returns whether prompts may be sent to a server.
     #[must_use]
     pub fn allows_model_server(&self, server: &str) -> bool {
         self.model_servers.iter().any(|one| one == server) || self.allows_url(server)
     }
 
-    /// Whether a source may be opened.
+    /// Returns whether a source may be opened.
     #[must_use]
     pub fn allows_source(&self, source: &RetrievalSource) -> bool {
         let location = LOCATIONS.iter().find_map(|key| source.settings.get(key)?.as_str());
@@ -149,7 +150,7 @@ impl AllowList {
         })
     }
 
-    /// The list for people, an entry a line.
+    /// Describes the list for people, one entry per line.
     #[must_use]
     pub fn describe(&self) -> Vec<String> {
         let programs = self.programs.iter().map(|words| format!("program {}", words.join(" ")));
@@ -162,11 +163,12 @@ impl AllowList {
         let services = self.services.iter();
         let services = services.map(|(purpose, server)| format!("{purpose} server {server}"));
         let lines = programs.chain(hosts).chain(sources).chain(servers).chain(services);
-        // The list may be a stranger's: a line break in it must not make a line of its own.
+        // The list may come from an untrusted author: a line break in it must not create another
+        // line.
         lines.map(|line| escape_control(&line)).collect()
     }
 
-    /// The key under which a list that stands in a settings file is trusted for a folder of work.
+    /// Returns the digest under which a list from a settings file is trusted for a working folder.
     #[must_use]
     pub fn trust_digest(&self, folder: &Path) -> String {
         let list: Vec<Value> = self.describe().into_iter().map(Value::String).collect();

@@ -1,9 +1,10 @@
-//! Trust: which programs, hosts and sources a protocol may use on this machine, and who said so.
+//! Trust: which programs, hosts and sources a protocol may use on this machine, and who granted
+//! that.
 //!
-//! A protocol lists what it wants ([`ProtocolPermissions`]); that list is its author's word. A person trusts
-//! the list for a folder of work ([`TrustFile`]), or the operator of a worker or server allows
-//! entries whatever protocol asks ([`AllowList`]). [`ActionGuard`] decides when an action is
-//! performed, so it does not matter where a run came from: a folder, a file, a shared store.
+//! A protocol lists what it needs ([`ProtocolPermissions`]); its author writes that list. A person
+//! trusts the list for a working folder ([`TrustFile`]), or the operator of a worker or server
+//! allows entries for every protocol ([`AllowList`]). [`ActionGuard`] decides when an action is
+//! performed, so it does not matter where a run came from: a folder, a file, or a shared store.
 
 mod permissions;
 mod allow_list;

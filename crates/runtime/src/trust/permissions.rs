@@ -10,33 +10,33 @@ use reqwest::Url;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Everything a protocol may use beyond files: what a person trusts, or does not.
+/// Everything that a protocol may use beyond files; a person decides whether to trust it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ProtocolPermissions {
-    /// Programs by the names of the policy.
+    /// Programs, by their names in the policy.
     pub programs: BTreeMap<String, ProgramPermission>,
     /// Hosts that may be called.
     pub hosts: BTreeSet<String>,
-    /// Sources by the names of the policy, with all their settings.
+    /// Sources by their names in the policy, with all their settings.
     pub sources: BTreeMap<String, Value>,
-    /// Servers of models that the protocol names by address: prompts are sent there.
+    /// Model servers that the protocol names by address; prompts are sent there.
     pub model_servers: BTreeSet<String>,
-    /// Patterns of hidden files that runs may reach: what stands there may be secret, or a program
-    /// that somebody else starts.
+    /// Patterns of hidden files that runs may access. Such files may be secret, or may be programs
+    /// that other users start.
     pub hidden_files: BTreeSet<String>,
 }
 
 /// A program as the policy declares it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ProgramPermission {
-    /// The file and its first arguments.
+    /// The executable and its first arguments.
     pub command: Vec<String>,
-    /// Environment variables that are passed on.
+    /// Names of environment variables that are passed on.
     pub environment: Vec<String>,
 }
 
 impl ProtocolPermissions {
-    /// The list of a protocol.
+    /// Collects the permissions that a protocol needs.
     #[must_use]
     pub fn from_protocol(protocol: &Protocol) -> Self {
         let policy = &protocol.policy;
@@ -60,7 +60,7 @@ impl ProtocolPermissions {
         }
     }
 
-    /// Whether nothing is wanted, so that nobody has to trust anything.
+    /// Returns whether nothing is needed, so that no trust is required.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.programs.is_empty()
@@ -70,15 +70,16 @@ impl ProtocolPermissions {
             && self.hidden_files.is_empty()
     }
 
-    /// The key of trust: the list, the protocol's name, and the folder of work that programs run in.
+    /// Returns the digest that trust is recorded under: it covers the list, the protocol's name,
+    /// and the working folder that programs run in.
     #[must_use]
     pub fn trust_digest(&self, protocol: &str, folder: &Path) -> String {
         let folder = folder.to_string_lossy();
         digest_json(&json!({ "protocol": protocol, "folder": folder, "permissions": self }))
     }
 
-    /// The list for people, an entry a line, exactly as the policy has it. Control characters are
-    /// shown, not sent: the list may be a stranger's.
+    /// Describes the list for people, one entry per line, exactly as the policy has it. Control
+    /// characters are escaped, because the list may come from an untrusted author.
     #[must_use]
     pub fn describe(&self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -106,8 +107,8 @@ impl ProtocolPermissions {
     }
 }
 
-/// What a model reaches beyond the provider's own address and the folder of work: a server that it
-/// is named with, without the credentials in it, or a script that lies elsewhere.
+/// Returns what a model uses beyond the default address of its provider and the working folder: the
+/// server in its name, without credentials, or a script outside the folder.
 #[must_use]
 pub fn extract_model_server(model: &str) -> Option<String> {
     let address = match model.parse().ok()? {
@@ -117,17 +118,17 @@ pub fn extract_model_server(model: &str) -> Option<String> {
         }
         ModelSpec::Remote { .. } | ModelSpec::Script(_) | ModelSpec::Human => return None,
     };
-    // An address that cannot be read is shown all the same, without its credentials.
+    // An address that cannot be parsed is still shown, without its credentials.
     let shown = address.to_string();
     Some(Url::parse(address.reveal()).map_or(shown, |url| url.origin().ascii_serialization()))
 }
 
-/// Whether a path names something outside the folder it is meant from.
+/// Returns whether a relative path leads outside its base folder, or is absolute.
 pub(crate) fn is_outside_folder(path: &Path) -> bool {
     path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// A command as its words, quoted where a word is not plain.
+/// Formats a command as words, quoted if a word is not plain.
 pub(super) fn describe_command(command: &[String]) -> String {
     let word = |word: &String| {
         let is_plain = |one: char| one.is_ascii_alphanumeric() || "-_./:=,+@%".contains(one);
@@ -140,7 +141,7 @@ pub(super) fn describe_command(command: &[String]) -> String {
     command.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// The server of an address, without a password and whatever else stands in it.
+/// Returns the server of an address, without the password and any other parts.
 #[must_use]
 pub fn extract_address_server(address: &str) -> Option<String> {
     let is_database = address.starts_with("postgres");
@@ -149,7 +150,7 @@ pub fn extract_address_server(address: &str) -> Option<String> {
     };
     let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
     let host = url.host_str().filter(|host| !host.is_empty()).map(|host| format!("{host}{port}"));
-    // Where a database listens may also stand behind its name, as a host or the folder of a socket.
+    // A database address may also state its host, or the folder of its socket, in the query.
     let behind = url
         .query_pairs()
         .filter(|(name, _)| is_database && matches!(name.as_ref(), "host" | "hostaddr" | "port"));
@@ -158,7 +159,7 @@ pub fn extract_address_server(address: &str) -> Option<String> {
     (is_database || !hosts.is_empty()).then(|| format!("{}://{}", url.scheme(), hosts.join(",")))
 }
 
-/// A text without control characters, those that change direction included.
+/// Escapes control characters, including those that change the text direction.
 pub(super) fn escape_control(text: &str) -> String {
     let escape = |one: char| match one {
         '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => {

@@ -1,7 +1,7 @@
 //! The file of what a person trusts, private to that person and outside of every workspace.
 //!
-//! It is read anew for every action it decides on, so that trust given or revoked counts at once,
-//! also for a server that is running.
+//! It is read again for every action that it decides on, so that trust takes effect immediately
+//! when it is given or revoked, also for a running server.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -14,61 +14,62 @@ use thiserror::Error;
 use super::AllowList;
 use crate::private_files;
 
-/// The version of the file's format.
+/// The version of the file format.
 const FORMAT: u32 = 1;
 
-/// How long the file may be. A longer one is not read: nothing is trusted then.
+/// Maximum size of the file, in bytes. A larger one is not read, and nothing is trusted.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Why the file cannot be used. Nothing is trusted then.
+/// Why the file cannot be used. Nothing is trusted in that case.
 #[derive(Debug, Error)]
 pub enum TrustError {
-    /// The system refused.
+    /// The file system returned an error.
     #[error("`{}` is not accessible: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the trust file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// It is something else.
+    /// The file is not a valid trust file.
     #[error("`{}` is no file of trust: {why}", path.display())]
     Unreadable {
-        /// The file.
+        /// Path of the trust file.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong with the content.
         why: String,
     },
-    /// Others could have written it.
+    /// Other users could have written the file.
     #[error("`{}` can be written by others, and so proves nothing; `chmod 600` it", path.display())]
     NotPrivate {
-        /// The file.
+        /// Path of the trust file.
         path: PathBuf,
     },
 }
 
-/// One list that somebody trusted.
+/// A list that a person trusts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustRecord {
-    /// The key: a digest of the list, the protocol's name and the folder.
+    /// Digest of the list, the protocol's name and the folder; identifies the record.
     pub digest: String,
     /// What is trusted, for people: `protocol NAME`, or `settings` for an allow-list.
     pub subject: String,
-    /// The folder of work it holds for.
+    /// The working folder that the trust applies to.
     pub folder: PathBuf,
-    /// The list, an entry a line.
+    /// The list, one entry per line.
     pub list: Vec<String>,
-    /// The commands of the programs in the list: no run may change the files they name.
+    /// Commands of the programs in the list; no run may change the files that they name.
     #[serde(default)]
     pub commands: Vec<Vec<String>>,
-    /// The person who trusted it.
+    /// The person who trusted the list.
     pub by: String,
-    /// When that was.
+    /// When the list was trusted.
     pub at: Timestamp,
 }
 
 impl TrustRecord {
-    /// The record of a server that prompts of a folder's runs may be sent to, because the run says so.
+    /// Creates the record of a server that a run names and that may receive prompts of this
+    /// folder's runs.
     #[must_use]
     pub fn for_model_server(server: &str, folder: &Path, by: &str, at: Timestamp) -> Self {
         let list = AllowList::with_model_server(server);
@@ -90,26 +91,26 @@ struct TrustFileContent {
     trusted: Vec<TrustRecord>,
 }
 
-/// Where trust is kept. Cheap to clone; the file need not be there yet.
+/// The file that stores trust records. Cheap to clone; the file need not exist yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustFile {
     path: PathBuf,
 }
 
 impl TrustFile {
-    /// The file at a path.
+    /// Uses the file at a path, without opening it.
     #[must_use]
     pub fn from_path(path: PathBuf) -> Self {
         Self { path }
     }
 
-    /// Where the file is.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Everything that is trusted, the oldest first.
+    /// Returns all trust records, oldest first; empty if the file does not exist.
     pub fn read_records(&self) -> Result<Vec<TrustRecord>, TrustError> {
         let file = match File::open(&self.path) {
             Ok(file) => file,
@@ -138,12 +139,12 @@ impl TrustFile {
         Ok(content.trusted)
     }
 
-    /// Whether a list is trusted.
+    /// Returns whether a list is trusted.
     pub fn contains_digest(&self, digest: &str) -> Result<bool, TrustError> {
         Ok(self.read_records()?.iter().any(|record| record.digest == digest))
     }
 
-    /// Trusts a list; whether that is new.
+    /// Adds a record. Returns whether it is new.
     pub fn add(&self, record: TrustRecord) -> Result<bool, TrustError> {
         self.update_records(|trusted| {
             let is_new = trusted.iter().all(|known| known.digest != record.digest);
@@ -154,7 +155,7 @@ impl TrustFile {
         })
     }
 
-    /// Revokes what is chosen; what that was.
+    /// Removes the chosen records, and returns them.
     pub fn remove(
         &self,
         chosen: impl Fn(&TrustRecord) -> bool,
@@ -166,7 +167,7 @@ impl TrustFile {
         })
     }
 
-    /// Reads, changes and writes the file while no other process does.
+    /// Reads, changes and writes the file under a lock against other processes.
     fn update_records<T>(
         &self,
         change: impl FnOnce(&mut Vec<TrustRecord>) -> T,

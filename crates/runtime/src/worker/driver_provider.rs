@@ -1,4 +1,4 @@
-//! Who does the work of a tenant: an engine sees one tenant, and so does a driver.
+//! Provides the driver of a tenant: an engine serves a single tenant, and so does a driver.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use countersign_store::TenantId;
 
 use crate::driver::Driver;
 
-/// Finds the driver of a tenant.
+/// Provides the driver of each tenant.
 pub trait DriverProvider: Send + Sync {
-    /// The driver for a tenant's runs, made when it is first asked for; why there is none. Each goes by
-    /// the name, the term and the patience of the worker.
+    /// Returns the driver for a tenant's runs, created on first use, or the reason why there is
+    /// none. Each driver has the name, lease time and store retry window of the worker.
     fn get_driver(&self, tenant: &TenantId) -> Result<Arc<Driver>, String>;
 
-    /// Every driver that was made.
+    /// Returns every driver that was created.
     fn list_drivers(&self) -> Vec<Arc<Driver>>;
 }

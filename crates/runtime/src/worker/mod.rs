@@ -1,14 +1,14 @@
-//! A worker: takes runs that are due, as many as it has hands, and drives each under its lease.
+//! A worker leases due runs, up to its capacity, and drives each under its lease.
 //!
 //! ```text
-//!          ┌── hint ── poll ── a run came to rest ──┐
+//!          ┌── wake ── poll ── a run became idle ───┐
 //!          ▼                                        │
-//!   take(due, in turn, within limits) ──► drive under a lease ──► rest (or lost, or given back)
+//!   acquire_due_runs(in turn, within limits) ──► drive under a lease ──► idle (lost, released)
 //! ```
 //!
-//! Any number of them share a store and know nothing of each other. What decides is the store: a lease
-//! that ran out is another's, and a commit under it is refused. Not here: how a run is worked on
-//! (`driver`), and who is told what in which words (the caller, by [`WorkerObserver`]).
+//! Any number of workers share a store and know nothing of each other. The store decides: an
+//! expired lease goes to another worker, and a commit under it is refused. The `driver` works on a
+//! run, and the caller formats notifications with a [`WorkerObserver`].
 
 mod worker_config;
 mod worker_event;

@@ -1,4 +1,4 @@
-//! The worker itself: one loop that takes, and a task for each run it holds.
+//! The worker: a loop that leases runs, and a task for each leased run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use crate::clock::Clock;
 use crate::driver::{IdleReason, WorkerHeartbeat};
 use crate::engine::EngineError;
 
-/// How many leases of workers that died on this machine are given back when another begins.
+/// Maximum number of leases of dead workers on this machine that are expired when a worker starts.
 const MAX_EXPIRED_LEASES: usize = 10_000;
 
 /// When a worker ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkerExitPolicy {
-    /// Never; it is told to stop.
+    /// Never; it runs until it is stopped.
     OnStop,
-    /// When nothing is due and it holds nothing.
+    /// When nothing is due and it holds no run.
     WhenIdle,
-    /// When what it took at first has come to rest.
+    /// When all runs of its first batch are idle.
     AfterFirstBatch,
 }
 
-/// Works on runs that are due.
+/// Leases and drives due runs.
 pub struct Worker {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -42,7 +42,7 @@ pub struct Worker {
 
 type DriveResult = Result<IdleReason, EngineError>;
 
-/// What it has in hand.
+/// The running tasks and their leases.
 #[derive(Default)]
 struct WorkerTasks {
     tasks: JoinSet<DriveResult>,
@@ -50,8 +50,8 @@ struct WorkerTasks {
 }
 
 impl WorkerTasks {
-    /// Drops what is under way for a run that was taken anew: its lease ran out unseen, so nothing of it
-    /// could be kept.
+    /// Aborts the task of a run that was leased again: its old lease expired unnoticed, so nothing
+    /// of it could be committed.
     fn abort_stale(&self, taken: &Lease) {
         for (known, task) in self.leases.values() {
             if known.run == taken.run {
@@ -62,7 +62,7 @@ impl WorkerTasks {
 }
 
 impl Worker {
-    /// A worker on these terms.
+    /// Creates a worker with this configuration.
     #[must_use]
     pub fn new(
         store: Arc<dyn Store>,
@@ -74,17 +74,18 @@ impl Worker {
         Self { store, clock, drivers, observer, heartbeat: None, config }
     }
 
-    /// The same; it gives back at its beginning what workers hold that died on this machine.
+    /// Adds a heartbeat. At its start, the worker expires the leases of workers that died on this
+    /// machine.
     #[must_use]
     pub fn with_heartbeat(self, presence: Arc<WorkerHeartbeat>) -> Self {
         Self { heartbeat: Some(presence), ..self }
     }
 
-    /// Works until it is told to stop, or until there is nothing to do where that ends it.
+    /// Works until it is stopped, or until the exit policy ends it.
     ///
     /// # Errors
-    /// Where the store says something that waiting cannot mend. What is under way is dropped then, and
-    /// its leases run out.
+    /// If the store returns an error that a retry cannot fix. Running work is dropped, and its
+    /// leases expire.
     pub async fn run(
         &self,
         ending: WorkerExitPolicy,
@@ -101,7 +102,7 @@ impl Worker {
         tokio::pin!(told);
         loop {
             let now = self.clock.now();
-            // A clock that was set back does not make it wait for the time that was.
+            // A clock that was set back must not extend the pause.
             next_look = next_look.min(now.plus_millis(self.config.max_pause()));
             next_announcement = next_announcement.min(now.plus_millis(self.config.max_pause()));
             if now >= next_announcement {
@@ -157,7 +158,7 @@ impl Worker {
                     if let Some(error) = self.finish_task(&mut hands, done) {
                         next_look = now.plus_millis(away.record_failure(error, now, &*self.observer)?);
                     } else if away.is_store_reachable() {
-                        // A hand is free, and more may be due.
+                        // A slot is free, and more runs may be due.
                         next_look = now;
                     }
                 }
@@ -180,7 +181,7 @@ impl Worker {
         self.store.acquire_due_runs(&taking).await
     }
 
-    /// Begins to work on what was taken.
+    /// Starts a task for each leased run.
     fn spawn_tasks(&self, hands: &mut WorkerTasks, leases: Vec<Lease>, since: Timestamp) {
         for lease in leases {
             let run = lease.run.clone();
@@ -201,19 +202,19 @@ impl Worker {
         }
     }
 
-    /// Gives back a run that nobody here can work on, so that it is not taken again at once.
+    /// Releases a run that cannot be processed here, and delays its next lease.
     fn defer_run(&self, lease: Lease) {
         let (store, later) =
             (Arc::clone(&self.store), self.clock.now().plus_millis(self.config.lease_ttl));
         tokio::spawn(async move {
-            // Where that fails, the lease runs out by itself.
+            // If this fails, the lease expires by itself.
             if let Ok(Some(head)) = store.load_head(&lease.run).await {
                 drop(store.suspend_run(&lease, head.version, Some(later.0)).await);
             }
         });
     }
 
-    /// A run was worked on to an end of some kind. Tells where it was the store that failed.
+    /// Handles a finished task. Returns the error if the store was unavailable.
     fn finish_task(
         &self,
         hands: &mut WorkerTasks,
@@ -228,11 +229,11 @@ impl Worker {
         let news = match worked {
             Ok(Ok(IdleReason::LeasedElsewhere)) => WorkerEvent::LeaseLost(run),
             Ok(Ok(rest)) => WorkerEvent::RunIdle(run, rest),
-            // The run is due still, and the lease runs out where it could not be given back.
+            // The run is still due; if the lease could not be released, it expires.
             Ok(Err(EngineError::Store(away))) if away.is_transient() => return Some(away),
             Ok(Err(error)) => WorkerEvent::RunFailed(run, format_error_chain(&error)),
             Err(error) if error.is_cancelled() => WorkerEvent::LeaseLost(run),
-            // A fault of ours: another tries, unless it happened too often.
+            // An internal fault: another worker retries, unless it happened too often.
             Err(error) => {
                 let store = Arc::clone(&self.store);
                 tokio::spawn(async move { drop(store.expire_lease(&lease).await) });
@@ -243,7 +244,7 @@ impl Worker {
         None
     }
 
-    /// Lets what is in hand end, gives back what does not in time, and says goodbye.
+    /// Lets running tasks end, releases the runs that do not end in time, and removes the worker.
     async fn shut_down(&self, mut hands: WorkerTasks, stop: &WorkerStopSignal) {
         if !hands.tasks.is_empty() {
             self.observer.on_event(WorkerEvent::Stopping(hands.tasks.len()));
@@ -267,14 +268,14 @@ impl Worker {
         hands.tasks.shutdown().await;
         let left = std::mem::take(&mut hands.leases);
         for (lease, _) in left.values() {
-            // What was ordered stays ordered. Where the store is away, the lease runs out by itself.
+            // Actions stay pending. If the store is unavailable, the lease expires by itself.
             drop(self.store.release_lease(lease).await);
         }
         drop(self.store.remove_worker(&self.config.name).await);
         self.observer.on_event(WorkerEvent::Stopped(left.len()));
     }
 
-    /// Says that it is there. The first time it also tidies up after those that died here.
+    /// Sends a heartbeat. The first one also expires the leases of workers that died here.
     async fn send_heartbeat(
         &self,
         since: Timestamp,
@@ -293,7 +294,8 @@ impl Worker {
         self.store.record_heartbeat(&worker, now.0, now.plus_millis(*term).0).await?;
         if let Some(presence) = self.heartbeat.as_ref().filter(|_| !begun) {
             for lease in self.store.list_leases(now.0, MAX_EXPIRED_LEASES).await? {
-                // Our own name is one that ended under it: nothing was taken yet.
+                // A lease with our own name belongs to an earlier process: this one has acquired
+                // none yet.
                 if presence.is_worker_dead(&lease.worker) || lease.worker == *name {
                     self.store.expire_lease(&lease).await?;
                 }

@@ -1,4 +1,4 @@
-//! A store that is away: it is asked again, ever more slowly, and the trouble is told once.
+//! Handles an unavailable store: retries with increasing delays, and reports the incident once.
 
 use std::collections::hash_map::RandomState;
 use std::error::Error;
@@ -9,11 +9,11 @@ use countersign_store::StoreError;
 
 use super::worker_event::{WorkerEvent, WorkerObserver};
 
-/// The first pause in milliseconds; each one after is twice as long, up to the last.
+/// The first delay in milliseconds; each further delay doubles, up to the maximum.
 const MIN_BACKOFF_MS: i64 = 250;
 pub(super) const MAX_BACKOFF_MS: i64 = 15_000;
 
-/// Whether the store answers.
+/// Tracks whether the store is reachable.
 #[derive(Debug, Default)]
 pub(super) struct WorkerBackoff {
     down_since: Option<Timestamp>,
@@ -21,7 +21,7 @@ pub(super) struct WorkerBackoff {
 }
 
 impl WorkerBackoff {
-    /// It did not answer. Tells how long to wait, or gives the error back where waiting cannot help.
+    /// Records a failure. Returns the delay in milliseconds, or the error if a retry cannot help.
     pub(super) fn record_failure(
         &mut self,
         error: StoreError,
@@ -39,7 +39,7 @@ impl WorkerBackoff {
         Ok(add_jitter(self.delay))
     }
 
-    /// It answered.
+    /// Records a success, and reports the recovery if the store was down.
     pub(super) fn record_success(&mut self, now: Timestamp, report: &dyn WorkerObserver) {
         self.delay = 0;
         if let Some(since) = self.down_since.take() {
@@ -47,13 +47,13 @@ impl WorkerBackoff {
         }
     }
 
-    /// Whether it answered the last time.
+    /// Returns whether the last request succeeded.
     pub(super) fn is_store_reachable(&self) -> bool {
         self.down_since.is_none()
     }
 }
 
-/// An error with what lies below it, in one line.
+/// Formats an error with its causes in a single line.
 pub(super) fn format_error_chain(error: &dyn Error) -> String {
     let mut told = error.to_string();
     let mut below = error.source();
@@ -68,9 +68,10 @@ pub(super) fn format_error_chain(error: &dyn Error) -> String {
     told
 }
 
-/// A time around this one: workers that began together must not ask together for ever.
+/// Varies a delay by up to a fifth, so that workers that started together do not keep polling
+/// together.
 pub(super) fn add_jitter(millis: i64) -> i64 {
-    // The standard library seeds each of these from the system's own chance.
+    // The standard library seeds each of these from the system's random source.
     let chance = RandomState::new().build_hasher().finish();
     let fifth = (millis / 5).max(0);
     millis - fifth + (chance % (2 * fifth as u64 + 1)) as i64

@@ -1,35 +1,38 @@
-//! On which terms a worker works.
+//! The configuration of a worker.
 
 use countersign_store::TenantId;
 
 use super::worker_backoff;
 use crate::driver::DEFAULT_LEASE_TTL_MS;
 
-/// How many runs, for how long, how often it looks.
+/// Capacity, lease times and intervals of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerConfig {
-    /// What its leases are known by; no other worker may have it.
+    /// Name that identifies its leases; must be unique among all workers.
     pub name: String,
-    /// The machine it runs on, for people.
+    /// Name of the machine, for people; empty by default.
     pub host: String,
-    /// The program's version, for people.
+    /// Version of the program, for people; the version of this crate by default.
     pub version: String,
-    /// How many runs it works on at once.
+    /// Maximum number of runs that it works on at once; 16 by default.
     pub capacity: usize,
-    /// How many runs of one tenant all workers together may hold for it to take another.
+    /// Maximum number of runs of one tenant that all workers together may hold before this one
+    /// leases another; unlimited by default.
     pub max_per_tenant: usize,
-    /// Only runs of these tenants; of all where there are none.
+    /// Tenants whose runs it takes; empty means all tenants.
     pub tenants: Vec<TenantId>,
-    /// How long a lease lasts without being renewed, in milliseconds.
+    /// How long a lease lasts without renewal, in milliseconds; [`DEFAULT_LEASE_TTL_MS`] by
+    /// default.
     pub lease_ttl: i64,
-    /// How long what is under way may take once it is told to stop, in milliseconds.
+    /// How long running work may take after a stop request, in milliseconds; 20 000 by default.
     pub grace_period: i64,
-    /// How often it looks for what is due where nothing hints at it, in milliseconds.
+    /// How often it polls for due runs without a wake-up notification, in milliseconds; 1000 by
+    /// default.
     pub poll_interval: i64,
 }
 
 impl WorkerConfig {
-    /// The usual terms under a name.
+    /// Creates the default configuration under a name.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -45,15 +48,16 @@ impl WorkerConfig {
         }
     }
 
-    /// How long it waits at most before it looks again or says that it is there, in milliseconds.
+    /// Returns the longest wait before the next poll or heartbeat, in milliseconds.
     pub(super) fn max_pause(&self) -> i64 {
-        // A pause is drawn from around its length.
+        // Doubled, because a delay varies around its nominal value.
         (2 * self.poll_interval)
             .max(2 * worker_backoff::MAX_BACKOFF_MS)
             .max(self.heartbeat_interval())
     }
 
-    /// When it next says that it is there: often enough that two losses in a row are not the end.
+    /// Returns the heartbeat interval in milliseconds, which tolerates two lost heartbeats in a
+    /// row.
     pub(super) fn heartbeat_interval(&self) -> i64 {
         (self.lease_ttl / 3).max(1)
     }

@@ -1,39 +1,39 @@
-//! What a worker tells whoever started it. It changes nothing.
+//! Notifications that a worker sends to its caller. They change nothing.
 
 use countersign_store::RunId;
 
 use crate::driver::IdleReason;
 
-/// Something that happened to a worker.
+/// A notification about a worker or its runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkerEvent {
-    /// It began.
+    /// The worker started.
     Started,
-    /// It took a run.
+    /// The worker leased a run.
     RunTaken(RunId),
-    /// A run came to rest.
+    /// A run became idle for this reason.
     RunIdle(RunId, IdleReason),
-    /// A run was lost to another worker: the lease ran out. Nothing was kept after that.
+    /// Another worker has the run, because the lease expired. Nothing was committed after that.
     LeaseLost(RunId),
-    /// A run cannot be worked on. It is looked at again in a while.
+    /// The run cannot be processed, for this reason. It is tried again later.
     RunFailed(RunId, String),
-    /// The store cannot be reached; told once.
+    /// The store cannot be reached, for this reason; reported once per outage.
     StoreUnavailable(String),
-    /// The store is back, after so many milliseconds.
+    /// The store is reachable again, after this many milliseconds.
     StoreRecovered(i64),
-    /// It was told to stop, with so many runs under way.
+    /// The worker was asked to stop, with this many runs in progress.
     Stopping(usize),
-    /// It has stopped; so many runs were given back in the middle of a step.
+    /// The worker has stopped; this many runs were released in the middle of a step.
     Stopped(usize),
 }
 
-/// Hears the news.
+/// Receives the notifications of a worker.
 pub trait WorkerObserver: Send + Sync {
-    /// Something happened.
+    /// Called for each notification.
     fn on_event(&self, news: WorkerEvent);
 }
 
-/// Hears nothing.
+/// An observer that ignores every notification.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoopWorkerObserver;
 

@@ -1,39 +1,41 @@
-//! Telling a worker to stop: once to let it finish what it has in hand, twice to leave at once.
+//! Stop requests for a worker: the first lets it finish its current work, the second stops it
+//! immediately.
 
 use tokio::sync::watch;
 
-/// How much of a hurry there is.
+/// The urgency of a stop request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum WorkerStopLevel {
-    /// None.
+    /// No stop is requested.
     Running,
-    /// What is in hand may end.
+    /// Running steps may finish.
     Graceful,
-    /// Nothing may.
+    /// Nothing may finish.
     Immediate,
 }
 
-/// Tells.
+/// The sending end of a stop request.
 #[derive(Debug, Clone)]
 pub struct WorkerStopHandle {
     level: watch::Sender<WorkerStopLevel>,
 }
 
-/// Is told.
+/// The receiving end of a stop request.
 #[derive(Debug, Clone)]
 pub struct WorkerStopSignal {
     level: watch::Receiver<WorkerStopLevel>,
 }
 
 impl WorkerStopHandle {
-    /// Both ends.
+    /// Creates both ends.
     #[must_use]
     pub fn new() -> (Self, WorkerStopSignal) {
         let (sender, receiver) = watch::channel(WorkerStopLevel::Running);
         (Self { level: sender }, WorkerStopSignal { level: receiver })
     }
 
-    /// The first time: nothing new is taken, and steps under way may end. The second time: at once.
+    /// Requests a stop. After the first call, the worker leases no more runs and running steps may
+    /// finish; the second call stops it immediately.
     pub fn stop(&self) {
         self.level.send_modify(|hurry| {
             *hurry = if *hurry == WorkerStopLevel::Running {
@@ -46,7 +48,7 @@ impl WorkerStopHandle {
 }
 
 impl WorkerStopSignal {
-    /// Waits until there is at least so much of a hurry; for ever where nobody can tell any more.
+    /// Waits until the level is at least `least`; waits forever if the handle was dropped.
     pub(super) async fn wait_for_level(&self, least: WorkerStopLevel) {
         let mut hurry = self.level.clone();
         if hurry.wait_for(|hurry| *hurry >= least).await.is_err() {

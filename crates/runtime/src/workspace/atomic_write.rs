@@ -1,23 +1,23 @@
-//! Writing a file so that readers, and a crash, see the old one or the new one.
+//! Writes files atomically: readers see the old file or the new one, also after a crash.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Read, Write as _};
 
 use cap_std::fs::{Dir, Metadata, OpenOptions, Permissions};
 
-/// How many names are tried for the file that is being written.
+/// How many names are tried for the temporary file.
 const MAX_NAME_ATTEMPTS: usize = 16;
 
-/// Writes a file of a folder: beside it first, then over it, both times to the disk.
+/// Writes a file in a folder: to a temporary file first, then by rename, both synced to disk.
 ///
-/// A file that was there keeps its permissions; a link that was there is replaced, not followed.
-/// A crash may leave a file `.countersign-….tmp`, which nothing reads.
+/// An existing file keeps its permissions; an existing link is replaced, not followed. A crash may
+/// leave a file `.countersign-….tmp`, which nothing reads.
 pub(crate) fn write_atomic(folder: &Dir, name: &str, content: impl Read) -> io::Result<()> {
     replace(folder, name, content, cap_std::fs::File::sync_all)?;
     sync_folder(folder)
 }
 
-/// The same for a file that only its owner may read, which is a note of ours.
+/// Like [`write_atomic`], for an internal file that only its owner may read.
 pub(crate) fn write_private(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
     let mut options = new_file_options();
     #[cfg(unix)]
@@ -26,8 +26,9 @@ pub(crate) fn write_private(folder: &Dir, name: &str, bytes: &[u8]) -> io::Resul
     sync_folder(folder)
 }
 
-/// The same without waiting for the disk, for what can be written again: readers, and a process that dies,
-/// see the old file or the new one. A machine that loses its power may have neither.
+/// Like [`write_atomic`] without waiting for the disk, for content that can be written again.
+/// Readers see the old file or the new one, also if the process dies; after a power failure, both
+/// may be missing.
 pub(crate) fn write_unsynced(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
     replace(folder, name, bytes, |_| Ok(()))
 }
@@ -60,20 +61,21 @@ fn replace_with(
         folder.rename(&beside, folder, name)
     })();
     if written.is_err() {
-        // The first error is the one to tell; a file that stays behind is hidden.
+        // Report the first error, not one from the cleanup; a temporary file that stays behind is
+        // hidden.
         drop(folder.remove_file(&beside));
     }
     written
 }
 
-/// Writes a file of a folder that is not there yet: beside it first, then under its name, unless somebody was
-/// faster. Whether it was written.
+/// Writes a file that does not exist yet: to a temporary file first, then linked to its name,
+/// unless another process created it first. Returns whether it was written.
 pub(crate) fn write_new(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<bool> {
     let (beside, mut file) = create_temp_file(folder, &new_file_options())?;
     let linked = (|| {
         file.write_all(bytes)?;
         file.sync_all()?;
-        // Unlike a rename, a second name never takes the place of another file.
+        // Unlike a rename, a hard link never replaces another file.
         folder.hard_link(&beside, folder, name)
     })();
     let removed = folder.remove_file(&beside);
@@ -89,13 +91,13 @@ pub(crate) fn write_new(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<bo
     }
 }
 
-/// Whether a file system gives a file one name only.
+/// Returns whether the file system does not support hard links.
 fn lacks_hard_links(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied)
 }
 
-/// The same where a file has one name only. A crash in the middle leaves a part of it, which then counts as
-/// something else: better than to write over what somebody else put there.
+/// Like [`write_new`], for file systems without hard links. A crash can leave a partial file, which
+/// then counts as different content; that is better than overwriting another writer's file.
 fn write_in_place(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<bool> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -110,8 +112,8 @@ fn write_in_place(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The permissions of a file without what would make it act as its owner: that was said of the old
-/// content.
+/// Returns the permissions of a file without the set-user-id and set-group-id bits, which applied
+/// to the old content.
 fn mask_permissions(old: &Metadata) -> Permissions {
     #[cfg(unix)]
     {
@@ -134,7 +136,7 @@ fn create_temp_file(
 ) -> io::Result<(String, cap_std::fs::File)> {
     let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
     for _ in 0..MAX_NAME_ATTEMPTS {
-        // The only chance the standard library gives; enough for a name that is still free.
+        // The only random source in the standard library; sufficient for an unused name.
         let chance = RandomState::new().build_hasher().finish();
         let name = format!(".countersign-{chance:016x}.tmp");
         match folder.open_with(&name, options) {
@@ -149,12 +151,12 @@ fn create_temp_file(
 /// Makes the names in a folder survive a crash.
 #[cfg(unix)]
 pub(crate) fn sync_folder(folder: &Dir) -> io::Result<()> {
-    // The handle itself may be one that only names; a file opened on it can be flushed.
+    // The handle itself may be path-only; a file opened on it can be synced.
     folder.open(".")?.sync_all()
 }
 
 /// Makes the names in a folder survive a crash; Windows does so by itself.
 #[cfg(not(unix))]
-pub(crate) fn sync(_folder: &Dir) -> io::Result<()> {
+pub(crate) fn sync_folder(_folder: &Dir) -> io::Result<()> {
     Ok(())
 }

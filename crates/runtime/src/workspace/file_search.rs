@@ -1,31 +1,30 @@
-//! Finding a text in the files of the workspace, line by line, with limits on everything.
+//! Searches the files of the workspace for a text, line by line, with limits on everything.
 //!
-//! Plain text only, letters of both cases the same. Binary files are
-//! passed over.
+//! The query is plain text and case-insensitive. Binary files are skipped.
 
 use std::ops::ControlFlow;
 
 use super::{WalkOutcome, Workspace, WorkspaceError, WorkspacePath};
 
-/// The longest text that is searched for, in bytes.
+/// Maximum length of a query, in bytes.
 const MAX_QUERY_BYTES: usize = 1_000;
 
-/// How much of a line is told, in characters.
+/// Maximum length of a returned line, in characters.
 const MAX_LINE_CHARS: usize = 240;
 
-/// A NUL so early means that a file is no text.
+/// A NUL within this many bytes marks a file as binary.
 const BINARY_PROBE_BYTES: usize = 8_192;
 
-/// Where a search ends.
+/// The limits of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileSearchLimits {
-    /// Files that are read.
+    /// Maximum number of files that are read; 5000 by default.
     pub files: usize,
-    /// Bytes that are read, all files together.
+    /// Maximum total number of bytes that are read; 64 MiB by default.
     pub bytes: u64,
-    /// Bytes of one file; a longer one is passed over.
+    /// Maximum size of a file in bytes; larger ones are skipped. 1 MiB by default.
     pub file_bytes: u64,
-    /// Lines that are told.
+    /// Maximum number of returned lines; 200 by default.
     pub hits: usize,
 }
 
@@ -35,32 +34,32 @@ impl Default for FileSearchLimits {
     }
 }
 
-/// What a search found.
+/// The results of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileSearchResults {
-    /// The lines, by path and number.
+    /// The matching lines, ordered by path and line number.
     pub hits: Vec<FileSearchHit>,
-    /// How many files were read.
+    /// Number of files that were read.
     pub files: usize,
-    /// How many files were passed over because they are too long.
+    /// Number of files that were skipped because they are too large.
     pub skipped_large: usize,
-    /// Why the search ended before everything was seen.
+    /// Why the search ended early; absent if it was complete.
     pub incomplete_reason: Option<&'static str>,
 }
 
-/// A line that contains the text.
+/// A line that contains the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSearchHit {
-    /// The file.
+    /// Path of the file, relative to the workspace.
     pub path: String,
-    /// The line, counted from 1.
+    /// Line number, counted from 1.
     pub line: usize,
-    /// The line itself; of a long one, the part around the text.
+    /// Text of the line; for a long line, the part around the match.
     pub text: String,
 }
 
 impl Workspace {
-    /// Finds a text below a folder; in the whole workspace when the path is empty.
+    /// Searches for a text below a folder, or in the whole workspace if the path is empty.
     pub fn search(
         &self,
         query: &str,
@@ -85,7 +84,7 @@ impl Workspace {
             bytes: 0,
             results: FileSearchResults::default(),
         };
-        // A file may be named as well as a folder.
+        // The path may name a file as well as a folder.
         match self.root.metadata(place.to_path_buf()) {
             Ok(found) if found.is_file() => search.search_file(&place),
             _ => {
@@ -116,7 +115,7 @@ impl FileSearcher<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Whether a limit is reached; says which.
+    /// Returns whether a limit is reached, and records which one.
     fn check_limits(&mut self) -> bool {
         let why = if self.results.hits.len() >= self.limits.hits {
             "the most lines are found"
@@ -159,7 +158,8 @@ impl FileSearcher<'_> {
     }
 }
 
-/// The part of a line around a byte of its lower-case form, which is near enough the same place.
+/// Returns the part of a line around a byte offset of its lower-case form, which is close enough to
+/// the offset in the line.
 fn extract_excerpt(line: &str, at: usize) -> String {
     if line.chars().count() <= MAX_LINE_CHARS {
         return line.trim_end().to_owned();

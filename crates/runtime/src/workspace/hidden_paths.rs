@@ -1,8 +1,8 @@
-//! What runs do not reach: hidden and reserved names, folders that the caller hides, and programs
-//! that they may read and not change.
+//! What runs cannot access: hidden and reserved names, folders that the caller hides, and programs
+//! that runs may read but not change.
 //!
-//! Which names are hidden is the core's [`FilePolicy`]; here a path is asked about twice, as it was
-//! written and as it resolves inside the workspace.
+//! The core's [`FilePolicy`] decides which names are hidden. This module checks each path twice: as
+//! it was written, and as it resolves inside the workspace.
 
 use cap_std::fs::Dir;
 use std::ffi::OsStr;
@@ -18,25 +18,26 @@ use super::WorkspacePath;
 pub(crate) struct HiddenPaths {
     /// Which hidden names the protocol shows.
     policy: FilePolicy,
-    /// Paths that the caller hides, with everything below them; folded names.
+    /// Paths that the caller hides with everything below them, as case-folded names.
     hidden: Vec<Vec<String>>,
-    /// Files that runs may read and not write.
+    /// Files that runs may read but not write.
     protected: Vec<WorkspacePath>,
 }
 
 impl HiddenPaths {
-    /// Hides a place and everything below it.
+    /// Hides a path and everything below it.
     pub(crate) fn add(&mut self, names: &[String]) {
         self.hidden.push(names.iter().map(|name| fold_name(name)).collect());
     }
 
-    /// The same paths, but for what a protocol shows and the files of its programs.
+    /// Returns the same hidden paths with the exceptions of a protocol, and with the files of its
+    /// programs protected.
     pub(crate) fn with_policy(&self, files: &FilePolicy, protected: Vec<WorkspacePath>) -> Self {
         Self { policy: files.clone(), hidden: self.hidden.clone(), protected }
     }
 
-    /// Whether a place is hidden by what its path says; a folder on the way to something that is shown
-    /// is hidden too, unless it is only passed.
+    /// Returns whether a path is hidden by its names. A folder on the way to a shown file is hidden
+    /// too, unless it is only passed through.
     fn covers(&self, names: &[String], passes: bool) -> bool {
         let is_open = match self.policy.classify(names) {
             FileAccess::Reachable => true,
@@ -50,23 +51,24 @@ impl HiddenPaths {
             })
     }
 
-    /// Whether a file is hidden, also when a link inside the workspace leads to it.
+    /// Returns whether a file is hidden, also if a link inside the workspace leads to it.
     pub(crate) fn covers_file(&self, root: &Dir, place: &WorkspacePath) -> io::Result<bool> {
         Ok(self.covers(place.names(), false) || self.covers(&resolve_names(root, place)?, false))
     }
 
-    /// Whether a folder may not even be listed.
+    /// Returns whether a folder may not even be listed.
     pub(crate) fn covers_folder(&self, root: &Dir, place: &WorkspacePath) -> io::Result<bool> {
         Ok(self.covers(place.names(), true) || self.covers(&resolve_names(root, place)?, true))
     }
 
-    /// Whether a place is the file of a program that its protocol declares and does not show.
+    /// Returns whether a path is the file of a program that its protocol declares and does not
+    /// show.
     pub(crate) fn protects(&self, root: &Dir, place: &WorkspacePath) -> io::Result<bool> {
         Ok(is_one_of(root, place, &self.protected)? && !self.policy.shows_path(place.names()))
     }
 }
 
-/// Whether a place is one of others, as written or as it resolves.
+/// Returns whether a path is one of `others`, as written or as it resolves.
 pub(super) fn is_one_of(
     root: &Dir,
     place: &WorkspacePath,
@@ -81,13 +83,14 @@ pub(super) fn is_one_of(
     };
     let written = spellings(place)?;
     Ok(others.iter().any(|other| {
-        // One behind a link that leads out is not in the workspace.
+        // A path behind a link that leads out is not in the workspace.
         let other = spellings(other).unwrap_or_default();
         written.iter().any(|names| !names.is_empty() && other.contains(names))
     }))
 }
 
-/// The names of a place after links are followed; what does not exist yet stays as it was written.
+/// Returns the names of a path after links are followed; parts that do not exist yet stay as
+/// written.
 fn resolve_names(root: &Dir, place: &WorkspacePath) -> io::Result<Vec<String>> {
     let names = place.names();
     for known in (1..=names.len()).rev() {
@@ -106,7 +109,7 @@ fn resolve_names(root: &Dir, place: &WorkspacePath) -> io::Result<Vec<String>> {
     Ok(names.to_vec())
 }
 
-/// The names of a path, without the dot that means "here".
+/// Returns the names of a path, without the dot that means "here".
 pub(super) fn path_components(path: &Path) -> impl Iterator<Item = String> {
     let names = path.iter().filter(|name| *name != OsStr::new("."));
     names.map(|name| name.to_string_lossy().into_owned())

@@ -1,43 +1,43 @@
-//! What lies in a folder of the workspace.
+//! Lists a folder of the workspace.
 
 use super::{Workspace, WorkspaceError, WorkspacePath};
 
-/// How many entries are told when the caller does not say.
+/// Default maximum number of listed entries.
 pub const MAX_LISTED_ENTRIES: usize = 1_000;
 
-/// The entries of a folder, by name.
+/// The entries of a folder, sorted by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FolderListing {
-    /// What is told.
+    /// The listed entries, up to the limit.
     pub entries: Vec<FolderEntry>,
-    /// How many more there are, those whose names are not UTF-8 among them.
+    /// Number of entries that are not listed, including those whose names are not UTF-8.
     pub omitted: usize,
 }
 
-/// Something in a folder.
+/// An entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FolderEntry {
-    /// Its name.
+    /// File name without its folder.
     pub name: String,
-    /// What it is, links followed.
+    /// Kind of the entry, after links are followed.
     pub kind: FolderEntryKind,
-    /// How long a file is.
+    /// Size of a file in bytes; 0 for anything else.
     pub bytes: u64,
 }
 
-/// What an entry is.
+/// The kind of a folder entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FolderEntryKind {
-    /// A file.
+    /// A regular file.
     File,
-    /// A folder.
+    /// A folder, or a link to one.
     Folder,
-    /// A link that leads nowhere or out, a pipe, a socket.
+    /// A dangling link, a link that leads out, a pipe, or a socket.
     Other,
 }
 
 impl Workspace {
-    /// Lists a folder, hidden things left out; the workspace itself when the path is empty.
+    /// Lists a folder without hidden entries; the workspace itself if the path is empty.
     pub fn list(&self, path: &str, limit: usize) -> Result<FolderListing, WorkspaceError> {
         let place = self.resolve_folder(path)?;
         let (names, unreadable) = self.list_names(&place)?;
@@ -54,7 +54,7 @@ impl Workspace {
         Ok(listing)
     }
 
-    /// The names in a folder that may be seen, in order, and how many could not be told.
+    /// Returns the visible names in a folder, sorted, and the number of names that are not UTF-8.
     pub(super) fn list_names(
         &self,
         place: &WorkspacePath,
@@ -69,7 +69,7 @@ impl Workspace {
                 Err(_) => unreadable += 1,
             }
         }
-        // A link to something hidden is hidden too.
+        // A link to a hidden file is hidden too.
         names.retain(|name| {
             let child = place.join(name);
             let is_folder = self.root.is_dir(child.to_path_buf());

@@ -1,7 +1,7 @@
-//! The workspace: the one folder that runs may touch, held as a capability.
+//! The workspace: the only folder that runs may access, held as a capability.
 //!
-//! A path is followed by the folder's handle and cannot leave it, whatever it says and whatever
-//! links lie on the way. Comparing strings only makes the refusal readable.
+//! Paths are resolved by the folder's handle and cannot leave it, whatever they contain and
+//! whatever links are on the way. The string checks only make the error message readable.
 
 mod workspace_path;
 mod workspace_error;

@@ -1,4 +1,5 @@
-//! A document that somebody brings: it is put where it was asked for, and the answer says what it is.
+//! Saves a document that a person provides at the requested path, and builds the answer that
+//! describes it.
 
 use std::io::Read;
 use std::path::Path;
@@ -9,20 +10,20 @@ use serde_json::{Value, json};
 
 use super::{Workspace, WorkspaceError};
 
-/// A document whose length and digest are known: its bytes may lie in a file.
+/// A document of known length and digest; its bytes may be in a file.
 pub struct IncomingDocument<R> {
-    /// What its owner calls it, without folders.
+    /// File name that its owner gave it, without folders.
     pub name: String,
-    /// How many bytes `content` gives.
+    /// Number of bytes that `content` yields.
     pub bytes: u64,
-    /// The SHA-256 of those bytes, in hexadecimal.
+    /// SHA-256 digest of those bytes, in hexadecimal.
     pub sha256: String,
-    /// The bytes, from the first one.
+    /// Reader of the bytes, positioned at the first one.
     pub content: R,
 }
 
 impl<'b> IncomingDocument<&'b [u8]> {
-    /// A document that is in memory.
+    /// Creates a document from bytes in memory.
     #[must_use]
     pub fn from_bytes(name: &str, bytes: &'b [u8]) -> Self {
         let (name, sha256) = (name.to_owned(), sha256_hex(&[bytes]));
@@ -31,7 +32,7 @@ impl<'b> IncomingDocument<&'b [u8]> {
 }
 
 impl<R> IncomingDocument<R> {
-    /// The answer to a wait that asks for this document: path, name, length and digest.
+    /// Builds the answer to a wait that requests this document: path, name, length and digest.
     #[must_use]
     pub fn to_answer(&self, wait: Option<&RunWait>) -> Value {
         let Self { name, bytes, sha256, .. } = self;
@@ -39,7 +40,7 @@ impl<R> IncomingDocument<R> {
     }
 }
 
-/// Puts a document into the workspace, where its wait looks for it, and tells the answer.
+/// Writes a document into the workspace where its wait expects it, and returns the answer.
 pub fn save_document<R: Read>(
     workspace: &Workspace,
     wait: Option<&RunWait>,
@@ -50,14 +51,16 @@ pub fn save_document<R: Read>(
     Ok(answer)
 }
 
-/// Where a document goes: the path that its wait suggests, or the folder `inputs`.
+/// Returns the target path of a document: the path that its wait suggests, or a path in the folder
+/// `inputs`.
 fn resolve_document_path(wait: Option<&RunWait>, name: &str) -> String {
     let suggested = wait.and_then(|wait| match &wait.shape {
         Some(WaitAnswerShape::Document { suggested_path, .. }) => suggested_path.clone(),
         _ => None,
     });
     let inside = suggested.unwrap_or_else(|| format!("inputs/{name}"));
-    // The document is what was brought, whatever it is to be called: its type must show.
+    // The suggested name is used only with the same extension, so that the type of the document
+    // stays visible.
     let same_type = Path::new(&inside).extension() == Path::new(name).extension();
     if same_type { inside } else { format!("inputs/{name}") }
 }

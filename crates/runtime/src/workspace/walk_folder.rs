@@ -1,27 +1,27 @@
-//! Meets every file below a folder of the workspace once, in order.
+//! Visits every file below a folder of the workspace once, in order.
 //!
-//! Links are not followed, so there are no circles; hidden things are not met.
+//! Links are not followed, so there are no cycles; hidden files are not visited.
 
 use std::ops::ControlFlow;
 
 use super::{Workspace, WorkspaceError, WorkspacePath};
 
-/// How deep folders are entered.
+/// Maximum depth of visited folders.
 const MAX_DEPTH: usize = 64;
 
 /// How a walk ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WalkOutcome {
-    /// Everything was met.
+    /// Every file was visited.
     Complete,
-    /// Some folders lie too deep and were not entered.
+    /// Some folders are nested too deeply and were not visited.
     TooDeep,
-    /// The visitor had enough.
+    /// The visitor stopped the walk.
     Stopped,
 }
 
 impl Workspace {
-    /// Shows the files below a folder to a visitor until it has had enough.
+    /// Passes the files below a folder to a visitor until it stops the walk.
     pub(crate) fn walk(
         &self,
         folder: &WorkspacePath,
@@ -42,7 +42,7 @@ impl Workspace {
         let mut walked = WalkOutcome::Complete;
         for name in self.list_names(folder)?.0 {
             let child = folder.join(&name);
-            // What vanished since is not there to be met.
+            // The entry may have disappeared meanwhile.
             let Ok(found) = self.root.symlink_metadata(child.to_path_buf()) else { continue };
             if found.is_dir() {
                 match self.walk_down(&child, depth + 1, visit) {

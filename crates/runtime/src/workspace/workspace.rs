@@ -1,4 +1,4 @@
-//! The workspace and what can be done to single files in it.
+//! The workspace, and operations on single files in it.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -18,16 +18,16 @@ use super::{
     write_new,
 };
 
-/// How much of a file is read when the caller does not say.
+/// Default maximum size of a read, in bytes.
 pub const MAX_READ_BYTES: u64 = 1024 * 1024;
 
-/// A folder that runs may touch. Cheap to clone.
+/// A folder that runs may access. Cheap to clone.
 #[derive(Clone)]
 pub struct Workspace {
     pub(super) root: Arc<Dir>,
     pub(super) hidden: HiddenPaths,
     pub(super) path: PathBuf,
-    /// Commands whose files are protected beside those of the protocol.
+    /// Returns commands whose files are protected in addition to those of the protocol.
     pub(super) trusted_commands: Option<TrustedCommands>,
 }
 
@@ -37,30 +37,30 @@ impl fmt::Debug for Workspace {
     }
 }
 
-/// What was read of a file.
+/// The content of a file, up to a limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileContent {
-    /// Its beginning, or all of it.
+    /// The file or its beginning.
     pub bytes: Vec<u8>,
-    /// How long the whole file is.
+    /// Size of the whole file, in bytes.
     pub size: u64,
-    /// Whether there is more than was read.
+    /// Whether the file is longer than what was read.
     pub truncated: bool,
 }
 
-/// A file that now is what was asked for.
+/// A file that has the requested content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenFile {
-    /// Where, with `/` between names.
+    /// Path relative to the workspace, with `/` between names.
     pub path: String,
-    /// How long it is.
+    /// Size of the file, in bytes.
     pub bytes: u64,
-    /// The digest of its content, 64 hexadecimal digits.
+    /// SHA-256 digest of the content, as 64 hexadecimal digits.
     pub sha256: String,
 }
 
 impl Workspace {
-    /// Takes hold of a folder that exists.
+    /// Opens an existing folder as a workspace.
     pub fn open(dir: &Path) -> Result<Self, WorkspaceError> {
         let named = dir.display().to_string();
         let fault = |source| WorkspaceError::from_io(&named, source);
@@ -74,9 +74,9 @@ impl Workspace {
         })
     }
 
-    /// Keeps folders or files from runs: relative to the workspace, or absolute.
+    /// Hides folders or files from runs; paths are relative to the workspace, or absolute.
     ///
-    /// One that lies outside is out of reach already.
+    /// A path outside the workspace is ignored, because runs cannot reach it.
     pub fn hide<P: AsRef<Path>>(
         mut self,
         paths: impl IntoIterator<Item = P>,
@@ -95,13 +95,13 @@ impl Workspace {
         Ok(self)
     }
 
-    /// Where the workspace is, for a program that works in it.
+    /// Returns the path of the workspace, for a program that works in it.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether there is a file or a folder. A path that leads out is an error, not a "no".
+    /// Returns whether a file or a folder exists. A path that leads out is an error, not `false`.
     pub fn exists(&self, path: &str) -> Result<bool, WorkspaceError> {
         let place = self.resolve_path(path)?;
         match self.root.metadata(place.to_path_buf()) {
@@ -113,7 +113,8 @@ impl Workspace {
         }
     }
 
-    /// The size of a file and when it was last written, to tell whether it changed; `Empty` where there is none.
+    /// Returns the size and the modification time of a file, to detect changes, or `None` if there
+    /// is no such file.
     #[must_use]
     pub fn read_file_stamp(&self, path: &str) -> Option<(u64, Option<SystemTime>)> {
         let place = self.resolve_path(path).ok()?;
@@ -121,7 +122,7 @@ impl Workspace {
         Some((found.len(), found.modified().ok().map(cap_std::time::SystemTime::into_std)))
     }
 
-    /// Reads a file, at most `limit` bytes of it.
+    /// Reads at most `limit` bytes of a file.
     pub fn read(&self, path: &str, limit: u64) -> Result<FileContent, WorkspaceError> {
         let place = self.resolve_path(path)?;
         self.read_at(&place, limit)
@@ -134,7 +135,7 @@ impl Workspace {
     ) -> Result<FileContent, WorkspaceError> {
         let path = place.to_string();
         let fault = |source| WorkspaceError::from_io(&path, source);
-        // Asked before it is opened: opening a pipe would wait for whoever writes to it.
+        // Checked before opening, because opening a pipe would wait for a writer.
         let found = self.root.metadata(place.to_path_buf()).map_err(fault)?;
         if !found.is_file() {
             return Err(WorkspaceError::NotAFile { path, found: describe_kind(&found) });
@@ -148,13 +149,14 @@ impl Workspace {
         Ok(FileContent { size: size.max(bytes.len() as u64), bytes, truncated })
     }
 
-    /// Writes a file whole, and the folders above it where they are missing.
+    /// Writes a file atomically, and creates its missing parent folders.
     pub fn write_atomic(&self, path: &str, content: &[u8]) -> Result<WrittenFile, WorkspaceError> {
         let path = self.write_from(path, content)?;
         Ok(WrittenFile { path, bytes: content.len() as u64, sha256: sha256_hex(&[content]) })
     }
 
-    /// Writes a file whole with what a reader gives, without keeping all of it in memory. Returns its path.
+    /// Writes a file atomically from a reader, without keeping all of it in memory. Returns its
+    /// path.
     pub fn write_from(&self, path: &str, content: impl Read) -> Result<String, WorkspaceError> {
         let place = self.resolve_writable_path(path)?;
         let fault = |source| WorkspaceError::from_io(path, source);
@@ -178,8 +180,9 @@ impl Workspace {
         Ok(place.to_string())
     }
 
-    /// Writes a file that is not there yet. One that holds the same is as good as written, so that it can be
-    /// done again after a crash; one that holds something else stays as it is.
+    /// Writes a file that does not exist yet. A file with the same content counts as written, so
+    /// that the call can be repeated after a crash; a file with other content stays unchanged and
+    /// is an error.
     pub fn write_once(&self, path: &str, content: &[u8]) -> Result<WrittenFile, WorkspaceError> {
         let place = self.resolve_writable_path(path)?;
         let fault = |source| WorkspaceError::from_io(path, source);
@@ -205,7 +208,7 @@ impl Workspace {
         })
     }
 
-    /// Makes what is missing, name by name from the workspace down, and each name lasting.
+    /// Creates missing folders from the workspace down, and syncs each new name to disk.
     fn create_folders(&self, folder: &WorkspacePath) -> io::Result<()> {
         let mut above = WorkspacePath::root();
         for name in folder.names() {
@@ -220,7 +223,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// A place that may be touched.
+    /// Resolves a path that runs may access.
     fn resolve_path(&self, path: &str) -> Result<WorkspacePath, WorkspaceError> {
         let place = WorkspacePath::parse(path)
             .map_err(|fault| WorkspaceError::BadPath { path: path.to_owned(), fault })?;
@@ -228,7 +231,7 @@ impl Workspace {
         reject_hidden(place, is_hidden)
     }
 
-    /// A place that may be written to.
+    /// Resolves a path that runs may write to.
     fn resolve_writable_path(&self, path: &str) -> Result<WorkspacePath, WorkspaceError> {
         let place = self.resolve_path(path)?;
         let commands =
@@ -246,7 +249,7 @@ impl Workspace {
         }
     }
 
-    /// A folder that may be looked into.
+    /// Resolves a folder that runs may list.
     pub(super) fn resolve_folder(&self, path: &str) -> Result<WorkspacePath, WorkspaceError> {
         let place = WorkspacePath::parse_folder(path)
             .map_err(|fault| WorkspaceError::BadPath { path: path.to_owned(), fault })?;
@@ -266,7 +269,7 @@ fn reject_hidden(
     }
 }
 
-/// A path with its links followed, as far down as it exists.
+/// Returns a path with its links followed, as far down as it exists.
 fn canonicalize_existing(path: &Path) -> PathBuf {
     for above in path.ancestors() {
         if let (Ok(real), Ok(rest)) = (above.canonicalize(), path.strip_prefix(above)) {

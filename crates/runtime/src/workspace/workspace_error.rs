@@ -1,4 +1,4 @@
-//! What can go wrong with a path in the workspace, in sentences for whoever named it.
+//! Errors of workspace operations, with messages for the author of the path.
 
 use std::io;
 
@@ -6,88 +6,88 @@ use thiserror::Error;
 
 use super::WorkspacePathError;
 
-/// How much of a path an error tells.
+/// Maximum length of a path in an error message, in characters.
 const MAX_PATH_CHARS: usize = 120;
 
-/// Why something in the workspace was not read or written.
+/// Why a workspace operation failed.
 #[derive(Debug, Error)]
 pub enum WorkspaceError {
-    /// The text is no path.
+    /// The text is not a valid path.
     #[error("`{}` is no path inside the workspace: {fault}", format_path(path))]
     BadPath {
-        /// The text.
+        /// The path as the caller wrote it.
         path: String,
-        /// Why not.
+        /// Why the path is invalid.
         fault: WorkspacePathError,
     },
-    /// A link on the way leads out.
+    /// A link on the path leads out of the workspace.
     #[error("`{}` leads out of the workspace", format_path(path))]
     OutsideWorkspace {
-        /// The path.
+        /// The path as the caller wrote it.
         path: String,
     },
-    /// It is the engine's, or the owner's.
+    /// The path is hidden: it belongs to the engine or the owner.
     #[error("`{}` is kept out of the workspace", format_path(path))]
     Hidden {
-        /// The path.
+        /// Path of the hidden file or folder.
         path: String,
     },
-    /// It is a program that the protocol declares.
+    /// The file is a program that the protocol declares.
     #[error("`{}` is a program of the protocol, and runs cannot change it", format_path(path))]
     Protected {
-        /// The path.
+        /// Path of the program file.
         path: String,
     },
-    /// There is nothing.
+    /// The file or folder does not exist.
     #[error("`{}` does not exist", format_path(path))]
     NotFound {
-        /// The path.
+        /// The path as the caller wrote it.
         path: String,
     },
-    /// It is there, and holds something else.
+    /// The file exists with other content.
     #[error("`{}` is there already and holds something else", format_path(path))]
     AlreadyExists {
-        /// The path.
+        /// Path of the existing file.
         path: String,
     },
-    /// A file was expected.
+    /// The path is not a file.
     #[error("`{}` is {found}, and a file was expected", format_path(path))]
     NotAFile {
-        /// The path.
+        /// Path of the existing entry.
         path: String,
-        /// What it is.
+        /// What the entry is, such as `a folder`.
         found: &'static str,
     },
-    /// A folder was expected.
+    /// A part of the path is not a folder.
     #[error("`{}` is no folder, and a folder was expected", format_path(path))]
     NotAFolder {
-        /// The path.
+        /// The path as the caller wrote it.
         path: String,
     },
-    /// What is searched for cannot be found on a line.
+    /// The query cannot match a single line.
     #[error("the text to search for is {found}, and one line of 1 to 1000 bytes was expected")]
     BadQuery {
-        /// What it is.
+        /// What is wrong with the query, such as `empty`.
         found: &'static str,
     },
-    /// Hiding the workspace itself would leave nothing.
+    /// The workspace itself cannot be hidden.
     #[error("`{path}` is the workspace itself, and only parts of it can be hidden")]
     HidesRoot {
-        /// The path.
+        /// Path that means the workspace.
         path: String,
     },
-    /// The file system refused.
+    /// The file system returned an error.
     #[error("`{}` is not accessible: {source}", format_path(path))]
     Io {
-        /// The path.
+        /// Path of the file or folder.
         path: String,
-        /// Its own words.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl WorkspaceError {
-    /// What the file system said of a path, by its meaning.
+    /// Converts an IO error for a path into the matching variant.
     pub(crate) fn from_io(path: &str, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
@@ -100,12 +100,13 @@ impl WorkspaceError {
     }
 }
 
-/// Whether the handle of a folder refused to leave it. The kernel's own refusals carry a number.
+/// Returns whether the handle of a folder refused to leave it. Refusals by the kernel carry an OS
+/// error number.
 pub(crate) fn is_escape_error(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
 
-/// A path as an error tells it: one line, not too long.
+/// Formats a path for an error message: a single line of limited length.
 fn format_path(path: &str) -> String {
     let mut text: String = path.chars().take(MAX_PATH_CHARS).flat_map(char::escape_debug).collect();
     if path.chars().nth(MAX_PATH_CHARS).is_some() {

@@ -1,61 +1,62 @@
-//! A path as somebody wrote it, taken apart into names.
+//! Parses a path into names.
 //!
-//! This refuses what no honest path contains, with a reason. It is not what keeps a run inside its
-//! workspace: the folder's handle is.
+//! This rejects what no valid path contains, with a reason. It is not what keeps a run inside its
+//! workspace; the folder's handle does that.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// The longest path, in bytes.
+/// Maximum length of a path, in bytes.
 const MAX_PATH_BYTES: usize = 1_024;
 
-/// The longest name, in bytes: what common file systems take.
+/// Maximum length of a name in bytes, as common file systems allow.
 const MAX_NAME_BYTES: usize = 255;
 
-/// A relative path of plain names. No names: the workspace itself.
+/// A relative path of plain names. An empty list means the workspace itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorkspacePath {
     names: Vec<String>,
 }
 
-/// Why a text is no path inside a workspace.
+/// Why a text is not a path inside a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum WorkspacePathError {
-    /// Nothing is named.
+    /// The path names nothing.
     #[error("it names nothing")]
     Empty,
-    /// It begins at the root of the machine.
+    /// The path starts at the root of the file system.
     #[error("it is absolute, and a path relative to the workspace was expected")]
     Absolute,
-    /// It begins with a Windows drive.
+    /// The path starts with a Windows drive.
     #[error("it names a drive, and a path relative to the workspace was expected")]
     DriveLetter,
-    /// One of its names is `..`.
+    /// One of the names is `..`.
     #[error("`..` is not allowed in it")]
     ParentSegment,
-    /// Two slashes in a row, or a slash at the end.
+    /// The path has two slashes in a row, or a slash at the end.
     #[error("one of its names is empty")]
     EmptyName,
-    /// A backslash: a separator on one system, a letter on another.
+    /// The path has a backslash, which is a separator on one system and a character on another.
     #[error("it contains a backslash; names are separated by `/`")]
     Backslash,
-    /// A NUL, a line break or another control character.
+    /// The path has a NUL, a line break or another control character.
     #[error("it contains a control character")]
     ControlCharacter,
-    /// Longer than file systems take.
+    /// The path or a name is longer than file systems allow.
     #[error("it is too long: at most 1024 bytes, and 255 for a name")]
     TooLong,
 }
 
 impl WorkspacePath {
-    /// A place that has a name: a file or a folder below the workspace.
+    /// Parses the path of a file or a folder below the workspace.
     pub(crate) fn parse(text: &str) -> Result<Self, WorkspacePathError> {
         let place = Self::parse_names(text)?;
         if place.names.is_empty() { Err(WorkspacePathError::Empty) } else { Ok(place) }
     }
 
-    /// A folder: also the workspace itself, as an empty text or `.`, and with a slash at the end.
+    /// Parses the path of a folder. The workspace itself is an empty text or `.`; a slash at the
+    /// end is allowed.
     pub(crate) fn parse_folder(text: &str) -> Result<Self, WorkspacePathError> {
         match text.strip_suffix('/') {
             Some("") => Err(WorkspacePathError::Absolute),
@@ -93,28 +94,28 @@ impl WorkspacePath {
         Ok(Self { names })
     }
 
-    /// The workspace itself.
+    /// Returns the path of the workspace itself.
     pub(crate) fn root() -> Self {
         Self { names: Vec::new() }
     }
 
-    /// The names, from the workspace down.
+    /// Returns the names, from the workspace down.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The path for the folder's handle; `.` for the workspace itself.
+    /// Returns the path for the folder's handle; `.` for the workspace itself.
     pub(crate) fn to_path_buf(&self) -> PathBuf {
         if self.names.is_empty() { PathBuf::from(".") } else { self.names.iter().collect() }
     }
 
-    /// The folder it lies in, and its own name.
+    /// Splits the path into its parent folder and its own name.
     pub(crate) fn split(&self) -> Option<(Self, &str)> {
         let (last, rest) = self.names.split_last()?;
         Some((Self { names: rest.to_vec() }, last))
     }
 
-    /// Something in this folder.
+    /// Returns the path of an entry in this folder.
     pub(crate) fn join(&self, name: &str) -> Self {
         let mut names = self.names.clone();
         names.push(name.to_owned());
@@ -122,7 +123,7 @@ impl WorkspacePath {
     }
 }
 
-/// With `/` between names on every system.
+/// Formats the path with `/` between names on every system.
 impl std::fmt::Display for WorkspacePath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.names.join("/"))

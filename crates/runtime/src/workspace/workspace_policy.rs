@@ -1,4 +1,4 @@
-//! A workspace as the runs of one protocol see it.
+//! The workspace as the runs of a protocol see it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use countersign_core::protocol::ProtocolPolicy;
 use super::hidden_paths::path_components;
 use super::{Workspace, WorkspacePath};
 
-/// Gives the commands whose files no run may change.
+/// Returns the commands whose files no run may change.
 pub(crate) type TrustedCommands = Arc<dyn Fn() -> Vec<Vec<String>> + Send + Sync>;
 
 impl Workspace {
-    /// The same folder with the hidden files that a policy shows, and with the files of its programs
-    /// protected: a run that could change a program could run anything.
+    /// Returns the same folder with the hidden files that a policy shows, and with the files of its
+    /// programs protected: a run that could change a program could run anything.
     #[must_use]
     pub fn with_policy(&self, policy: &ProtocolPolicy) -> Self {
         let commands = policy.programs.values().map(|program| &program.command);
@@ -22,14 +22,15 @@ impl Workspace {
         Self { hidden, ..self.clone() }
     }
 
-    /// The same folder, in which the files of these commands are protected too, and are so whatever a
-    /// policy shows: they are somebody else's programs. They are asked for when something is written.
+    /// Also protects the files of these commands, whatever a policy shows, because they are
+    /// programs of others. The list is requested at each write.
     #[must_use]
     pub(crate) fn with_trusted_commands(self, commands: TrustedCommands) -> Self {
         Self { trusted_commands: Some(commands), ..self }
     }
 
-    /// The words of a command that name a file of the workspace, also one that is not there yet.
+    /// Returns the words of a command that name a file of the workspace, also one that does not
+    /// exist yet.
     pub(super) fn find_program_files(&self, command: &[String]) -> Vec<WorkspacePath> {
         let inside = command.iter().filter_map(|word| {
             let path = self.path().join(word);

@@ -1,4 +1,4 @@
-//! A key: 256 bits of chance, of which only a hash is kept.
+//! API keys: 256 random bits, of which the server stores only a hash.
 
 use std::fmt;
 
@@ -11,39 +11,40 @@ use subtle::ConstantTimeEq as _;
 
 use super::AccessRole;
 
-/// What every key begins with, so that a scanner of files knows one when it sees it.
+/// Prefix of every key, so that a secret scanner recognizes one in a file.
 const KEY_PREFIX: &str = "csk_";
 
-/// The key itself, as its holder has it. Shown once, and never printed by accident.
+/// The plain text of a key, as its holder has it. The program shows it once, and its `Debug` output
+/// hides it.
 pub struct ApiKeySecret(String);
 
 impl ApiKeySecret {
-    /// A new one.
+    /// Generates a new random key.
     ///
     /// # Errors
-    /// Where the system has no chance to give.
+    /// When the system provides no randomness.
     pub fn generate() -> Result<Self, getrandom::Error> {
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes)?;
         Ok(Self(format!("{KEY_PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes))))
     }
 
-    /// One that somebody showed.
+    /// Wraps the text that a caller presented.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         Self(text.to_owned())
     }
 
-    /// The text, for the one who gets it.
+    /// Returns the plain text, to be shown to the new holder.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What is kept of it.
+    /// Computes the hash that is stored: SHA-256 in hexadecimal.
     #[must_use]
     pub fn hash(&self) -> String {
-        // 256 bits of chance need no salt and no slow hash: there is nothing to guess.
+        // 256 random bits need neither a salt nor a slow hash: they cannot be guessed.
         sha256_hex(&[self.0.as_bytes()])
     }
 }
@@ -54,37 +55,38 @@ impl fmt::Debug for ApiKeySecret {
     }
 }
 
-/// A key as it is kept.
+/// A stored key: its hash, its tenant, its role and its lifetime.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiKey {
-    /// By which it is named in lists and revoked.
+    /// Names the key in lists and in `revoke`; not secret.
     pub id: String,
     /// SHA-256 of the key, in hexadecimal.
     pub hash: String,
-    /// Whose runs and memory it opens.
+    /// The tenant whose runs and memory the key opens.
     pub tenant: String,
-    /// What its holder may do.
+    /// The role of the key's holder.
     pub role: AccessRole,
-    /// Who its holder is, for the record, and for waits that only they may answer.
+    /// The user name of the holder: recorded in logs, and matched against waits that only this user
+    /// may answer.
     pub user: String,
-    /// When it was made.
+    /// When the key was created.
     pub created_at: Timestamp,
-    /// When it stops being one.
+    /// When the key expires; `None` if it never does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// When somebody took it back.
+    /// When the key was revoked; `None` while it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
 }
 
 impl ApiKey {
-    /// Whether it is the key of this hash. Takes the same time whatever the answer.
+    /// Whether this key has the given hash. Runs in constant time.
     #[must_use]
     pub fn matches_hash(&self, hash: &str) -> bool {
         self.hash.as_bytes().ct_eq(hash.as_bytes()).into()
     }
 
-    /// Why it opens nothing now; `Empty` where it does.
+    /// Returns why the key is inactive at `now`, or `None` if it is active.
     #[must_use]
     pub fn inactive_reason(&self, now: Timestamp) -> Option<&'static str> {
         if self.revoked_at.is_some() {

@@ -1,25 +1,25 @@
-//! Who a request comes from, once it was let in.
+//! The authenticated caller of a request.
 
 use std::sync::Arc;
 
 use super::AccessRole;
 use crate::app_state::TenantRuntime;
 
-/// Who asks.
+/// An authenticated caller: the tenant, the role and the user name.
 #[derive(Clone)]
 pub struct Caller {
-    /// The desk of their tenant.
+    /// The runtime of the caller's tenant.
     pub runtime: Arc<TenantRuntime>,
-    /// What they may do.
+    /// The role that limits what the caller may do.
     pub role: AccessRole,
-    /// Who they are, for the record.
+    /// The user name that is recorded with every input.
     pub user: String,
-    /// The id of their key; `Empty` on loopback without one.
+    /// The id of the caller's key; `None` on loopback without a key.
     pub key_id: Option<String>,
 }
 
 impl Caller {
-    /// The name of their tenant.
+    /// The name of the caller's tenant.
     #[must_use]
     pub fn tenant(&self) -> &str {
         self.runtime.engine.tenant().as_str()

@@ -1,69 +1,73 @@
-//! Which names a request may call us by. A page of somebody else, whose name leads to this machine, is none of
-//! them: so a browser cannot be made to act here for it.
+//! Checks the `Host` and `Origin` of requests. A website whose domain name resolves to this machine
+//! is rejected, so it cannot make a browser act on this server (DNS rebinding).
 
 use std::net::{IpAddr, SocketAddr};
 
 use thiserror::Error;
 
-/// Why a request is not for us.
+/// Why a request is rejected because of its `Host` or `Origin` header.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HostError {
-    /// It calls us by a name that is not ours.
+    /// The `Host` header names a host that this server does not serve.
     #[error(
         "`{found}` is no name of this server; without a key it is called localhost or by its address"
     )]
     Host {
-        /// What it called us.
+        /// The value of the `Host` header.
         found: String,
     },
-    /// A page of another origin sends it.
+    /// A page of another origin sent the request.
     #[error("a page of `{found}` may not use this server")]
     Origin {
-        /// Where the page is from.
+        /// The value of the `Origin` header.
         found: String,
     },
 }
 
-/// Who needs a key.
+/// Which requests need a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AuthMode {
-    /// Everybody, unless only this machine can reach the server; there the token of the engine's folder does too.
+    /// Every request needs a key, except on a server that listens only on loopback: there the token
+    /// in the engine's folder is accepted too. The default.
     #[default]
     LoopbackToken,
-    /// Everybody, unless only this machine can reach the server; there nobody needs anything, whichever user of the
-    /// machine it is.
+    /// Every request needs a key, except on a server that listens only on loopback: there no
+    /// credential is needed, and every user of the machine has access.
     LoopbackOpen,
-    /// Everybody: behind a proxy on the same machine, all the world seems to come from here.
+    /// Every request needs a key. Use this behind a proxy on the same machine, which makes all
+    /// requests seem to come from loopback.
     KeyRequired,
 }
 
-/// Which names are ours.
+/// Decides which `Host` and `Origin` headers are accepted.
 #[derive(Debug, Clone)]
 pub struct HostPolicy {
     allows_keyless: bool,
 }
 
 impl HostPolicy {
-    /// For these addresses: without a key nobody comes in unless all of them are this machine's own.
+    /// Creates the policy for the listen addresses. Requests without a key are allowed only if all
+    /// addresses are loopback addresses.
     #[must_use]
     pub fn from_addresses(addresses: &[SocketAddr], demand: AuthMode) -> Self {
         let alone = addresses.iter().all(|address| address.ip().is_loopback());
         Self { allows_keyless: alone && demand != AuthMode::KeyRequired }
     }
 
-    /// Whether somebody may come in without a key: only this machine can reach the server.
+    /// Whether requests without a key are allowed; true only if the server listens on loopback
+    /// alone.
     #[must_use]
     pub fn allows_keyless(&self) -> bool {
         self.allows_keyless
     }
 
-    /// Lets a request pass by its `Host` and its `Origin`.
+    /// Checks the `Host` and `Origin` headers of a request.
     pub fn check(&self, host: Option<&str>, origin: Option<&str>) -> Result<(), HostError> {
         let host = host.unwrap_or_default();
         if self.allows_keyless && !is_loopback_host(host) {
             return Err(HostError::Host { found: host.to_owned() });
         }
-        // What a browser sends for another page names that page; programs send none.
+        // A browser sends the origin of the page; programs send no `Origin` at all.
         match origin {
             None => Ok(()),
             Some(origin) if origin.split_once("://").is_some_and(|(_, from)| from == host) => {

@@ -1,7 +1,7 @@
-//! The keys of a house, in one file of hashes: `.countersign/keys.json`.
+//! Stores the API keys of a server in one file of hashes: `.countersign/keys.json`.
 //!
-//! The file is read again whenever it changed, so that a key that was taken back opens nothing any more, also
-//! with a server that is running.
+//! The keyring reads the file again whenever it changed, so that revoking a key takes effect in a
+//! running server.
 
 use std::fs;
 use std::io;
@@ -21,57 +21,57 @@ use super::role::AccessRole;
 /// The version of the file's format.
 const FORMAT_VERSION: u32 = 1;
 
-/// How long the name of a tenant may be.
+/// Maximum length of a tenant name, in bytes.
 const MAX_TENANT_LENGTH: usize = 63;
 
-/// Why keys cannot be had.
+/// Why keys cannot be read, created or revoked.
 #[derive(Debug, Error)]
 pub enum KeyringError {
-    /// The file cannot be read or written.
+    /// The key file cannot be read or written.
     #[error("`{}` is not accessible: {source}", path.display())]
     Io {
-        /// The file.
+        /// The path of the key file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The file is something else.
+    /// The key file has invalid contents.
     #[error("`{}` is no file of keys: {why}", path.display())]
     InvalidFile {
-        /// The file.
+        /// The path of the key file.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong with the contents.
         why: String,
     },
-    /// A tenant must be a name that a folder can have.
+    /// The tenant name is invalid. It must be usable as a folder name.
     #[error(
         "`{0}` is no name of a tenant: expected 1 to {MAX_TENANT_LENGTH} of a-z, 0-9, `-` and `_`, not beginning with `-`"
     )]
     InvalidTenant(String),
-    /// The holder has no name.
+    /// The user name is invalid: it needs 1 to 200 characters, none of them a control character.
     #[error("`{0}` is no name of a user: expected 1 to 200 characters without control characters")]
     InvalidUser(String),
-    /// It ends before it begins.
+    /// The expiry is in the past.
     #[error("the key would be over at once: it ends {0}, and that has passed")]
     AlreadyExpired(Timestamp),
-    /// There is no such key.
+    /// No key has this id.
     #[error("no key `{0}`; `countersign key list` shows them")]
     UnknownKey(String),
-    /// The system has no chance to give.
+    /// The system provides no randomness.
     #[error("no key can be made: the system gives no random bytes: {0}")]
     NoRandomness(getrandom::Error),
 }
 
-/// What a key is made of.
+/// The properties of a key to create.
 #[derive(Debug, Clone)]
 pub struct NewApiKey {
-    /// Whose runs and memory it opens.
+    /// The tenant whose runs and memory the key opens.
     pub tenant: String,
-    /// What its holder may do.
+    /// The role of the key's holder.
     pub role: AccessRole,
-    /// Who its holder is; its id where nobody says.
+    /// The user name of the holder; defaults to the key's id.
     pub user: Option<String>,
-    /// When it stops being one.
+    /// When the key expires; `None` if it never does.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -81,24 +81,25 @@ struct KeyringFile {
     keys: Vec<ApiKey>,
 }
 
-/// The keys of a house.
+/// The keys of a server, with a cache of the key file.
 #[derive(Debug)]
 pub struct Keyring {
     path: PathBuf,
     cache: Mutex<Option<(KeyringFingerprint, Arc<Vec<ApiKey>>)>>,
 }
 
-/// Every write makes another file, so its number tells two writes of one moment apart.
+/// Modification time, length and file number. Every write creates a new file, so the file number
+/// tells two writes with the same modification time apart.
 type KeyringFingerprint = (SystemTime, u64, u64);
 
 impl Keyring {
-    /// The keys in a file, which need not be there yet.
+    /// Creates a keyring for a file, which need not exist yet.
     #[must_use]
     pub fn open(path: PathBuf) -> Self {
         Self { path, cache: Mutex::default() }
     }
 
-    /// Every key, the oldest first.
+    /// Returns every key, the oldest first. Reads the file only if it changed.
     pub fn load_keys(&self) -> Result<Arc<Vec<ApiKey>>, KeyringError> {
         let stamp = match fs::metadata(&self.path) {
             Ok(found) => {
@@ -140,8 +141,8 @@ impl Keyring {
         Ok(file.keys)
     }
 
-    /// Changes the keys as they are now: of several processes that change them at once, each sees what the one
-    /// before it wrote.
+    /// Changes the keys under a file lock: when several processes change them at the same time,
+    /// each sees what the previous one wrote.
     fn update_file<T>(
         &self,
         change: impl FnOnce(&mut Vec<ApiKey>) -> Result<T, KeyringError>,
@@ -154,7 +155,8 @@ impl Keyring {
         Ok(changed)
     }
 
-    /// The key that somebody showed, dead or alive. All are compared, so that time tells nothing.
+    /// Finds the key that a caller presented, active or not. Compares with every key, so that the
+    /// duration reveals nothing.
     pub fn find_by_secret(&self, shown: &str) -> Result<Option<ApiKey>, KeyringError> {
         let hash = ApiKeySecret::from_text(shown).hash();
         let mut found = None;
@@ -166,7 +168,7 @@ impl Keyring {
         Ok(found)
     }
 
-    /// Makes a key. The secret is told here and nowhere else.
+    /// Creates a key and returns it with its secret. The secret cannot be read again later.
     pub fn create(
         &self,
         new: NewApiKey,
@@ -209,7 +211,7 @@ impl Keyring {
         Ok((key, secret))
     }
 
-    /// Takes a key back. One that was taken back before stays so.
+    /// Revokes a key. A key that is already revoked keeps its first revocation time.
     pub fn revoke(&self, id: &str, now: Timestamp) -> Result<ApiKey, KeyringError> {
         self.update_file(|keys| {
             let key = keys.iter_mut().find(|key| key.id == id);
@@ -219,7 +221,7 @@ impl Keyring {
         })
     }
 
-    /// The old file or the new one, never half of one.
+    /// Replaces the file atomically: a reader sees the old file or the new one.
     fn write_file(&self, keys: Vec<ApiKey>) -> Result<(), KeyringError> {
         let text = serde_json::to_string_pretty(&KeyringFile { v: FORMAT_VERSION, keys })
             .expect("keys are JSON");
@@ -244,7 +246,8 @@ fn inode(_: &fs::Metadata) -> u64 {
     0
 }
 
-/// A tenant is a folder too, so its name is one that means nothing else anywhere.
+/// Whether a name is a valid tenant name. A tenant name is also a folder name, so it has only
+/// characters that are safe in paths.
 pub(crate) fn is_valid_tenant_name(name: &str) -> bool {
     let plain = |sign: char| matches!(sign, 'a'..='z' | '0'..='9' | '-' | '_');
     (1..=MAX_TENANT_LENGTH).contains(&name.len())
@@ -291,7 +294,7 @@ mod tests {
             (0..8).map(|_| first.create(new("old"), Timestamp(5)).unwrap().0).collect();
         std::thread::scope(|scope| {
             for key in &old {
-                // Each has a keyring of its own, as each process has.
+                // Each thread has its own keyring, as separate processes have.
                 let (path, other) = (path.clone(), path.clone());
                 scope.spawn(move || Keyring::open(path).revoke(&key.id, Timestamp(9)).unwrap());
                 scope.spawn(move || Keyring::open(other).create(new("new"), Timestamp(9)).unwrap());

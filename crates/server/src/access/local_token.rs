@@ -1,7 +1,9 @@
-//! The token of a server on loopback: other users of the machine can reach its port, and cannot read this file.
+//! The token of a server on loopback. Other users of the machine can reach the port, but they
+//! cannot read the token file.
 //!
-//! It lies in `.countersign/token`. Programs send it as `Authorization: Bearer TOKEN`; the page is opened once with
-//! `?token=TOKEN`, and has a cookie from then on. Whoever has it is an admin of tenant `local`.
+//! The token is stored in `.countersign/token`. Programs send it as `Authorization: Bearer TOKEN`;
+//! a browser opens the page once with `?token=TOKEN` and gets a cookie. A caller with the token is
+//! an admin of tenant `local`.
 
 use std::fmt;
 use std::fs;
@@ -14,13 +16,13 @@ use countersign_core::json::sha256_hex;
 use countersign_runtime::private_files;
 use subtle::ConstantTimeEq as _;
 
-/// What every token begins with.
+/// Prefix of every token.
 const TOKEN_PREFIX: &str = "cst_";
 
-/// Characters behind the prefix: 256 bits.
+/// Number of characters after the prefix; they encode 256 bits.
 const TOKEN_LENGTH: usize = 43;
 
-/// The token of one server.
+/// The token of one server, and the cookie that stands for it.
 pub struct LocalToken {
     path: PathBuf,
     secret: String,
@@ -35,17 +37,17 @@ impl fmt::Debug for LocalToken {
 }
 
 impl LocalToken {
-    /// Where the token of an engine's folder lies.
+    /// Returns the path of the token file in an engine's folder.
     #[must_use]
     pub fn path_in(folder: &Path) -> PathBuf {
         folder.join("token")
     }
 
-    /// The token of an engine's folder, for a server on a port. It is made where there is none, and made anew where
-    /// others could have read it.
+    /// Opens the token of an engine's folder, for a server on `port`. Creates the token if there is
+    /// none, and replaces it if other users could have read it.
     pub fn open(folder: &Path, port: u16) -> io::Result<Self> {
         let path = Self::path_in(folder);
-        // Of two servers that start at once, one makes it and the other reads it.
+        // If two servers start at the same time, one creates the token and the other reads it.
         let _locked = private_files::lock_file(&folder.join("token.lock"))?;
         let secret = match read_private(&path)? {
             Some(secret) => secret,
@@ -58,31 +60,31 @@ impl LocalToken {
             }
         };
         let cookie_name = format!("countersign_{port}");
-        // Cookies go to every port of this machine: what they hold does not tell the token.
+        // Browsers send cookies to every port of a host, so the cookie must not reveal the token.
         let cookie_value = sha256_hex(&[b"countersign cookie ", secret.as_bytes()]);
         Ok(Self { path, secret, cookie_name, cookie_value })
     }
 
-    /// The file.
+    /// The path of the token file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The text, for the one who started the server.
+    /// Returns the plain text, to be shown to the user who started the server.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.secret
     }
 
-    /// Whether somebody showed the token. Takes the same time whatever the answer.
+    /// Whether `shown` is the token. Runs in constant time.
     #[must_use]
     pub fn matches(&self, shown: &str) -> bool {
         let [ours, shown] = [&self.secret, shown].map(|text| sha256_hex(&[text.as_bytes()]));
         ours.as_bytes().ct_eq(shown.as_bytes()).into()
     }
 
-    /// Whether a `Cookie` header has the cookie of this server. Takes the same time whatever the answer.
+    /// Whether a `Cookie` header contains the cookie of this server. Runs in constant time.
     #[must_use]
     pub fn is_in_cookies(&self, header: &str) -> bool {
         let pairs = header.split(';').filter_map(|pair| pair.trim().split_once('='));
@@ -90,7 +92,8 @@ impl LocalToken {
         found.any(|(_, value)| self.cookie_value.as_bytes().ct_eq(value.as_bytes()).into())
     }
 
-    /// The `Set-Cookie` header that lets a browser in: no script reads it, and no other site has it sent.
+    /// Builds the `Set-Cookie` header for a browser that presented the token. Scripts cannot read
+    /// the cookie, and other sites cannot make the browser send it.
     #[must_use]
     pub fn to_set_cookie(&self) -> String {
         let Self { cookie_name, cookie_value, .. } = self;
@@ -98,7 +101,8 @@ impl LocalToken {
     }
 }
 
-/// The token in a file, where it is one and nobody else can read or replace it.
+/// Reads the token from a file. Returns `None` if the contents are not a token, or if other users
+/// can read or replace the file.
 fn read_private(path: &Path) -> io::Result<Option<String>> {
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,
@@ -124,7 +128,7 @@ fn is_owned_by_process(found: &fs::Metadata) -> bool {
 }
 
 #[cfg(not(unix))]
-fn is_ours(_: &fs::Metadata) -> bool {
+fn is_owned_by_process(_: &fs::Metadata) -> bool {
     true
 }
 

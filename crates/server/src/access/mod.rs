@@ -1,7 +1,8 @@
-//! Who may come in: keys, roles, and what every route needs.
+//! Authentication and authorization: keys, roles, and the policy of every route.
 //!
-//! A key belongs to one tenant and has one role. Without a key there is the tenant `local` on loopback, where no
-//! other address is bound. Not here: what a person may answer inside a run, which the run decides.
+//! A key belongs to one tenant and has one role. Requests without a key act as tenant `local`,
+//! which is possible only if the server listens on loopback alone. The run itself decides which
+//! user may answer a wait.
 
 mod role;
 mod api_key;

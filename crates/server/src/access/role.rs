@@ -1,4 +1,5 @@
-//! Roles, the smaller first: each may do what those before it may.
+//! The roles of callers, in ascending order: each role includes the permissions of the roles before
+//! it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,30 +8,31 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use utoipa::ToSchema;
 
-/// What the holder of a key may do.
+/// What a caller may do. Each role includes the roles before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessRole {
-    /// Looks.
+    /// Reads runs, protocols, contracts, the inbox and memory packets.
     Reader,
-    /// Starts runs, answers, hands in, steers; remembers and composes.
+    /// Starts runs, answers waits, submits replies and documents, halts and resumes runs, adds
+    /// memory and composes packets.
     Operator,
-    /// Has files of its own looked over: protocols and contracts.
+    /// Checks uploaded protocols and compares uploaded contracts.
     Author,
-    /// Erases.
+    /// Erases memory and acts as other users.
     Admin,
 }
 
-/// No such role.
+/// The text does not name a role.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("no role `{0}`; there are reader, operator, author, admin")]
 pub struct UnknownRole(String);
 
 impl AccessRole {
-    /// Every role, the smallest first.
+    /// Every role, in ascending order.
     pub const ALL: [Self; 4] = [Self::Reader, Self::Operator, Self::Author, Self::Admin];
 
-    /// The word for it.
+    /// The name of the role, as the key file and the API have it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

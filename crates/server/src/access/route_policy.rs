@@ -1,26 +1,28 @@
-//! What every route needs, in one table. A route that is not in it is not served.
+//! The authorization policy of every route, in one table. The server refuses requests to a route
+//! that is not in the table.
 
 use super::AccessRole;
 
-/// What a route needs.
+/// What a route requires of its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoutePolicy {
-    /// Nothing: it says nothing that is anybody's.
+    /// No credentials are required: the response contains no data of any tenant.
     Public,
-    /// A role, in the caller's own tenant.
+    /// The caller needs at least this role, and sees only its own tenant.
     Role(AccessRole),
-    /// A role, and the tenant `local`: it tells of the whole house.
+    /// The caller needs at least this role in tenant `local`, because the response concerns all
+    /// tenants.
     LocalTenant(AccessRole),
 }
 
-/// A route and what it needs.
+/// A route and its policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RouteEntry {
-    /// The method.
+    /// The HTTP method, in upper case.
     pub method: &'static str,
-    /// The path, as the router has it.
+    /// The path pattern, as the router has it.
     pub path: &'static str,
-    /// What it needs.
+    /// What the route requires of its caller.
     pub policy: RoutePolicy,
 }
 
@@ -34,7 +36,7 @@ const OPERATOR_ROLE: RoutePolicy = RoutePolicy::Role(AccessRole::Operator);
 const ADMIN_ROLE: RoutePolicy = RoutePolicy::Role(AccessRole::Admin);
 const AUTHOR_ROLE: RoutePolicy = RoutePolicy::Role(AccessRole::Author);
 
-/// Every route.
+/// The policy of every route.
 pub const ROUTE_POLICIES: &[RouteEntry] = &[
     route_entry("GET", "/v1/health", RoutePolicy::Public),
     route_entry("GET", "/v1/ready", RoutePolicy::Public),
@@ -82,11 +84,11 @@ pub const ROUTE_POLICIES: &[RouteEntry] = &[
     route_entry("POST", "/v1/memory/builds/{build}/replay", READER_ROLE),
     route_entry("POST", "/v1/memory/forget", ADMIN_ROLE),
     route_entry("GET", "/v1/runs/{run}/stream", READER_ROLE),
-    // What a tool does needs what its own route needs.
+    // Each tool additionally needs the role of the route that it stands for.
     route_entry("POST", "/mcp", READER_ROLE),
 ];
 
-/// What a route needs; `Empty` where there is no such route.
+/// Finds the policy of a route; `None` if the table does not have it.
 #[must_use]
 pub fn find_route_policy(method: &str, path: &str) -> Option<RoutePolicy> {
     let method = if method == "HEAD" { "GET" } else { method };

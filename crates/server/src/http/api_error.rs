@@ -1,7 +1,8 @@
-//! The one map from what went wrong to what a client is told: RFC 9457, with a stable code.
+//! Maps every error to the response that the client gets: RFC 9457 problem details with a stable
+//! code.
 //!
-//! The words of an error never hold secrets or model text; what a program must know stands in members of its
-//! own.
+//! The detail text never contains secrets or model output; data for programs is in separate
+//! members.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -22,40 +23,41 @@ use crate::app_state::TenantRuntimeError;
 use crate::protocol_catalog::CatalogError;
 use crate::wire::DiagnosticView;
 
-/// The media type of a problem.
+/// The media type of problem details.
 pub(super) const PROBLEM_MEDIA_TYPE: &str = "application/problem+json";
 
-/// What went wrong, as it is sent.
+/// An error response (RFC 9457 problem details).
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ProblemDetails {
-    /// `urn:countersign:problem:` and the code.
+    /// A URN that identifies the kind of problem: `urn:countersign:problem:` followed by the code.
     #[schema(example = "urn:countersign:problem:unknown_run")]
     pub r#type: String,
-    /// What kind of problem, in a few words.
+    /// The reason phrase of the status.
     #[schema(example = "Not Found")]
     pub title: String,
-    /// The status of the response.
+    /// The HTTP status code of the response.
     #[schema(example = 404)]
     pub status: u16,
-    /// What happened, in a sentence.
+    /// What happened, in one sentence.
     #[schema(example = "no run `k7mw2p`")]
     pub detail: String,
-    /// A stable word for programs.
+    /// A stable code for programs.
     #[schema(example = "unknown_run")]
     pub code: String,
-    /// Everything wrong with a value that was handed in.
+    /// Everything that is wrong with a submitted value. Absent if there are no violations.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<Object>)]
     pub violations: Vec<Violation>,
-    /// Every fault in files that were handed in, or that the house has.
+    /// Every error in submitted files, or in the protocol files of the server. Absent if there are
+    /// none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<DiagnosticView>,
-    /// The version that the run is at, where another was expected.
+    /// The current version of the run, if the request expected another one. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
 }
 
-/// What went wrong.
+/// An error of the API, with its problem details and headers.
 #[derive(Debug, Clone)]
 pub struct ApiError {
     problem: Box<ProblemDetails>,
@@ -64,7 +66,7 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    /// A problem with a status, a code and a sentence.
+    /// Creates an error with a status, a stable code and a sentence.
     #[must_use]
     pub fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
         let problem = ProblemDetails {
@@ -80,57 +82,58 @@ impl ApiError {
         Self { problem: Box::new(problem), retry_after: None, allow: None }
     }
 
-    /// Something in the request cannot be read.
+    /// Status 400: the request is malformed.
     #[must_use]
     pub fn bad_request(code: &str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, code, detail)
     }
 
-    /// There is no such thing.
+    /// Status 404: the requested resource does not exist.
     #[must_use]
     pub fn not_found(code: &str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, code, detail)
     }
 
-    /// It is not for this caller.
+    /// Status 403: the caller may not do this.
     #[must_use]
     pub fn forbidden(code: &str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, code, detail)
     }
 
-    /// The request can be read, and what it says cannot be done.
+    /// Status 422: the request is well-formed, but it cannot be carried out.
     #[must_use]
     pub fn unprocessable(code: &str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail)
     }
 
-    /// Something outside does not do its part now.
+    /// Status 503: a dependency is temporarily unavailable. Asks the client to retry after one
+    /// second.
     #[must_use]
     pub fn unavailable(code: &str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, code, detail).with_retry_after(1)
     }
 
-    /// The fault is ours.
+    /// Status 500: the server failed.
     #[must_use]
     pub fn internal(code: &str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, code, detail)
     }
 
-    /// The same, with the seconds after which another try may help.
+    /// Sets the `Retry-After` header, in seconds.
     #[must_use]
     pub fn with_retry_after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
         self
     }
 
-    /// The same, with the methods that there are.
+    /// Sets the `Allow` header to the methods that the path supports.
     #[must_use]
     pub fn with_allow(mut self, methods: String) -> Self {
         self.allow = Some(methods);
         self
     }
 
-    /// What is sent.
+    /// The problem details that are sent.
     #[must_use]
     pub fn problem(&self) -> &ProblemDetails {
         &self.problem

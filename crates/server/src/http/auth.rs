@@ -1,4 +1,4 @@
-//! Lets a request in, or says why not: its host, its origin, its key, its role.
+//! Authentication middleware: checks the host, the origin, the key and the role of every request.
 
 use std::sync::Arc;
 
@@ -12,13 +12,14 @@ use super::{ApiError, HttpState};
 use crate::access::{AccessRole, Caller, Keyring, ROUTE_POLICIES, RoutePolicy, find_route_policy};
 use crate::app_state::AppState;
 
-/// Says who acts, where the caller may say so.
+/// Request header that names the user on whose behalf the caller acts, if the caller may act as
+/// others.
 const COUNTERSIGN_AS_HEADER: HeaderName = HeaderName::from_static("countersign-as");
 
-/// What a browser says about who makes it ask.
+/// Request header in which a browser tells the relation of the requesting page to this server.
 const SEC_FETCH_SITE_HEADER: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Stands before every route.
+/// Middleware that runs before every route.
 pub(crate) async fn authenticate(
     State(app): State<HttpState>,
     mut request: Request,
@@ -40,7 +41,7 @@ pub(crate) async fn authenticate(
     }
 }
 
-/// What the route of a request needs, once its host and its origin are ours.
+/// Checks the host and the origin, and returns the policy of the route.
 fn check_route(app: &HttpState, request: &Request) -> Result<RoutePolicy, ApiError> {
     let headers = request.headers();
     app.host_policy
@@ -61,7 +62,7 @@ fn check_route(app: &HttpState, request: &Request) -> Result<RoutePolicy, ApiErr
     })
 }
 
-/// Lets somebody in whose role is enough.
+/// Resolves the caller and checks that its role suffices.
 async fn authorize(
     app: &HttpState,
     shown: RequestCredentials,
@@ -91,11 +92,11 @@ async fn authorize(
     Ok(caller)
 }
 
-/// What a request shows to be let in.
+/// The credentials of a request.
 struct RequestCredentials {
-    /// A key; `Empty` for whoever owns the house.
+    /// The presented key; `None` for the owner of the server, who needs none.
     key: Option<String>,
-    /// Who acts, where it says so.
+    /// The user named in `Countersign-As`, if any.
     acting_user: Option<String>,
 }
 
@@ -121,7 +122,8 @@ impl RequestCredentials {
         Ok(Self { key: Some(secret.to_owned()), acting_user: acting })
     }
 
-    /// Who that is. Keys and folders are files, which are read in a thread that may wait for the disk.
+    /// Resolves the caller. Keys and folders are files, so this runs on a thread that may block on
+    /// disk.
     async fn resolve_caller(self, app: &HttpState) -> Result<Caller, ApiError> {
         let (house, keyring) = (Arc::clone(&app.app_state), Arc::clone(&app.keyring));
         if self.key.is_none()
@@ -159,8 +161,8 @@ impl RequestCredentials {
     }
 }
 
-/// Lets a browser in by its cookie, where a token is needed. Cookies are sent for pages at any port of this machine,
-/// so the browser must say that it is our own page that asks.
+/// Accepts the cookie of a browser if the server requires a token. Browsers send cookies to every
+/// port of a host, so the request must also state that it comes from the server's own page.
 fn check_cookie(app: &HttpState, headers: &HeaderMap) -> Result<(), ApiError> {
     let Some(token) = &app.token else { return Ok(()) };
     let cookies = headers.get_all(header::COOKIE).iter();
@@ -182,7 +184,7 @@ fn check_cookie(app: &HttpState, headers: &HeaderMap) -> Result<(), ApiError> {
     }
 }
 
-/// Who acts, where the request says it.
+/// Reads the user from the `Countersign-As` header; `None` if the header is absent.
 fn parse_acting_user(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let Some(value) = headers.get(COUNTERSIGN_AS_HEADER) else { return Ok(None) };
     let name = std::str::from_utf8(value.as_bytes()).unwrap_or_default().trim();

@@ -1,4 +1,4 @@
-//! Bytes that a log speaks of: what was sent to a model, and what came back.
+//! The bytes that a run log refers to: requests to models and their responses.
 
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
@@ -7,7 +7,10 @@ use super::ApiError;
 use super::extract::ApiPath;
 use crate::access::Caller;
 
-/// Bytes by their digest, as they were sent or received; keys of providers are never in them.
+/// Get stored bytes by their digest.
+///
+/// The response is exactly what was sent to a model or received from it. It never contains provider
+/// keys.
 #[utoipa::path(get, path = "/v1/blobs/{digest}", tag = "runs",
     params(("digest" = String, Path, description = "SHA-256 in hexadecimal, as an `exchange` of the log has it.")),
     responses((status = 200, content_type = "application/octet-stream", body = Vec<u8>)))]
@@ -19,7 +22,7 @@ pub(crate) async fn get_blob(
     let bytes = engine.store().load_blob(engine.tenant(), &digest).await?;
     let bytes =
         bytes.ok_or_else(|| ApiError::not_found("unknown_blob", format!("no bytes `{digest}`")))?;
-    // It is somebody's text: a browser is to show it, and never to run it.
+    // The bytes are untrusted text: a browser may display them but must never execute them.
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

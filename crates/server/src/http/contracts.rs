@@ -1,4 +1,4 @@
-//! Contracts: what replies are held against.
+//! Contracts, which replies are validated against.
 
 use axum::Json;
 use axum::extract::State;
@@ -11,15 +11,17 @@ use super::protocols::with_catalog;
 use super::{ApiError, HttpState};
 use crate::wire::{ContractExportView, ContractRow, ContractView};
 
-/// Who shall take it.
+/// The target format of an export.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ContractExportQuery {
-    /// `openai`, `anthropic`, `gemini` or `grammar`.
+    /// The provider or format: `openai`, `anthropic`, `gemini` or `grammar`.
     target: String,
 }
 
-/// Every contract: those that ship, and those of the folder's protocol.
+/// List all contracts.
+///
+/// Contains the shipped contracts and those of the folder's protocol.
 #[utoipa::path(get, path = "/v1/contracts", tag = "contracts", responses((status = 200, body = Vec<ContractRow>)))]
 pub(crate) async fn list_contracts(
     State(app): State<HttpState>,
@@ -28,7 +30,7 @@ pub(crate) async fn list_contracts(
     Ok(Json(registry.iter().map(|contract| ContractRow::from(&**contract)).collect()))
 }
 
-/// One contract whole.
+/// Get a contract.
 #[utoipa::path(get, path = "/v1/contracts/{id}", tag = "contracts",
     params(("id" = String, Path, description = "An id, or `id@version`.")),
     responses((status = 200, body = ContractView)))]
@@ -40,7 +42,9 @@ pub(crate) async fn get_contract(
     Ok(Json(ContractView::from(&**registry.find(&id)?)))
 }
 
-/// The schema or grammar a provider can take, and what it cannot say.
+/// Export a contract for a model provider.
+///
+/// Returns the schema or grammar that the provider accepts, and lists what it cannot express.
 #[utoipa::path(get, path = "/v1/contracts/{id}/export", tag = "contracts",
     params(("id" = String, Path, description = "An id, or `id@version`."), ContractExportQuery),
     responses((status = 200, body = ContractExportView)))]

@@ -1,4 +1,4 @@
-//! Places in lists, as clients carry them: opaque, and good for the list they came from.
+//! Page cursors: opaque tokens that are valid only for the list and filter they came from.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 
 use super::ApiError;
 
-/// How many things a page has where nobody says.
+/// Number of items on a page if the request sets no limit.
 pub(crate) const DEFAULT_PAGE_SIZE: usize = 50;
 
-/// How many it has at most.
+/// Maximum number of items on a page.
 pub(crate) const MAX_PAGE_SIZE: usize = 500;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct CursorToken<P> {
-    /// Which list, with which filter.
+    /// Digest of the list's filter, to reject a cursor of another list.
     of: String,
     place: P,
 }
 
-/// A place in a list. `filter` is everything that chooses what is in it.
+/// Encodes a position in a list. `filter` contains everything that selects the items of the list.
 pub(crate) fn encode_cursor<P: Serialize>(filter: &impl Serialize, place: P) -> String {
     let carried = CursorToken { of: digest_filter(filter), place };
     URL_SAFE_NO_PAD.encode(serde_json::to_vec(&carried).expect("places are JSON"))
 }
 
-/// The place that a cursor of the same list names.
+/// Decodes a cursor, which must come from the same list with the same filter.
 pub(crate) fn decode_cursor<P: DeserializeOwned>(
     filter: &impl Serialize,
     cursor: &str,
@@ -40,7 +40,7 @@ pub(crate) fn decode_cursor<P: DeserializeOwned>(
     if carried.of == digest_filter(filter) { Ok(carried.place) } else { Err(wrong()) }
 }
 
-/// How many things are wanted.
+/// Returns the page size: the requested one, or the default. Rejects values out of range.
 pub(crate) fn resolve_limit(asked: Option<usize>) -> Result<usize, ApiError> {
     match asked {
         None => Ok(DEFAULT_PAGE_SIZE),

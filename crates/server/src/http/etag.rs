@@ -1,15 +1,15 @@
-//! Versions of runs as entity tags: `"5"` is the fifth version.
+//! Run versions as entity tags: `"5"` is version 5.
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use super::ApiError;
 
-/// The tag of a version.
+/// Returns the entity tag of a version.
 pub(crate) fn version_etag(version: u64) -> HeaderValue {
     HeaderValue::try_from(format!("\"{version}\"")).expect("digits between quotes are a header")
 }
 
-/// The version that `If-Match` demands; `Empty` where it demands nothing.
+/// Parses the version that `If-Match` requires; `None` if the header is absent or requires nothing.
 pub(crate) fn parse_if_match(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
     let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();
@@ -25,7 +25,7 @@ pub(crate) fn parse_if_match(headers: &HeaderMap) -> Result<Option<u64>, ApiErro
     })
 }
 
-/// Whether the client has this version already.
+/// Whether the client already has this version, according to `If-None-Match`.
 pub(crate) fn matches_if_none_match(headers: &HeaderMap, version: u64) -> bool {
     let Some(Ok(value)) = headers.get(header::IF_NONE_MATCH).map(HeaderValue::to_str) else {
         return false;
@@ -37,7 +37,7 @@ pub(crate) fn matches_if_none_match(headers: &HeaderMap, version: u64) -> bool {
         .any(|one| one == tag || one == "*")
 }
 
-/// What is said to a client that must say which version it means.
+/// The error for a request that must state the run version and does not.
 pub(crate) fn version_required_error(detail: &str) -> ApiError {
     ApiError::new(StatusCode::PRECONDITION_REQUIRED, "version_required", detail)
 }

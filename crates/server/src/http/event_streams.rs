@@ -1,5 +1,5 @@
-//! Server-sent events: a run as it goes on, the inbox as it changes. A client that comes back goes on where it
-//! was, by `Last-Event-ID`.
+//! Server-sent events of a run and of the inbox. A client that reconnects continues after the event
+//! in `Last-Event-ID`.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -29,27 +29,31 @@ use crate::live::{InboxChange, InboxLog, RunSubscription};
 use crate::shutdown::ShutdownSignal;
 use crate::wire::VersionRow;
 
-/// How often the store is asked: another process may work on the run.
+/// How often a stream polls the store, because another process may work on the run.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How many versions are read at once: a client that does not read holds so many.
+/// Number of versions that a stream reads at once; it bounds the memory that a client which does
+/// not read can occupy.
 const VERSIONS_PER_POLL: usize = 8;
 
-/// How long a client waits before it comes back.
+/// How long a client waits before it reconnects.
 const CLIENT_RETRY: Duration = Duration::from_secs(1);
 
-/// From where on.
+/// The start of an event stream.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunStreamQuery {
-    /// Only what came after this version; `Last-Event-ID` has the last word.
+    /// Send only versions after this one. `Last-Event-ID` takes precedence.
     after: Option<u64>,
 }
 
-/// A run as it goes on. `version`: what came in and what became true, as `versions` has it, its id is the
-/// version. `writing`: what a model writes, `{"from", "text"}`; the next `version` ends it. `end`: the run is over.
-/// `bye`: the server ends, come back. `problem`: what went wrong. Whoever comes back to a run that is over is told
-/// 204, which ends it for a browser.
+/// Stream the events of a run.
+///
+/// Server-sent events: `version` contains an input and the resulting events, in the format of
+/// `versions`; its event id is the version. `writing` contains text that a model is writing, as
+/// `{"from", "text"}`; the next `version` ends it. `end`: the run has ended. `bye`: the server
+/// shuts down; reconnect. `problem` contains an error. A client that reconnects to a run that has
+/// ended gets status 204, which stops a browser from reconnecting.
 #[utoipa::path(get, path = "/v1/runs/{run}/stream", tag = "runs",
     params(("run" = String, Path, description = "The id of the run."), RunStreamQuery,
         ("Last-Event-ID" = Option<String>, Header, description = "The last version that was seen.")),
@@ -97,7 +101,7 @@ pub(crate) async fn stream_run(
     })))
 }
 
-/// Follows one run for one client.
+/// The event stream of one run for one client.
 struct RunEventStream {
     _share: QuotaShare,
     engine: Arc<Engine>,
@@ -105,11 +109,11 @@ struct RunEventStream {
     /// The last version that was sent.
     last_version: u64,
     subscription: RunSubscription,
-    /// How many changes were seen, and how much of the reply was sent since.
+    /// The number of changes seen. `sent_bytes` counts the bytes of the partial reply sent since.
     seen_changes: u64,
     sent_bytes: usize,
     poll_at: Instant,
-    /// Whether the last look found something.
+    /// Whether the last poll found new versions.
     found_new: bool,
     queue: VecDeque<Event>,
     shutdown: ShutdownSignal,
@@ -141,7 +145,8 @@ impl RunEventStream {
                 }
                 continue;
             }
-            // A version that the store has and the hub has not heard of may have ended what was written.
+            // If the store has a version that the hub has not reported, the partial reply may
+            // already be complete.
             let ended = self.found_new && glimpse.version < self.last_version;
             let more = glimpse
                 .partial_reply
@@ -160,7 +165,7 @@ impl RunEventStream {
         }
     }
 
-    /// Makes ready what the store has.
+    /// Queues the new versions from the store.
     async fn poll_store(&mut self) -> Result<(), EngineError> {
         let log =
             self.engine.read_log_after(&self.run, self.last_version, VERSIONS_PER_POLL).await?;
@@ -196,8 +201,11 @@ impl RunEventStream {
     }
 }
 
-/// The inbox as it changes. `reset` comes first, and whenever changes were missed: read the inbox now. `opened`: a
-/// wait, as the inbox has it. `closed`: `{"run", "id", "address"}`. `bye`: the server ends, come back.
+/// Stream the changes of the inbox.
+///
+/// Server-sent events: `reset` comes first, and again whenever changes were missed; read the inbox
+/// when it arrives. `opened` contains a wait, in the format of the inbox. `closed` contains
+/// `{"run", "id", "address"}`. `bye`: the server shuts down; reconnect.
 #[utoipa::path(get, path = "/v1/inbox/stream", tag = "inbox",
     params(("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was seen.")),
     responses((status = 200, content_type = "text/event-stream", body = String)))]
@@ -233,7 +241,7 @@ pub(crate) async fn stream_inbox(
     })))
 }
 
-/// Listens to one inbox for one client.
+/// The event stream of one inbox for one client.
 struct InboxEventStream {
     _share: QuotaShare,
     log: Arc<InboxLog>,
@@ -293,7 +301,7 @@ impl InboxEventStream {
     }
 }
 
-/// One stream of a caller, counted until it ends.
+/// Acquires one stream of the caller's quota, released when the stream ends.
 fn acquire_stream_share(app: &HttpState, caller: &Caller) -> Result<QuotaShare, ApiError> {
     let mut share = app.quotas.streams.new_share(caller);
     share.acquire(1)?;
@@ -305,14 +313,14 @@ where
     S: futures_util::Stream<Item = Result<Event, Infallible>> + Send + 'static,
 {
     let mut response = Sse::new(events).keep_alive(KeepAlive::default()).into_response();
-    // Whatever stands in between must hand on every event as it comes.
+    // Proxies must forward each event without buffering.
     let headers = response.headers_mut();
     headers.insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));
     headers.insert("cache-control", axum::http::HeaderValue::from_static("no-store"));
     response
 }
 
-/// An event with a name and data, which is JSON and so on one line.
+/// Builds an event with a name and JSON data, which is always a single line.
 fn sse_event(name: &str, data: &impl Serialize) -> Event {
     Event::default().event(name).data(serde_json::to_string(data).expect("what is sent is JSON"))
 }

@@ -1,4 +1,4 @@
-//! What a request says, read into a type, or told as a problem: path, query, body.
+//! Extractors for path, query and body that report errors as problem details.
 
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
@@ -10,7 +10,7 @@ use super::ApiError;
 use super::request_body::BufferedBody;
 use crate::access::Caller;
 
-/// The parts of the path.
+/// The parameters of the path.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiPath<T>(pub T);
 
@@ -25,7 +25,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for ApiPath
     }
 }
 
-/// What stands behind the `?`.
+/// The parameters of the query string.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiQuery<T>(pub T);
 
@@ -40,7 +40,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for ApiQuer
     }
 }
 
-/// The body, which is JSON. An absent one is an empty object.
+/// The JSON body. An absent body counts as an empty object.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiJson<T>(pub T);
 
@@ -49,13 +49,14 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequest<S> for ApiJson<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let kind = request.headers().get(header::CONTENT_TYPE).cloned();
-        // A route behind the guard has its body read by then; any other has none to read.
+        // The body middleware has already read the body of every authenticated route; other routes
+        // have none.
         let read = request.extensions().get::<BufferedBody>();
         let bytes = read.map_or_else(Bytes::new, |BufferedBody(bytes)| bytes.clone());
         if bytes.is_empty() {
             return parse_body(b"{}").map(Self);
         }
-        // Also what keeps a page of somebody else from sending it as a form.
+        // This also prevents a page of another origin from sending the body as a form.
         let kind = kind.as_ref().and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/json") {
@@ -68,7 +69,8 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequest<S> for ApiJson<T> {
 }
 
 fn parse_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    // A list would be read as members in the order of the code, which is nobody's business.
+    // Serde would accept an array as the members in declaration order, which is not part of the
+    // API.
     if bytes.trim_ascii_start().first().is_some_and(|first| b"[\"tfn-0123456789".contains(first)) {
         return Err(ApiError::unprocessable("bad_body", "the body must be a JSON object"));
     }
@@ -85,7 +87,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let caller = parts.extensions.get::<Self>().cloned();
-        // The guard puts it there for every route that is anybody's; one that forgot stays shut.
+        // The authentication middleware sets the caller on every protected route; a route without
+        // it stays closed.
         caller.ok_or_else(|| ApiError::internal("no_guard", "the route has no guard"))
     }
 }

@@ -1,4 +1,4 @@
-//! Whether the server lives, and whether it can do its work.
+//! Liveness and readiness of the server.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,10 +8,10 @@ use utoipa::ToSchema;
 
 use super::{ApiError, HttpState};
 
-/// How the server is.
+/// The liveness of the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct HealthResponse {
-    /// `ok`.
+    /// The status of the process; always `ok`.
     #[schema(example = "ok")]
     pub status: String,
     /// The version of the program.
@@ -23,14 +23,17 @@ fn ok_response() -> Json<HealthResponse> {
     Json(HealthResponse { status, version })
 }
 
-/// Whether the process answers.
+/// Check whether the process responds.
 #[utoipa::path(get, path = "/v1/health", tag = "house", responses((status = 200, body = HealthResponse)))]
 pub(crate) async fn get_health() -> Json<HealthResponse> {
     ok_response()
 }
 
-/// Whether the store and the memory answer, are where they were opened, and have room: whether the next change is
-/// likely to be kept. 503 with the reason while they do not; it passes by itself.
+/// Check whether the server can save changes.
+///
+/// Verifies that the store and the memory respond, that their files were not replaced, and that
+/// there is disk space. Returns 503 with the reason otherwise; the condition ends without
+/// intervention.
 #[utoipa::path(get, path = "/v1/ready", tag = "house", responses((status = 200, body = HealthResponse)))]
 pub(crate) async fn get_readiness(
     State(app): State<HttpState>,
@@ -49,7 +52,7 @@ pub(crate) async fn get_readiness(
     Ok(ok_response())
 }
 
-/// Whatever keeps the server from its work is answered with 503, which those who watch over it understand.
+/// Turns any error into status 503, which monitoring systems understand.
 fn not_ready_error(what: &str, error: &ApiError) -> ApiError {
     let problem = error.problem();
     ApiError::unavailable(&problem.code, format!("{what}: {}", problem.detail))

@@ -1,4 +1,4 @@
-//! What every request finds: the house, its keys, the names it is called by.
+//! The state that every request handler receives.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,31 +13,32 @@ use crate::app_state::AppState;
 use crate::live::InboxRegistry;
 use crate::shutdown::ShutdownSignal;
 
-/// What every request finds.
+/// The state of the HTTP server, shared by all requests.
 #[derive(Clone)]
 pub struct HttpState {
-    /// The house.
+    /// The store, the memory and the tenant runtimes.
     pub app_state: Arc<AppState>,
-    /// Its keys.
+    /// The API keys of the server.
     pub keyring: Arc<Keyring>,
-    /// The names it is called by.
+    /// The accepted `Host` and `Origin` headers.
     pub host_policy: HostPolicy,
-    /// What whoever comes without a key must show; `Empty` where nobody must, or everybody needs a key.
+    /// The token that callers without a key must present; `None` if no token is needed or if every
+    /// caller needs a key.
     pub token: Option<Arc<LocalToken>>,
-    /// The inboxes that somebody follows.
+    /// The inboxes that at least one client follows.
     pub inboxes: Arc<InboxRegistry>,
-    /// What is counted.
+    /// The counters for Prometheus.
     pub metrics: Arc<HttpMetrics>,
-    /// Where spans and times go.
+    /// The destination of spans and durations for OpenTelemetry.
     pub tracing: Arc<HttpTracing>,
-    /// How fast each key may ask.
+    /// Limits the requests per second of each key.
     pub rate_limiter: Arc<RateLimiter>,
-    /// How much is held at once.
+    /// Limits the bytes, uploads and streams in use.
     pub quotas: Arc<ServerQuotas>,
     /// How long a client may send nothing in the middle of a body.
     pub body_idle_timeout: Duration,
-    /// Answers that are given again.
+    /// Stored responses for repeated requests with an `Idempotency-Key`.
     pub idempotency_cache: Arc<IdempotencyCache>,
-    /// Hears that the server is to end.
+    /// Signals that the server shuts down.
     pub shutdown: ShutdownSignal,
 }

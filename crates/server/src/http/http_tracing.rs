@@ -1,5 +1,5 @@
-//! Requests as spans and as times, by the names that OpenTelemetry has for them (`http.*`), for whoever listens.
-//! A request that belongs to somebody's trace (`traceparent`) is told as a part of it.
+//! Reports requests as spans and durations with the OpenTelemetry names (`http.*`). A request with
+//! a `traceparent` header becomes part of that trace.
 
 use std::time::Instant;
 
@@ -15,11 +15,11 @@ use opentelemetry::{Context, KeyValue};
 
 use super::HttpState;
 
-/// The bounds of times, in seconds: as the conventions have them.
+/// Bucket boundaries of durations in seconds, as the OpenTelemetry conventions define them.
 const DURATION_BOUNDARIES: [f64; 14] =
     [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0];
 
-/// Where spans and times go; nowhere where nobody listens.
+/// The destination of spans and durations; they are discarded if no collector is configured.
 pub struct HttpTracing {
     tracer: BoxedTracer,
     durations: Histogram<f64>,
@@ -46,7 +46,8 @@ impl Extractor for HeaderExtractor<'_> {
     }
 }
 
-/// Tells of a request; what is done for it finds its span in the extensions, as a [`Context`].
+/// Middleware that reports a request. Handlers find its span in the request extensions, as a
+/// [`Context`].
 pub(crate) async fn trace_request(
     State(app): State<HttpState>,
     mut request: Request,
@@ -81,7 +82,7 @@ pub(crate) async fn trace_request(
     response
 }
 
-/// The span that something is a part of: that of its request, where it has one.
+/// The parent span of an operation: the span of its request, if it has one.
 pub(crate) fn parent_context(request: Option<&axum::http::request::Parts>) -> Context {
     let context = request.and_then(|parts| parts.extensions.get::<Context>());
     context.cloned().unwrap_or_default()

@@ -1,8 +1,10 @@
-//! Answers to requests with an `Idempotency-ApiKey`, kept for a while so that the same request gets the same answer.
+//! Stores the responses to requests with an `Idempotency-Key` for a while, so that a repeated
+//! request gets the same response.
 //!
-//! Only answers that went well are kept: a request that was refused changed nothing, and may be sent again. What is
-//! kept is bounded in number, bytes and time, and is gone when the process ends; inputs of runs are recognised by
-//! the log after that too ([`Engine::find_repeated_input`](countersign_runtime::engine::Engine::find_repeated)).
+//! Only successful responses are stored: a refused request changed nothing and may be sent again.
+//! The cache is bounded in number, bytes and time, and ends with the process; after that, the
+//! engine still recognizes repeated inputs of runs by their log
+//! ([`Engine::find_repeated_input`](countersign_runtime::engine::Engine::find_repeated_input)).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,25 +25,25 @@ use super::request_body::BufferedBody;
 use super::{ApiError, HttpState};
 use crate::access::Caller;
 
-/// Answers that are kept at most.
+/// Maximum number of stored responses.
 const MAX_RESPONSES: usize = 10_000;
 
-/// Bytes of answers that are kept at most.
+/// Maximum total size of the stored responses, in bytes.
 const MAX_TOTAL_BYTES: usize = 64 << 20;
 
-/// Bytes of one answer; a longer one is not kept.
+/// Maximum size of one stored response, in bytes; a larger one is not stored.
 const MAX_RESPONSE_BYTES: usize = 1 << 20;
 
-/// How long an answer is kept.
+/// How long a response is stored.
 const RESPONSE_TTL: Duration = Duration::from_hours(24);
 
-/// Says that an answer was given before.
+/// Response header that marks a stored response.
 const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
-/// The headers of an answer that are kept with it.
+/// The response headers that are stored with the body.
 const CACHED_HEADERS: [HeaderName; 3] = [header::CONTENT_TYPE, header::LOCATION, header::ETAG];
 
-/// Answers that are kept, and requests that are being answered.
+/// Stored responses, and requests in progress.
 #[derive(Debug, Default)]
 pub struct IdempotencyCache {
     entries: Mutex<IdempotencyEntries>,
@@ -50,18 +52,18 @@ pub struct IdempotencyCache {
 #[derive(Debug, Default)]
 struct IdempotencyEntries {
     slots: BTreeMap<String, IdempotencySlot>,
-    /// Finished answers, the oldest first.
+    /// The keys of stored responses, the oldest first.
     finished: VecDeque<(String, Instant)>,
     bytes: usize,
 }
 
 #[derive(Debug, Clone)]
 struct IdempotencySlot {
-    /// The digest of the request that has the key.
+    /// The digest of the request that uses the key.
     request_digest: String,
     tenant: String,
     response: Option<Arc<CachedResponse>>,
-    /// Closes when the request was answered.
+    /// Closes when the request is complete.
     done: watch::Receiver<()>,
 }
 
@@ -72,7 +74,8 @@ struct CachedResponse {
     body: Bytes,
 }
 
-/// Stands behind the guard, before every route: gives an answer again, or has it made once.
+/// Middleware between authentication and the routes: returns the stored response, or runs the
+/// request exactly once.
 pub(super) async fn answer_once(
     State(app): State<HttpState>,
     request: Request,
@@ -135,9 +138,9 @@ impl CachedResponse {
     }
 }
 
-/// A request with a key: whose it is, and what it asks.
+/// A request with an idempotency key: its caller, its route and its digest.
 struct IdempotentRequest {
-    /// Tells the keys of callers and routes apart.
+    /// Digest that separates the keys of different callers and routes.
     cache_key: String,
     request_digest: String,
     tenant: String,
@@ -162,12 +165,12 @@ enum IdempotencyLookup<'k> {
     Cached(Arc<CachedResponse>),
     /// The key was used for another request.
     KeyReused,
-    /// The same request is being answered.
+    /// The same request is in progress.
     InProgress(watch::Receiver<()>),
     Started(PendingResponse<'k>),
 }
 
-/// A request that is being answered. Dropped, it leaves nothing behind.
+/// A request in progress. Dropping it without a response frees the key.
 struct PendingResponse<'k> {
     cache: &'k IdempotencyCache,
     cache_key: String,
@@ -196,7 +199,8 @@ impl IdempotencyCache {
         })
     }
 
-    /// Drops every finished answer of a tenant: somebody was erased, and answers may name them.
+    /// Drops every stored response of a tenant. Called after an erasure, because responses may
+    /// contain the erased data.
     fn forget_tenant(&self, tenant: &str) {
         let mut kept = self.lock();
         let IdempotencyEntries { slots, finished: order, bytes } = &mut *kept;
@@ -211,7 +215,7 @@ impl IdempotencyCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, IdempotencyEntries> {
-        // What is behind it is put in whole or not at all, so a panic elsewhere leaves it usable.
+        // Every change under the lock is complete or absent, so the data is usable after a panic.
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! `Idempotency-ApiKey`: the same request twice is done once.
+//! The `Idempotency-Key` header: a request that is sent twice takes effect once.
 
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
@@ -6,10 +6,10 @@ use axum::http::request::Parts;
 
 use super::ApiError;
 
-/// The longest key that is taken.
+/// Maximum length of a key, in bytes.
 const MAX_KEY_LENGTH: usize = 255;
 
-/// The key of a request, where it has one.
+/// The key of a request; `None` if it has none.
 #[derive(Debug, Clone)]
 pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
 
@@ -21,11 +21,11 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
     }
 }
 
-/// The key in the headers of a request, where there is one.
+/// Reads the key from the request headers; `None` if the header is absent.
 pub(super) fn read_idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();
-    // The draft of the standard has it in quotes, and most clients have not.
+    // The draft standard puts the key in quotes; most clients do not.
     let text = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
     if text.is_empty()
         || text.len() > MAX_KEY_LENGTH

@@ -1,4 +1,4 @@
-//! The inbox: what waits for a person.
+//! The inbox: the open waits of all runs.
 
 use axum::Json;
 use countersign_core::run::{RunWait, WaitKind};
@@ -12,7 +12,7 @@ use super::extract::ApiQuery;
 use crate::access::Caller;
 use crate::wire::{CursorPage, InboxRow};
 
-/// Every kind of wait.
+/// Every kind of wait, for parsing the query.
 const WAIT_KINDS: [WaitKind; 6] = [
     WaitKind::Question,
     WaitKind::Document,
@@ -22,19 +22,20 @@ const WAIT_KINDS: [WaitKind; 6] = [
     WaitKind::Trouble,
 ];
 
-/// Which waits.
+/// The filter of the inbox.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InboxQuery {
-    /// Only of this run.
+    /// Only waits of this run.
     pub(crate) run: Option<String>,
-    /// Only of this kind: `question`, `document`, `approval`, `budget`, `work`, `trouble`.
+    /// Only waits of this kind: `question`, `document`, `approval`, `budget`, `work`, `trouble`.
     pub(crate) kind: Option<String>,
-    /// Only those this one may answer: addressed to them, or to nobody in particular.
+    /// Only waits that this user may answer: those assigned to the user, and those without an
+    /// assignee.
     pub(crate) who: Option<String>,
-    /// Where to go on: the `next` of the page before.
+    /// The `next` value of the previous page.
     pub(crate) cursor: Option<String>,
-    /// How many at most: from 1 to 500, 50 where absent.
+    /// Maximum number of items, from 1 to 500. Default: 50.
     pub(crate) limit: Option<usize>,
 }
 
@@ -46,7 +47,9 @@ struct InboxPageCursor {
     id: String,
 }
 
-/// What waits for a person: the nearest deadline first, those without one last, then by age.
+/// List the open waits.
+///
+/// Waits with the nearest deadline come first, then those without a deadline, each by age.
 #[utoipa::path(get, path = "/v1/inbox", tag = "inbox", params(InboxQuery), responses((status = 200, body = CursorPage<InboxRow>)))]
 pub(crate) async fn list_inbox(
     caller: Caller,
@@ -87,7 +90,7 @@ pub(crate) async fn list_inbox(
     Ok(Json(CursorPage { items: rows.iter().map(parse_wait_row).collect::<Result<_, _>>()?, next }))
 }
 
-/// A wait as it is sent.
+/// Decodes a stored wait into the row that is sent.
 pub(crate) fn parse_wait_row(row: &WaitRow) -> Result<InboxRow, StoreError> {
     let wait: RunWait = serde_json::from_str(&row.body).map_err(|error| {
         let what = format!("wait {} of run {} cannot be read: {error}", row.id, row.run.id);

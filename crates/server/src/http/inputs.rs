@@ -1,4 +1,5 @@
-//! What a run is given from outside: a reply, an answer, a document, a decision, a person's word.
+//! Inputs to runs: replies, answers, documents, decisions, and the commands halt, resume and
+//! cancel.
 
 use std::collections::BTreeMap;
 
@@ -20,61 +21,64 @@ use super::{ApiError, HttpState};
 use crate::access::Caller;
 use crate::wire::InputResponse;
 
-/// A reply in a model's place, or a patch.
+/// A reply on behalf of a model, or a patch.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "text": "{\"points\": []}", "action": "2.0.1" }))]
 pub(crate) struct SubmitReplyRequest {
-    /// The text, as a model would give it.
+    /// The text of the reply, as a model would write it.
     text: String,
-    /// The order it answers, as `next` names it; without one, `If-Match` must say the version.
+    /// The action that the reply answers, as `next` reports it. Without it, `If-Match` must contain
+    /// the version.
     action: Option<String>,
 }
 
-/// An answer.
+/// An answer to a question.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "value": 3 }))]
 pub(crate) struct AnswerRequest {
-    /// The answer, in the shape that is asked for; the id of a choice.
+    /// The answer, in the shape that the wait asks for. For a choice: its id.
     #[serde(deserialize_with = "deserialize_present")]
     value: Value,
 }
 
-/// Null is an answer too, and an absent one is none.
+/// Accepts null as an answer, but not an absent member.
 fn deserialize_present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
     Value::deserialize(from)
 }
 
-/// Why somebody says yes or no.
+/// A note on an approval or a denial.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "note": "well written" }))]
 pub(crate) struct DecisionRequest {
-    /// Why.
+    /// The reason for the decision, recorded with it.
     note: Option<String>,
 }
 
-/// Why somebody stops or ends a run.
+/// The reason for halting or cancelling a run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "reason": "wrong input" }))]
 pub(crate) struct StopRunRequest {
-    /// Why.
+    /// The reason, recorded in the log.
     reason: Option<String>,
 }
 
-/// What more may be spent.
+/// Additional budget for a run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "grants": { "tokens": 10000 } }))]
 pub(crate) struct ResumeRequest {
-    /// By budget, `name` or `name@phase`; money in millionths, times in milliseconds.
+    /// Additional amount by budget, `name` or `name@phase`. Money is in millionths of the currency,
+    /// time in milliseconds.
     #[serde(default)]
     grants: BTreeMap<String, u64>,
 }
 
-/// What comes with every input: the run, the key, the version it was decided on, how long to wait.
+/// The options of every input: the run, the idempotency key, the expected version, and how long to
+/// wait.
 pub(crate) struct SubmitOptions {
     pub(crate) run: String,
     pub(crate) idempotency_key: Option<String>,
@@ -93,10 +97,10 @@ impl SubmitOptions {
     }
 }
 
-/// Whether an input that a key was used for is the one that comes now.
+/// Decides whether the input stored under an idempotency key equals the current one.
 pub(crate) type InputMatcher = Box<dyn Fn(&InputKind) -> bool + Send + Sync>;
 
-/// Gives a run something, by whichever door, and tells where it stands then.
+/// Submits an input to a run and returns the resulting state. Used by HTTP and MCP.
 pub(crate) async fn submit_input(
     app: &HttpState,
     caller: &Caller,
@@ -108,8 +112,9 @@ pub(crate) async fn submit_input(
     submit_input_matching(app, caller, along, what, &matching).await
 }
 
-/// The same, where an input that comes again need not be equal in everything. One that came before under its key is
-/// told as it was taken then; where the client waits for the run to rest, the run as it rests now.
+/// Submits an input with a custom comparison for repeated keys. For an input that was already
+/// accepted under its key, returns the state right after that input; if the client waits for the
+/// run to pause, returns the current state.
 pub(crate) async fn submit_input_matching(
     app: &HttpState,
     caller: &Caller,
@@ -148,8 +153,10 @@ pub(super) fn respond_with_etag(taken: InputResponse) -> Response {
     ([(header::ETAG, version_etag(taken.version))], Json(taken)).into_response()
 }
 
-/// Hands in a reply in a model's place, or a patch where nobody in particular is asked. A reply that is refused
-/// is taken too: `violations` says everything that is wrong with it.
+/// Submit a reply on behalf of a model, or a patch.
+///
+/// A patch is accepted when the phase has no assigned work. A reply that violates its contract is
+/// recorded too: `violations` lists everything that is wrong with it.
 #[utoipa::path(post, path = "/v1/runs/{run}/submit", tag = "runs", request_body = SubmitReplyRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),
@@ -167,7 +174,7 @@ pub(crate) async fn submit_reply(
     Ok(respond_with_etag(submit_reply_text(&app, &caller, along, text, action).await?))
 }
 
-/// Hands in a reply: to the order that is named, to the one that is out, or as a patch.
+/// Submits a reply to the named action, to the pending model action, or as a patch.
 pub(crate) async fn submit_reply_text(
     app: &HttpState,
     caller: &Caller,
@@ -191,8 +198,8 @@ pub(crate) async fn submit_reply_text(
     submit_input_matching(app, caller, along, what, &matching).await
 }
 
-/// Whether a reply that was taken is the one that comes again. Without an action it was taken for the order that
-/// was out then, which is over by now.
+/// Whether the stored reply equals the repeated one. A reply without an action was stored for the
+/// action that was pending at that time, which is complete by now.
 fn is_same_reply(kept: &InputKind, text: &str, action: Option<&str>, by: &str) -> bool {
     let InputKind::ModelReplied(reply) = kept else {
         let submitted = InputKind::Submitted { text: text.to_owned(), by: by.to_owned() };
@@ -200,13 +207,15 @@ fn is_same_reply(kept: &InputKind, text: &str, action: Option<&str>, by: &str) -
     };
     let mut again = build_manual_reply(&reply.action, text, by);
     if let InputKind::ModelReplied(again) = &mut again {
-        // Which build was shown is found out anew for every reply.
+        // The engine determines the memory build anew for every reply.
         again.build.clone_from(&reply.build);
     }
     *kept == again && action.is_none_or(|action| action == reply.action)
 }
 
-/// Answers a question. One answer is taken.
+/// Answer a question.
+///
+/// A wait accepts exactly one answer.
 #[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/answer", tag = "inbox", request_body = AnswerRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("wait" = String, Path, description = "The id of the wait."),
@@ -225,7 +234,9 @@ pub(crate) async fn answer_wait(
     submit_and_respond(&app, &caller, along, InputKind::Answered { wait, value, by }).await
 }
 
-/// Says yes to what waits for it: a way, more of a budget, another try.
+/// Approve a wait.
+///
+/// Approves a transition, more budget, or another attempt.
 #[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/approve", tag = "inbox", request_body = DecisionRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("wait" = String, Path, description = "The id of the wait."),
@@ -245,7 +256,7 @@ pub(crate) async fn approve_wait(
         .await
 }
 
-/// Says no to what waits for a yes.
+/// Deny a wait that asks for approval.
 #[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/deny", tag = "inbox", request_body = DecisionRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("wait" = String, Path, description = "The id of the wait."),
@@ -265,7 +276,7 @@ pub(crate) async fn deny_wait(
         .await
 }
 
-/// Stops a run until it is resumed.
+/// Halt a run until it is resumed.
 #[utoipa::path(post, path = "/v1/runs/{run}/halt", tag = "runs", request_body = StopRunRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),
@@ -284,7 +295,9 @@ pub(crate) async fn halt_run(
     submit_and_respond(&app, &caller, along, InputKind::Halted { by, reason }).await
 }
 
-/// Lets a halted or blocked run go on, with more of a budget where that is said.
+/// Resume a halted or blocked run.
+///
+/// Optionally grants additional budget.
 #[utoipa::path(post, path = "/v1/runs/{run}/resume", tag = "runs", request_body = ResumeRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),
@@ -303,7 +316,7 @@ pub(crate) async fn resume_run(
     submit_and_respond(&app, &caller, along, InputKind::Resumed { by, grants }).await
 }
 
-/// Ends a run for good.
+/// Cancel a run permanently.
 #[utoipa::path(post, path = "/v1/runs/{run}/cancel", tag = "runs", request_body = StopRunRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),

@@ -1,4 +1,4 @@
-//! Who the caller is, as the server sees it.
+//! The caller, as the server sees it.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,24 +8,24 @@ use utoipa::ToSchema;
 use super::HttpState;
 use crate::access::{AccessRole, Caller};
 
-/// Who the caller is.
+/// The authenticated caller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct CallerView {
-    /// Whose runs and memory they see.
+    /// The tenant whose runs and memory the caller sees.
     #[schema(example = "local")]
     pub tenant: String,
-    /// What they may do.
+    /// The role of the caller.
     pub role: AccessRole,
-    /// Who they are, for the record.
+    /// The user name that the server records for the caller.
     #[schema(example = "ann")]
     pub user: String,
-    /// The id of their key; null on loopback without one.
+    /// The id of the caller's key. Null on loopback without a key.
     pub key: Option<String>,
-    /// Whether this server lets somebody in without a key.
+    /// Whether this server accepts callers without a key.
     pub keyless: bool,
 }
 
-/// Who the caller is.
+/// Get the current caller.
 #[utoipa::path(get, path = "/v1/me", tag = "house", responses((status = 200, body = CallerView)))]
 pub(crate) async fn get_caller(State(app): State<HttpState>, caller: Caller) -> Json<CallerView> {
     let tenant = caller.tenant().to_owned();

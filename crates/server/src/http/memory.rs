@@ -1,4 +1,5 @@
-//! Memory: what is remembered of a user and an agent, and packets of it. The tenant is the caller's.
+//! Memory of a user with an agent: adding records, composing packets, searching, erasing. The
+//! tenant is always the caller's.
 
 use std::collections::BTreeMap;
 
@@ -26,146 +27,149 @@ use crate::wire::{
     BuildExplanation, BuildReplay, ForgetResponse, MemorySearchHit, PacketView, RememberResponse,
 };
 
-/// How many things may be told at once.
+/// Maximum number of records in one request.
 const MAX_RECORDS: usize = 1_000;
 
-/// What is to be remembered.
+/// Records to add to memory.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "user": "ann", "agent": "helper", "things": [{ "event": "I am vegetarian" }] }))]
 pub(crate) struct RememberRequest {
-    /// Whose.
+    /// The user the records belong to.
     pub(crate) user: String,
-    /// With which agent.
+    /// The agent the records belong to.
     pub(crate) agent: String,
-    /// In which session; `default` where absent.
+    /// The session the records belong to. Default: `default`.
     pub(crate) session: Option<String>,
-    /// In which run; `default` where absent.
+    /// The run the records belong to. Default: `default`.
     pub(crate) run: Option<String>,
-    /// The moment that counts as now, RFC 3339.
+    /// The timestamp to use as the current time, in RFC 3339 format. Default: now.
     pub(crate) at: Option<String>,
-    /// The things, each with the names that a line of `memory remember` has.
+    /// The records, with the same members as a line of `memory remember`. At most 1000.
     #[schema(value_type = Vec<Object>)]
     pub(crate) things: Vec<Value>,
 }
 
-/// What a packet is asked for with.
+/// A request for a memory packet.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "user": "ann", "agent": "helper", "message": "What does Ann eat?", "tokens": 600 }))]
 pub(crate) struct ComposeRequest {
-    /// Whose.
+    /// The user whose memory is used.
     user: String,
-    /// With which agent.
+    /// The agent whose memory is used.
     agent: String,
-    /// In which session; `default` where absent.
+    /// The session that is in progress. Default: `default`.
     session: Option<String>,
-    /// In which run; `default` where absent.
+    /// The run that is in progress. Default: `default`.
     run: Option<String>,
-    /// The moment that counts as now, RFC 3339.
+    /// The timestamp to use as the current time, in RFC 3339 format. Default: now.
     at: Option<String>,
-    /// Which kind of prompt it goes into: `planner` (where absent), `tool`, `responder`.
+    /// The kind of prompt that the packet is for: `planner`, `tool` or `responder`. Default:
+    /// `planner`.
     purpose: Option<String>,
-    /// What is being said now: ranked with, never shown.
+    /// The current message. Used for ranking; not part of the packet.
     message: Option<String>,
-    /// Words it is about.
+    /// Keywords of the topic.
     #[serde(default)]
     keywords: Vec<String>,
-    /// Whom or what it is about.
+    /// The people and things that the topic is about.
     #[serde(default)]
     entities: Vec<String>,
-    /// Tags it is about.
+    /// The tags of the topic.
     #[serde(default)]
     tags: Vec<String>,
-    /// The beginning of the time it is about.
+    /// The start of the relevant period, in RFC 3339 format.
     since: Option<String>,
-    /// The end of the time it is about.
+    /// The end of the relevant period, in RFC 3339 format.
     until: Option<String>,
-    /// The kind of task: selects the procedures.
+    /// The kind of task; selects the procedures.
     task_type: Option<String>,
-    /// How many tokens, instead of the policy's.
+    /// The token budget, instead of the policy's.
     tokens: Option<u64>,
-    /// How many of them each section may take, by its name, instead of the policy's shares; sections that are not
-    /// named get none.
+    /// The token budget of each section by name, instead of the policy's shares. Sections that are
+    /// not listed get no tokens.
     #[serde(default)]
     per_section: BTreeMap<String, u64>,
-    /// `default` (where absent) or `recall`.
+    /// The memory policy: `default` or `recall`. Default: `default`.
     policy: Option<String>,
-    /// Who counts the tokens: `o200k` (where absent), `cl100k`, `chars`.
+    /// The tokenizer that counts the tokens: `o200k`, `cl100k` or `chars`. Default: `o200k`.
     tokenizer: Option<String>,
 }
 
-/// What is looked for.
+/// A search in memory.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "user": "ann", "agent": "helper", "text": "dinner" }))]
 pub(crate) struct MemorySearchRequest {
-    /// Whose.
+    /// The user whose memory is searched.
     user: String,
-    /// With which agent.
+    /// The agent whose memory is searched.
     agent: String,
-    /// In which session; `default` where absent.
+    /// The session that is in progress. Default: `default`.
     session: Option<String>,
-    /// In which run; `default` where absent.
+    /// The run that is in progress. Default: `default`.
     run: Option<String>,
-    /// The moment that counts as now, RFC 3339.
+    /// The timestamp to use as the current time, in RFC 3339 format. Default: now.
     at: Option<String>,
-    /// What to look for.
+    /// The search text.
     text: String,
-    /// How many at most: from 1 to 500, 50 where absent.
+    /// Maximum number of items, from 1 to 500. Default: 50.
     limit: Option<usize>,
 }
 
-/// Whose build it is.
+/// The owner of a packet build.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BuildOwnerQuery {
-    /// Whose.
+    /// The user the build belongs to.
     user: String,
-    /// With which agent.
+    /// The agent the build belongs to.
     agent: String,
 }
 
-/// By which other policy.
+/// Options for replaying a packet build.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "user": "ann", "agent": "helper", "policy": "recall" }))]
 pub(crate) struct ReplayRequest {
-    /// Whose.
+    /// The user the build belongs to.
     user: String,
-    /// With which agent.
+    /// The agent the build belongs to.
     agent: String,
-    /// Another policy, to see what it makes different: `default` or `recall`.
+    /// Another policy to compare with: `default` or `recall`. Absent: the build's own policy.
     policy: Option<String>,
 }
 
-/// Whom to forget.
+/// The memory to erase.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "user": "ann", "dry_run": true }))]
 pub(crate) struct ForgetRequest {
-    /// Whom.
+    /// The user to erase.
     user: String,
-    /// With which agent; with every one where absent.
+    /// Erase only the memory with this agent. Absent: the memory with every agent.
     agent: Option<String>,
-    /// Only says what would go.
+    /// Report what would be erased, without erasing it. Default: false.
     #[serde(default)]
     dry_run: bool,
 }
 
-/// Remembers things, each by itself: what the rules refuse is told, and holds up nothing else. The same thing at
-/// the same moment is kept once.
+/// Add records to memory.
+///
+/// Each record is processed separately: the response lists the records that the rules refuse, and
+/// they do not affect the others. The same record with the same timestamp is stored once.
 #[utoipa::path(post, path = "/v1/memory/remember", tag = "memory", request_body = RememberRequest,
     responses((status = 200, body = RememberResponse)))]
 pub(crate) async fn submit_memories(
     caller: Caller,
     ApiJson(telling): ApiJson<RememberRequest>,
 ) -> Result<Json<RememberResponse>, ApiError> {
-    // Whoever has a key that may remember speaks for people.
+    // A caller whose key may add memory speaks for people.
     remember_as(&caller, telling, InputAuthor::Person).await.map(Json)
 }
 
-/// Remembers what somebody tells, as far as they may say it.
+/// Adds records to memory; `voice` limits what they may claim.
 pub(crate) async fn remember_as(
     caller: &Caller,
     telling: RememberRequest,
@@ -191,7 +195,9 @@ pub(crate) async fn remember_as(
     Ok(RememberResponse::from(&account))
 }
 
-/// Composes what goes into a prompt, within a budget. The build is kept.
+/// Compose a memory packet for a prompt, within a token budget.
+///
+/// The server stores the build, so that you can explain and replay it.
 #[utoipa::path(post, path = "/v1/memory/compose", tag = "memory", request_body = ComposeRequest,
     responses((status = 200, body = PacketView)))]
 pub(crate) async fn compose_memory_packet(
@@ -217,7 +223,9 @@ pub(crate) async fn compose_memory_packet(
     Ok(Json(PacketView::from(&made)))
 }
 
-/// Looks for events, best first, and tells what their scores are made of.
+/// Search the events in memory, best match first.
+///
+/// Each hit contains the components of its score.
 #[utoipa::path(post, path = "/v1/memory/search", tag = "memory", request_body = MemorySearchRequest,
     responses((status = 200, body = Vec<MemorySearchHit>)))]
 pub(crate) async fn search_memory(
@@ -234,7 +242,10 @@ pub(crate) async fn search_memory(
     Ok(Json(found.iter().map(MemorySearchHit::from).collect()))
 }
 
-/// What is in a build and by which rule, what is not and why not, what each section cost.
+/// Explain a packet build.
+///
+/// Lists what the packet contains and by which rule, what was left out and why, and the cost of
+/// each section.
 #[utoipa::path(get, path = "/v1/memory/builds/{build}", tag = "memory",
     params(("build" = String, Path, description = "The id of the build; that of a run is `RUN/ACTION`, with the slash as `%2F`."), BuildOwnerQuery),
     responses((status = 200, body = BuildExplanation)))]
@@ -250,7 +261,10 @@ pub(crate) async fn explain_build(
     Ok(Json(BuildExplanation::from_build(&build, &packet)))
 }
 
-/// Composes a build again from the rows of then: the same bytes, or what another policy makes different.
+/// Replay a packet build.
+///
+/// Composes the packet again from the records of that time. Reports whether the bytes are the same,
+/// or what another policy changes.
 #[utoipa::path(post, path = "/v1/memory/builds/{build}/replay", tag = "memory", request_body = ReplayRequest,
     params(("build" = String, Path, description = "The id of the build.")),
     responses((status = 200, body = BuildReplay)))]
@@ -277,7 +291,9 @@ pub(crate) async fn replay_build(
     Ok(Json(compared.map_err(|error| again(&error))?))
 }
 
-/// Erases a user, with one agent or with every one: rows, index, builds, bytes.
+/// Erase the memory of a user.
+///
+/// Erases it with one agent or with all: rows, index entries, builds, and their bytes on disk.
 #[utoipa::path(post, path = "/v1/memory/forget", tag = "memory", request_body = ForgetRequest,
     responses((status = 200, body = ForgetResponse)))]
 pub(crate) async fn forget_user(
@@ -302,8 +318,8 @@ pub(crate) async fn forget_user(
     Ok(Json(ForgetResponse::from(erased)))
 }
 
-/// The request with the vector of its words, where the house has an embedder that answers; else by words
-/// alone, and whoever watches hears why.
+/// Adds the vector of the query text if the server has an embedder that responds. Otherwise ranking
+/// uses words alone, and the observer gets a warning with the reason.
 async fn embed_request_or_warn(caller: &Caller, request: PacketRequest) -> PacketRequest {
     let Some(recall) = caller.runtime.engine.memory_recorder() else { return request };
     let embedder = recall.embedder().map(|embedder| &**embedder);
@@ -315,7 +331,7 @@ async fn embed_request_or_warn(caller: &Caller, request: PacketRequest) -> Packe
     request
 }
 
-/// The memory of the house.
+/// The memory of the server; an error if it has none.
 fn require_memory(caller: &Caller) -> Result<&dyn Memory, ApiError> {
     let recall = caller.runtime.engine.memory_recorder();
     recall.map(|recall| &**recall.memory()).ok_or_else(|| {

@@ -1,4 +1,5 @@
-//! What is counted, as Prometheus reads it. No label holds a tenant, a run, or anything that a client sends.
+//! Counters in the Prometheus text format. No label contains a tenant, a run, or any text from a
+//! client.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,10 +14,10 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::{ApiError, HttpState, ServerQuotas};
 
-/// The upper bounds of the buckets of times, in milliseconds.
+/// Upper bounds of the latency buckets, in milliseconds.
 const LATENCY_BUCKETS_MS: [u64; 8] = [1, 5, 10, 50, 100, 500, 1_000, 10_000];
 
-/// What is counted.
+/// The counters of the server.
 #[derive(Debug, Default)]
 pub struct HttpMetrics {
     in_flight: AtomicI64,
@@ -78,7 +79,7 @@ impl HttpMetrics {
     }
 }
 
-/// A request that is being answered; also where the client goes away.
+/// Counts a request in progress, until it is dropped; this includes disconnected clients.
 struct InFlightRequest<'m>(&'m HttpMetrics);
 
 impl<'m> InFlightRequest<'m> {
@@ -94,7 +95,7 @@ impl Drop for InFlightRequest<'_> {
     }
 }
 
-/// Counts a request and the time until its answer began.
+/// Middleware that counts a request and the time until its response starts.
 pub(crate) async fn count_request(
     State(app): State<HttpState>,
     request: Request,
@@ -111,7 +112,7 @@ pub(crate) async fn count_request(
     response
 }
 
-/// A method as a label: what a client makes up is none.
+/// Returns the method as a label; any method outside the known set becomes one common label.
 pub(crate) fn method_label(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
@@ -124,7 +125,7 @@ pub(crate) fn method_label(method: &Method) -> &'static str {
     }
 }
 
-/// What is counted, in the text format of Prometheus.
+/// Get the server metrics in the Prometheus text format.
 #[utoipa::path(get, path = "/v1/metrics", tag = "house",
     responses((status = 200, content_type = "text/plain; version=0.0.4", body = String)))]
 pub(crate) async fn get_metrics(State(app): State<HttpState>) -> Result<Response, ApiError> {

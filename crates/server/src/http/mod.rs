@@ -1,4 +1,4 @@
-//! The HTTP door: a file a resource, and what they share.
+//! The HTTP API: one file per resource, and the shared middleware and extractors.
 
 mod api_error;
 mod http_state;

@@ -1,4 +1,5 @@
-//! What the API says about itself: OpenAPI 3.1, made of the code, and a page that lists it.
+//! The OpenAPI 3.1 description of the API, generated from the code, and an HTML page that lists the
+//! routes.
 
 use axum::Router;
 use axum::http::header;
@@ -32,12 +33,12 @@ use crate::access::{AccessRole, RoutePolicy, find_route_policy};
 )]
 struct ApiDoc;
 
-/// What stands before the routes.
+/// The description without routes: title, license and tags.
 pub(crate) fn base_openapi() -> OpenApi {
     ApiDoc::openapi()
 }
 
-/// The description with what holds for every route: its problem, and what it needs.
+/// Adds what applies to all routes: the error response and the required role.
 pub(crate) fn complete_openapi(mut described: OpenApi) -> OpenApi {
     let key = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
     described.components.get_or_insert_default().add_security_scheme("key", key);
@@ -58,7 +59,8 @@ pub(crate) fn complete_openapi(mut described: OpenApi) -> OpenApi {
 }
 
 fn complete_operation(operation: &mut Operation, need: Option<RoutePolicy>) {
-    let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+    let problem =
+        ContentBuilder::new().schema(Some(Ref::from_schema_name("ProblemDetails"))).build();
     let told = ResponseBuilder::new()
         .description("What went wrong, with a stable `code`.")
         .content(PROBLEM_MEDIA_TYPE, problem)
@@ -79,7 +81,7 @@ fn complete_operation(operation: &mut Operation, need: Option<RoutePolicy>) {
     operation.description = Some(format!("{text}\n\n{needs}").trim().to_owned());
 }
 
-/// The description itself, and the page that lists it.
+/// Builds the routes for the description and the HTML page.
 pub(crate) fn routes(described: &OpenApi) -> Router<HttpState> {
     let text = described.to_json().expect("a description is JSON");
     let page = render_page(described);
@@ -92,7 +94,8 @@ pub(crate) fn routes(described: &OpenApi) -> Router<HttpState> {
         .route("/v1/docs", get(move || async move { Html(page.clone()) }))
 }
 
-/// Every route in a line, for people. No script, nothing from elsewhere.
+/// Renders a table with one line per route. The page has no scripts and loads nothing from other
+/// servers.
 fn render_page(described: &OpenApi) -> String {
     let mut rows = String::new();
     for (path, item) in &described.paths.paths {

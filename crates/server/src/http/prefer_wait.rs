@@ -1,4 +1,4 @@
-//! What happens after a run was given something: it goes on, and the client is told where it stands.
+//! Waiting for a run to pause after an input, as requested by the `Prefer` header.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,23 +14,23 @@ use crate::access::Caller;
 use crate::show::collect_outputs;
 use crate::wire::InputResponse;
 
-/// How long a client may be kept waiting for a run to rest, in seconds.
+/// Maximum time that a request may wait for a run to pause, in seconds.
 const MAX_WAIT_SECONDS: u64 = 25;
 
-/// How often the store is asked while somebody waits: another process may work on the run.
+/// How often a waiting request polls the store, because another process may work on the run.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long a client wants to wait for a run to rest: `Prefer: wait=10`.
+/// How long the client wants to wait for the run to pause: `Prefer: wait=10`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PreferWait(Duration);
 
 impl PreferWait {
-    /// So many seconds, and never more than a client may be kept waiting.
+    /// Creates a wait of `seconds`, capped at the maximum.
     pub(crate) fn from_seconds(seconds: u64) -> Self {
         Self(Duration::from_secs(seconds.min(MAX_WAIT_SECONDS)))
     }
 
-    /// What a request says.
+    /// Reads the `Prefer` header of a request; zero if it is absent.
     pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Self, ApiError> {
         let mut seconds = 0;
         for value in headers.get_all("prefer") {
@@ -46,8 +46,8 @@ impl PreferWait {
     }
 }
 
-/// Waits for a run to rest where that is wanted, and tells where it stands; where nobody waits, as it was `then`,
-/// for what came again.
+/// Waits for the run to pause if requested, and returns its state. Without waiting, returns the
+/// state `then` if it is given, which is the state after a repeated input.
 pub(crate) async fn await_input_response(
     app: &HttpState,
     caller: &Caller,
@@ -64,7 +64,7 @@ pub(crate) async fn await_input_response(
             && load_run_head(engine, run).await?.status == ExecutionStatus::Running.as_str()
         {
             let next = end.min(Instant::now() + POLL_INTERVAL);
-            // Neither a change nor a time that has passed says more than: look again.
+            // Check the run again, both after a change and after a timeout.
             drop(timeout_at(next, watched.wait_for_change()).await);
         }
     }

@@ -1,4 +1,4 @@
-//! Protocols: what runs can be started of.
+//! Protocols, which runs are started from.
 
 use axum::Json;
 use axum::extract::State;
@@ -13,18 +13,20 @@ use crate::protocol_catalog::ProtocolCatalog;
 use crate::show::graph::WorkflowGraph;
 use crate::wire::{ProtocolRow, ProtocolView};
 
-/// Which drawing.
+/// Options of a workflow graph.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProtocolGraphQuery {
-    /// The workflow; the default one where absent.
+    /// The workflow to draw. Default: the protocol's default workflow.
     workflow: Option<String>,
-    /// `svg` (where absent) or `mermaid`.
+    /// The output format: `svg` or `mermaid`. Default: `svg`.
     #[param(value_type = Option<String>)]
     format: Option<GraphFormatParam>,
 }
 
-/// Every protocol: that of the folder first, then those that ship.
+/// List all protocols.
+///
+/// The folder's protocol comes first, then the shipped ones.
 #[utoipa::path(get, path = "/v1/protocols", tag = "protocols", responses((status = 200, body = Vec<ProtocolRow>)))]
 pub(crate) async fn list_protocols(
     State(app): State<HttpState>,
@@ -32,7 +34,7 @@ pub(crate) async fn list_protocols(
     with_catalog(&app, |catalog| Ok(catalog.list_protocols()?)).await.map(Json)
 }
 
-/// One protocol: its workflows, and what `check` finds in it.
+/// Get a protocol with its workflows and the findings of `check`.
 #[utoipa::path(get, path = "/v1/protocols/{name}", tag = "protocols",
     params(("name" = String, Path, description = "Its name.")),
     responses((status = 200, body = ProtocolView)))]
@@ -43,7 +45,7 @@ pub(crate) async fn get_protocol(
     with_catalog(&app, move |catalog| Ok(catalog.view_protocol(&name)?)).await.map(Json)
 }
 
-/// A workflow as a drawing.
+/// Draw a workflow as a graph.
 #[utoipa::path(get, path = "/v1/protocols/{name}/graph", tag = "protocols",
     params(("name" = String, Path, description = "The name of the protocol."), ProtocolGraphQuery),
     responses((status = 200, content((String = "image/svg+xml"), (String = "text/vnd.mermaid")))))]
@@ -64,7 +66,7 @@ pub(crate) async fn get_protocol_graph(
     Ok(render_graph(&picture.await?, format))
 }
 
-/// Does something that reads files, where it holds nobody up.
+/// Runs a function that reads files on a thread that may block.
 pub(crate) async fn with_catalog<T: Send + 'static>(
     app: &HttpState,
     work: impl FnOnce(&ProtocolCatalog) -> Result<T, ApiError> + Send + 'static,

@@ -1,6 +1,6 @@
-//! Quotas: how much of something all callers hold at once, and how much one key does.
+//! Quotas: limits of a resource in use, for all callers together and for each key.
 //!
-//! A share is given back when it is dropped, so a client that goes away holds nothing.
+//! A share returns its units when it is dropped, so a client that disconnects occupies nothing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,15 +11,15 @@ use super::ApiError;
 use crate::access::Caller;
 use crate::service_limits::ServiceLimits;
 
-/// Seconds after which a client that was refused may try again.
+/// Seconds after which a refused client may retry.
 const RETRY_AFTER_SECONDS: u64 = 2;
 
-/// How much of one thing may be held at once.
+/// The limit of one resource, and its current usage.
 #[derive(Debug)]
 pub struct Quota {
-    /// What is counted, in the plural, for messages.
+    /// Plural name of the unit, for error messages.
     unit_name: &'static str,
-    /// The code of a problem where one key holds too much.
+    /// The error code when one key exceeds its limit.
     code: &'static str,
     total: u64,
     per_key: u64,
@@ -29,36 +29,36 @@ pub struct Quota {
 #[derive(Debug, Default)]
 struct QuotaUsage {
     total: u64,
-    /// Only keys that hold something.
+    /// Usage by key; contains only keys with usage.
     by_key: BTreeMap<String, u64>,
 }
 
 impl Quota {
-    /// A quota of so much in total and for each key.
+    /// Creates a quota with a total limit and a limit per key.
     #[must_use]
     pub fn new(what: &'static str, code: &'static str, total: u64, per_key: u64) -> Arc<Self> {
         Arc::new(Self { unit_name: what, code, total, per_key, usage: Mutex::default() })
     }
 
-    /// A share of a caller, which holds nothing yet.
+    /// Creates an empty share for a caller.
     pub(crate) fn new_share(self: &Arc<Self>, caller: &Caller) -> QuotaShare {
         let key = caller.key_id.clone().unwrap_or_default();
         QuotaShare { quota: Arc::clone(self), key, units: 0 }
     }
 
-    /// How much is held now.
+    /// The number of units in use.
     #[must_use]
     pub fn used(&self) -> u64 {
         self.lock().total
     }
 
     fn lock(&self) -> MutexGuard<'_, QuotaUsage> {
-        // What is behind it is put in whole or not at all, so a panic elsewhere leaves it usable.
+        // Every change under the lock is complete or absent, so the data is usable after a panic.
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What one request holds of a quota.
+/// The units that one request occupies.
 #[derive(Debug)]
 pub(crate) struct QuotaShare {
     quota: Arc<Quota>,
@@ -67,10 +67,11 @@ pub(crate) struct QuotaShare {
 }
 
 impl QuotaShare {
-    /// Takes more.
+    /// Acquires more units.
     ///
     /// # Errors
-    /// 429 where the key would hold too much, 503 where all keys together would.
+    /// Status 429 if the key would exceed its limit, 503 if all keys together would exceed the
+    /// total.
     pub(crate) fn acquire(&mut self, units: u64) -> Result<(), ApiError> {
         let Quota { unit_name: what, code, total, per_key, .. } = &*self.quota;
         let mut used = self.quota.lock();
@@ -109,21 +110,21 @@ impl Drop for QuotaShare {
 /// The quotas of a server.
 #[derive(Debug)]
 pub struct ServerQuotas {
-    /// Bytes of bodies in memory.
+    /// Bytes of request bodies in memory.
     pub body_bytes: Arc<Quota>,
-    /// Bytes of unfinished uploads on the disk.
+    /// Bytes of unfinished uploads on disk.
     pub upload_bytes: Arc<Quota>,
-    /// Documents that are being uploaded.
+    /// Document uploads in progress.
     pub uploads: Arc<Quota>,
-    /// Event streams.
+    /// Open event streams.
     pub streams: Arc<Quota>,
 }
 
 impl ServerQuotas {
-    /// Quotas as the limits say.
+    /// Creates the quotas from the configured limits.
     #[must_use]
     pub fn new(limits: &ServiceLimits) -> Self {
-        // Half of the connections are left for requests that are answered and done.
+        // Half of the connections stay free for requests that end with their response.
         let streams = limits.streams.min((limits.connections / 2).max(1) as u64);
         Self {
             body_bytes: Quota::new(

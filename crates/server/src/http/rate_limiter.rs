@@ -1,13 +1,13 @@
-//! How fast each key may ask: a bucket of so many requests, which fills again by the second.
+//! Limits the requests per second of each key with a token bucket.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// How many buckets are kept at most; a full one need not be.
+/// Maximum number of buckets in memory. Full buckets are dropped, because they limit nothing.
 const MAX_BUCKETS: usize = 10_000;
 
-/// How fast each key may ask.
+/// Limits the requests per second of each key.
 #[derive(Debug)]
 pub struct RateLimiter {
     rate: f64,
@@ -15,13 +15,13 @@ pub struct RateLimiter {
 }
 
 impl RateLimiter {
-    /// So many requests a second, and for a while twice as many.
+    /// Allows `rate` requests per second, and bursts of twice as many.
     #[must_use]
     pub fn new(rate: u32) -> Self {
         Self { rate: f64::from(rate.max(1)), buckets: Mutex::default() }
     }
 
-    /// Takes one request out of the bucket of a key; after how many seconds to try again where it is empty.
+    /// Takes one request from the bucket of a key. If it is empty, returns the seconds to wait.
     pub fn try_acquire(&self, key: &str) -> Result<(), u64> {
         self.try_acquire_at(key, Instant::now())
     }

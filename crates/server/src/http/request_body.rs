@@ -1,5 +1,5 @@
-//! Bodies of requests: bounded before they are read, counted while they are in memory, and given up when the
-//! client stops sending.
+//! Request bodies: limited before they are read, counted while they are in memory, and abandoned
+//! when the client stops sending.
 
 use std::time::Duration;
 
@@ -17,14 +17,15 @@ use super::uploads::UPLOAD_PATH;
 use super::{ApiError, HttpState};
 use crate::access::Caller;
 
-/// How long all of a body that is kept in memory may take. Less than an answer may take.
+/// How long a client may take to send a whole body into memory. Shorter than the response timeout.
 const BODY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The body of a request, read whole.
+/// The complete body of a request.
 #[derive(Debug, Clone)]
 pub(super) struct BufferedBody(pub(super) Bytes);
 
-/// Reads the body of every request that somebody was let in with, but for documents, which are spooled.
+/// Middleware that reads the body of every authenticated request, except document uploads, which
+/// are spooled to disk.
 pub(super) async fn buffer_body(
     State(app): State<HttpState>,
     request: Request,
@@ -58,7 +59,7 @@ pub(super) async fn buffer_body(
     response
 }
 
-/// The pieces of a body, as they come.
+/// The chunks of a body, as they arrive.
 pub(super) struct BodyChunks {
     body: Body,
     max_bytes: usize,
@@ -67,10 +68,10 @@ pub(super) struct BodyChunks {
 }
 
 impl BodyChunks {
-    /// The pieces of a body of at most so many bytes.
+    /// Prepares to read a body of at most `most` bytes.
     ///
     /// # Errors
-    /// 413 where the head says already that it is longer.
+    /// Status 413 if `Content-Length` already exceeds the limit.
     pub(super) fn new(
         headers: &HeaderMap,
         body: Body,
@@ -85,10 +86,11 @@ impl BodyChunks {
         Ok(Self { body, max_bytes: most, bytes_read: 0, idle_timeout: pause })
     }
 
-    /// The next piece; `Empty` at the end.
+    /// Returns the next chunk; `None` at the end.
     ///
     /// # Errors
-    /// 413 where the body is longer than it may be, 408 where the client stops sending, 400 where it goes away.
+    /// Status 413 if the body exceeds the limit, 408 if the client stops sending, 400 if it
+    /// disconnects.
     pub(super) async fn next_chunk(&mut self) -> Result<Option<Bytes>, ApiError> {
         loop {
             let frame =
@@ -97,7 +99,7 @@ impl BodyChunks {
             let frame = frame.map_err(|error| {
                 ApiError::bad_request("cut_off", format!("the body did not come whole: {error}"))
             })?;
-            // Trailers say nothing to us.
+            // The server ignores trailers.
             let Ok(piece) = frame.into_data() else { continue };
             self.bytes_read += piece.len();
             if self.bytes_read > self.max_bytes {

@@ -1,5 +1,5 @@
-//! What holds for every answer: it comes in time, it comes even where something broke down, and no browser takes
-//! it for something to run.
+//! Middleware for every response: timeouts, panics, and headers that prevent a browser from
+//! executing a response.
 
 use std::any::Any;
 use std::time::Duration;
@@ -12,13 +12,14 @@ use tokio::time::timeout;
 
 use super::ApiError;
 
-/// How long an answer may take.
+/// How long a response may take.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long an upload may take.
 const UPLOAD_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// Ends what takes too long. Streams have begun by then, and go on.
+/// Middleware that ends requests that take too long. Streams have started their response by then,
+/// and continue.
 pub(crate) async fn enforce_timeout(request: Request, next: Next) -> Response {
     let most = if request.method() == Method::PUT { UPLOAD_TIMEOUT } else { RESPONSE_TIMEOUT };
     timeout(most, next.run(request)).await.unwrap_or_else(|_| {
@@ -27,12 +28,13 @@ pub(crate) async fn enforce_timeout(request: Request, next: Next) -> Response {
     })
 }
 
-/// What a client is told where a route broke down.
+/// Builds the response for a handler that panicked.
 pub(crate) fn respond_to_panic(_: Box<dyn Any + Send>) -> HttpResponse<axum::body::Body> {
     ApiError::internal("broke_down", "the server broke down over this request").into_response()
 }
 
-/// Adds what keeps a browser from taking an answer for a page or a script.
+/// Middleware that adds headers which prevent a browser from treating a response as a page or a
+/// script.
 pub(crate) async fn add_security_headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();

@@ -1,4 +1,4 @@
-//! All routes, and the description that is made of them.
+//! Builds all routes, and the OpenAPI description of them.
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -15,7 +15,7 @@ use super::{
     response_middleware, run_reads, runs, start, uploads, validation, workers,
 };
 
-/// The routes and their description.
+/// Builds the router and the description of its routes.
 pub fn build_router(app: HttpState) -> (Router, OpenApi) {
     let (router, described) = build_documented_routes();
     let web = crate::web::routes(app.host_policy.clone(), app.token.clone());
@@ -39,7 +39,7 @@ pub fn build_router(app: HttpState) -> (Router, OpenApi) {
     (router, described)
 }
 
-/// Every route that has a description.
+/// Builds every route that is part of the description.
 fn build_documented_routes() -> (Router<HttpState>, OpenApi) {
     let (router, described) = OpenApiRouter::with_openapi(openapi::base_openapi())
         .routes(routes!(health::get_health))

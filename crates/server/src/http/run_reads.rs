@@ -1,4 +1,4 @@
-//! Looks at one run: its document, its versions, what changed, what it asks for, its proof.
+//! Read access to one run: its document, versions, differences, next step and verification.
 
 use axum::Json;
 use axum::http::header;
@@ -21,60 +21,62 @@ use crate::wire::{
     CursorPage, EventRow, NextStep, VerificationView, VersionRow, verify_and_report,
 };
 
-/// Which document.
+/// Selects a version and a part of the document.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DocumentQuery {
-    /// The version; the newest where absent.
+    /// The version of the run. Default: the newest.
     at: Option<u64>,
-    /// A JSON Pointer: only what stands there.
+    /// A JSON Pointer to the part to return. Default: the whole document.
     pointer: Option<String>,
 }
 
-/// Which versions.
+/// Selects the versions of a run.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunHistoryQuery {
-    /// Only what came after this version.
+    /// Only versions after this one.
     after: Option<u64>,
-    /// Where to go on: the `next` of the page before.
+    /// The `next` value of the previous page.
     cursor: Option<String>,
-    /// How many versions at most: from 1 to 500, 50 where absent.
+    /// Maximum number of versions, from 1 to 500. Default: 50.
     limit: Option<usize>,
 }
 
-/// Between which versions.
+/// Selects two versions to compare.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VersionDiffQuery {
-    /// The version before.
+    /// The first version.
     from: u64,
-    /// The version after; the newest where absent.
+    /// The second version. Default: the newest.
     to: Option<u64>,
-    /// Another run that `to` is a version of.
+    /// Another run that `to` is a version of. Default: the same run.
     other: Option<String>,
 }
 
-/// How it is drawn.
+/// Options of a run graph.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunGraphQuery {
-    /// `svg` (where absent) or `mermaid`.
+    /// The output format: `svg` or `mermaid`. Default: `svg`.
     #[param(value_type = Option<String>)]
     format: Option<GraphFormatParam>,
 }
 
-/// How something is drawn.
+/// The format of a graph.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum GraphFormatParam {
-    /// A picture.
+    /// An SVG image.
     Svg,
-    /// Text that others draw.
+    /// Mermaid source text.
     Mermaid,
 }
 
-/// The document of a run, or a place of it, now or at a version. The `ETag` is the version.
+/// Get the document of a run, or a part of it.
+///
+/// Returns the newest version by default. The `ETag` is the version.
 #[utoipa::path(get, path = "/v1/runs/{run}/document", tag = "runs",
     params(("run" = String, Path, description = "The id of the run."), DocumentQuery),
     responses((status = 200, body = Value)))]
@@ -88,7 +90,7 @@ pub(crate) async fn get_document(
     Ok(([(header::ETAG, version_etag(state.version))], Json(found)).into_response())
 }
 
-/// What stands at a place of a document.
+/// Returns the value at a JSON Pointer of a document.
 pub(crate) fn read_pointer(document: &Value, pointer: &str) -> Result<Value, ApiError> {
     document.pointer(pointer).cloned().ok_or_else(|| {
         ApiError::not_found(
@@ -98,7 +100,7 @@ pub(crate) fn read_pointer(document: &Value, pointer: &str) -> Result<Value, Api
     })
 }
 
-/// The whole state of a run, as snapshots hold it, now or at a version.
+/// Get the whole state of a run, in the format of snapshots.
 #[utoipa::path(get, path = "/v1/runs/{run}/state", tag = "runs",
     params(("run" = String, Path, description = "The id of the run."), RunVersionQuery),
     responses((status = 200, body = Object)))]
@@ -111,7 +113,9 @@ pub(crate) async fn get_state(
     Ok(([(header::ETAG, version_etag(state.version))], Json(json!(state))).into_response())
 }
 
-/// What came in and what became true of it, a version an item, the oldest first.
+/// List the versions of a run, the oldest first.
+///
+/// Each item contains one input and the resulting events.
 #[utoipa::path(get, path = "/v1/runs/{run}/versions", tag = "runs",
     params(("run" = String, Path, description = "The id of the run."), RunHistoryQuery),
     responses((status = 200, body = CursorPage<VersionRow>)))]
@@ -126,7 +130,9 @@ pub(crate) async fn list_versions(
     Ok(Json(CursorPage { items, next }))
 }
 
-/// Every event with its number and the hash of its version, the oldest first. The limit counts versions.
+/// List the events of a run, the oldest first.
+///
+/// Each event has its sequence number and the hash of its version. The limit counts versions.
 #[utoipa::path(get, path = "/v1/runs/{run}/events", tag = "runs",
     params(("run" = String, Path, description = "The id of the run."), RunHistoryQuery),
     responses((status = 200, body = CursorPage<EventRow>)))]
@@ -163,7 +169,7 @@ async fn load_log_page(
     Ok((opened.collect::<Result<_, _>>()?, next))
 }
 
-/// What changed in the document, as an RFC 6902 patch.
+/// Get the changes of the document between two versions, as an RFC 6902 patch.
 #[utoipa::path(get, path = "/v1/runs/{run}/diff", tag = "runs",
     params(("run" = String, Path, description = "The id of the run."), VersionDiffQuery),
     responses((status = 200, body = Vec<Object>)))]
@@ -178,7 +184,9 @@ pub(crate) async fn diff_versions(
     Ok(Json(json!(Patch::diff(&before.document, &after.document))))
 }
 
-/// The workflow as a drawing, with the phase the run stands in, the ways it took, and why gates are closed.
+/// Draw the workflow of a run as a graph.
+///
+/// Shows the current phase, the transitions taken, and why gates are closed.
 #[utoipa::path(get, path = "/v1/runs/{run}/graph", tag = "runs",
     params(("run" = String, Path, description = "The id of the run."), RunGraphQuery),
     responses((status = 200, content((String = "image/svg+xml"), (String = "text/vnd.mermaid")))))]
@@ -200,7 +208,7 @@ pub(crate) async fn get_run_graph(
     ))
 }
 
-/// A picture in the format that was asked for.
+/// Renders a graph in the requested format.
 pub(crate) fn render_graph(picture: &WorkflowGraph, format: Option<GraphFormatParam>) -> Response {
     match format.unwrap_or(GraphFormatParam::Svg) {
         GraphFormatParam::Svg => {
@@ -213,7 +221,9 @@ pub(crate) fn render_graph(picture: &WorkflowGraph, format: Option<GraphFormatPa
     }
 }
 
-/// What the run asks for: prompt, contract, schema, ids. The `ETag` is its version.
+/// Get what the run asks for.
+///
+/// Contains the prompt, the contract, the schema and the ids. The `ETag` is the version of the run.
 #[utoipa::path(get, path = "/v1/runs/{run}/next", tag = "runs",
     params(("run" = String, Path, description = "The id of the run.")),
     responses((status = 200, body = NextStep)))]
@@ -227,7 +237,9 @@ pub(crate) async fn get_next_step(
     Ok(([(header::ETAG, version_etag(next.version))], Json(next)).into_response())
 }
 
-/// The proof: the chain is followed, every input decided again and compared byte for byte.
+/// Verify the log of a run.
+///
+/// Follows the hash chain, decides every input again, and compares the results byte for byte.
 #[utoipa::path(get, path = "/v1/runs/{run}/verify", tag = "runs",
     params(("run" = String, Path, description = "The id of the run.")),
     responses((status = 200, body = VerificationView)))]

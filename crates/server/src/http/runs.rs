@@ -1,4 +1,4 @@
-//! Runs: the list, and where one stands.
+//! The list of runs, and the status of a run.
 
 use axum::Json;
 use axum::extract::State;
@@ -19,29 +19,29 @@ use crate::access::Caller;
 use crate::show::{RunStatusReport, collect_outputs, describe_parking};
 use crate::wire::{CursorPage, RunRow, RunStatusView};
 
-/// Which runs.
+/// The filter of the list of runs.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListRunsQuery {
-    /// Only with this status: `running`, `waiting`, `halted`, `completed`, `failed`.
+    /// Only runs with this status: `running`, `waiting`, `halted`, `completed`, `failed`.
     pub(crate) status: Option<String>,
-    /// Only of this workflow.
+    /// Only runs of this workflow.
     pub(crate) workflow: Option<String>,
-    /// Only in this phase.
+    /// Only runs in this phase.
     pub(crate) phase: Option<String>,
-    /// Only of the protocol with this digest.
+    /// Only runs of the protocol with this digest.
     pub(crate) protocol: Option<String>,
-    /// Where to go on: the `next` of the page before.
+    /// The `next` value of the previous page.
     pub(crate) cursor: Option<String>,
-    /// How many at most: from 1 to 500, 50 where absent.
+    /// Maximum number of items, from 1 to 500. Default: 50.
     pub(crate) limit: Option<usize>,
 }
 
-/// Which version.
+/// Selects a version of a run.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunVersionQuery {
-    /// The version; the newest where absent.
+    /// The version of the run. Default: the newest.
     pub at: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ struct RunPageCursor {
     id: String,
 }
 
-/// Runs, the newest first.
+/// List runs, the newest first.
 #[utoipa::path(get, path = "/v1/runs", tag = "runs", params(ListRunsQuery), responses((status = 200, body = CursorPage<RunRow>)))]
 pub(crate) async fn list_runs(
     caller: Caller,
@@ -89,7 +89,9 @@ pub(crate) async fn list_runs(
     Ok(Json(CursorPage { items, next }))
 }
 
-/// Where a run stands, and why; now, or at a version. The `ETag` is its version.
+/// Get the status of a run and its reasons.
+///
+/// Returns the newest version by default. The `ETag` is the version.
 #[utoipa::path(get, path = "/v1/runs/{run}", tag = "runs",
     params(("run" = String, Path, description = "The id of the run."), RunVersionQuery),
     responses((status = 200, body = RunStatusView), (status = 304, description = "It is still at the version of `If-None-Match`.")))]
@@ -102,7 +104,7 @@ pub(crate) async fn get_run(
 ) -> Result<Response, ApiError> {
     let engine = &caller.runtime.engine;
     let head = load_run_head(engine, &run).await?;
-    // A run is parked without a new version.
+    // Parking a run does not create a new version.
     let parked = head.is_parked(engine.clock().now().0);
     if at.is_none() && !parked && matches_if_none_match(&headers, head.version) {
         let tag = [(header::ETAG, version_etag(head.version))];
@@ -113,7 +115,7 @@ pub(crate) async fn get_run(
     Ok((tag, Json(status)).into_response())
 }
 
-/// Where a run stands at a version, or now.
+/// Loads the status of a run at a version, or the current status.
 pub(crate) async fn load_run_status(
     app: &HttpState,
     engine: &Engine,
@@ -135,7 +137,8 @@ pub(crate) async fn load_run_status(
     Ok(RunStatusView::from(&standing.with_parking(parked)))
 }
 
-/// A run at a version, or now. That there is no such run is told before that it has no such version.
+/// Loads a run at a version, or its current state. Reports an unknown run before an unknown
+/// version.
 pub(crate) async fn load_run_at(
     engine: &Engine,
     run: &str,
@@ -150,7 +153,7 @@ pub(crate) async fn load_run_at(
     }
 }
 
-/// Where a run stands in the list; an error where there is none.
+/// Loads the head of a run; an error if the run does not exist.
 pub(crate) async fn load_run_head(engine: &Engine, run: &str) -> Result<RunHead, ApiError> {
     let head = engine.store().load_head(&engine.run_id(run)).await?;
     let missing = || EngineError::RunNotFound { run: run.to_owned(), version: None };

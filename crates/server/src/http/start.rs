@@ -1,4 +1,4 @@
-//! Starting runs, and forking them.
+//! Starting and forking runs.
 
 use axum::Json;
 use axum::extract::State;
@@ -21,38 +21,41 @@ use super::{ApiError, HttpState};
 use crate::access::{AccessRole, Caller};
 use crate::wire::InputResponse;
 
-/// What a run is started with.
+/// The properties of a new run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "protocol": "demo", "model": "human" }))]
 pub(crate) struct StartRunRequest {
-    /// The protocol by name; that of the folder where absent.
+    /// The name of the protocol. Default: the folder's protocol.
     pub(crate) protocol: Option<String>,
-    /// The workflow by id; the protocol's default where absent.
+    /// The id of the workflow. Default: the protocol's default workflow.
     pub(crate) workflow: Option<String>,
-    /// What it is given, as its workflow's `input` wants it.
+    /// The input of the run, as the workflow's `input` declares it.
     pub(crate) input: Option<Value>,
-    /// What is merged into its first document.
+    /// An object to merge into the initial document.
     #[schema(value_type = Option<Object>)]
     pub(crate) document: Option<Value>,
-    /// The model that is asked, whatever agents and index say: `openai:NAME`, `human`, ….
+    /// The model to use instead of those that the protocol names: `openai:NAME`, `human`, ….
     pub(crate) model: Option<String>,
 }
 
-/// What a fork does otherwise.
+/// The properties of a forked run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "at": 3, "model": "human" }))]
 pub(crate) struct ForkRunRequest {
-    /// The version it goes on from; the newest where absent.
+    /// The version to fork from. Default: the newest.
     at: Option<u64>,
-    /// Another protocol by name, so that a changed prompt or contract can be tried.
+    /// The name of another protocol, to try a changed prompt or contract. Default: the same
+    /// protocol.
     protocol: Option<String>,
-    /// Another model.
+    /// Another model to use. Default: the same model.
     model: Option<String>,
 }
 
-/// Starts a run. It is worked on at once; `Location` says where it is.
+/// Start a run.
+///
+/// A worker starts on the run immediately. `Location` contains its URL.
 #[utoipa::path(post, path = "/v1/runs", tag = "runs", request_body = StartRunRequest,
     params(("Idempotency-Key" = Option<String>, Header, description = "The same key twice starts one run.")),
     responses((status = 201, body = InputResponse)))]
@@ -69,7 +72,7 @@ pub(crate) async fn start_run(
     respond_created(&app, &caller, &run, patience, keyed).await
 }
 
-/// Begins a run, by whichever door; its id.
+/// Starts a run and returns its id. Used by HTTP and MCP.
 pub(crate) async fn begin_run(
     app: &HttpState,
     caller: &Caller,
@@ -97,7 +100,9 @@ pub(crate) async fn begin_run(
     Ok(caller.runtime.engine.start_run(&protocol, start, key).await?)
 }
 
-/// Begins a new run from a version of this one.
+/// Fork a run.
+///
+/// Starts a new run from a version of this one.
 #[utoipa::path(post, path = "/v1/runs/{run}/fork", tag = "runs", request_body = ForkRunRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("Idempotency-Key" = Option<String>, Header, description = "The same key twice begins one run.")),
@@ -134,7 +139,7 @@ async fn respond_created(
     patience: PreferWait,
     keyed: bool,
 ) -> Result<Response, ApiError> {
-    // A run that is begun again under its key is told as it began.
+    // A repeated start with the same key returns the run as it was at its start.
     let then = if keyed {
         Some(caller.runtime.engine.load_version(run, Some(1)).await?.state)
     } else {
@@ -153,8 +158,9 @@ async fn respond_created(
     Ok((StatusCode::CREATED, headers, Json(taken)).into_response())
 }
 
-/// The model that a caller names, where they may. A script is a file of this machine, and another address would
-/// get this machine's keys: both are for whoever owns the house, whose word is kept.
+/// Checks the model that a caller names. A script is a file on this machine, and a model at a
+/// custom address would receive this machine's keys, so only an admin of tenant `local` may name
+/// them; the server records such a model as trusted.
 async fn authorize_model(
     app: &HttpState,
     caller: &Caller,

@@ -1,7 +1,9 @@
-//! Uploads on the disk while they come: a private file without a name, in the engine's own folder.
+//! Spools uploads to disk while they arrive: each into a private, unlinked file in the engine's own
+//! folder.
 //!
-//! Memory holds one block of each upload. The file is gone as soon as nobody has it open, also where the process
-//! is killed. Not the system's folder for temporary files, which is often memory.
+//! Memory holds only one block of each upload. The file disappears as soon as it is closed, even if
+//! the process is killed. The system's temporary folder is not used, because it is often held in
+//! memory.
 
 use std::fs::{self, File};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
@@ -20,10 +22,11 @@ use super::request_body::BodyChunks;
 use super::{ApiError, HttpState};
 use crate::access::Caller;
 
-/// Bytes that are gathered before they are written.
+/// Number of bytes that are collected before a write.
 const BLOCK_BYTES: usize = 256 << 10;
 
-/// Spools a document. Counted for its caller until the returned document is dropped.
+/// Spools a document. The bytes count against the caller's quota until the returned share is
+/// dropped.
 pub(super) async fn spool_document(
     app: &HttpState,
     caller: &Caller,
@@ -64,7 +67,7 @@ pub(super) async fn spool_document(
     Ok((IncomingDocument { name, bytes, sha256: digest.finish(), content }, share))
 }
 
-/// Does work on files in a thread that may wait for the disk.
+/// Runs file operations on a thread that may block on disk.
 async fn spawn_disk_io<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T, ApiError> {
@@ -91,8 +94,8 @@ impl UploadSpool {
         private_files::create_folder(folder)?;
         let path: PathBuf = folder.join(format!("{}-{}", std::process::id(), generate_run_name()));
         let file = private_files::create_file(&path)?;
-        // Without a name nobody else can open it, and it ends with this process. Where the system does not let
-        // go of the name of an open file, the file stays until the folder is swept.
+        // An unlinked file cannot be opened by others and disappears with this process. If the
+        // system cannot remove an open file, it stays until the folder is swept.
         drop(fs::remove_file(&path));
         Ok(Self { file, bytes: 0, digest: Sha256Hasher::default() })
     }

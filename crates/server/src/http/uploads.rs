@@ -1,5 +1,5 @@
-//! Documents that a run waits for: the wait is looked at first, then the file is spooled, then it is put into the
-//! folder of work and the wait is answered.
+//! Uploads of documents that a run waits for: the server checks the wait, spools the file, saves it
+//! in the workspace and answers the wait.
 
 use std::io::Read;
 
@@ -19,18 +19,20 @@ use super::{ApiError, HttpState};
 use crate::access::Caller;
 use crate::wire::InputResponse;
 
-/// The path of uploads, whose bodies are spooled to the disk.
+/// The path of uploads, whose bodies are spooled to disk.
 pub(super) const UPLOAD_PATH: &str = "/v1/runs/{run}/waits/{wait}/document";
 
-/// What a document is called.
+/// The name of an uploaded document.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UploadQuery {
-    /// The name of the file, without folders; its ending says what it is.
+    /// The file name without folders. Its extension determines the document type.
     name: String,
 }
 
-/// Brings a document: the body is the file, as it is. It is put into the folder of work, and the wait answered.
+/// Upload a document that a run waits for.
+///
+/// The body is the file itself. The server saves it in the workspace and answers the wait.
 #[utoipa::path(put, path = "/v1/runs/{run}/waits/{wait}/document", tag = "inbox",
     request_body(content = Vec<u8>, content_type = "application/octet-stream"),
     params(("run" = String, Path, description = "The id of the run."),
@@ -56,8 +58,9 @@ pub(crate) async fn upload_document(
     Ok(respond_with_etag(taken?))
 }
 
-/// Whether a document would be taken, before any byte of it is read: the wait is open, asks for a document of this
-/// type, and for one of this person. A key that was used before passes: what it brought is compared afterwards.
+/// Checks, before reading the body, whether the document would be accepted: the wait is open, asks
+/// for a document of this type, and this user may answer it. A key that was used before passes; its
+/// document is compared later.
 async fn check_upload(
     caller: &Caller,
     along: &SubmitOptions,
@@ -80,7 +83,7 @@ async fn check_upload(
     Ok(engine.check_input(run, answered, *at).await?)
 }
 
-/// Puts a document into the folder of work, and answers the wait that asks for it.
+/// Saves a document in the workspace, and answers the wait that asks for it.
 pub(crate) async fn answer_with_document<R: Read + Send + 'static>(
     app: &HttpState,
     caller: &Caller,
@@ -119,7 +122,7 @@ pub(crate) async fn answer_with_document<R: Read + Send + 'static>(
         .await
 }
 
-/// What was brought under a key, to be compared with what is brought again.
+/// The document of a key, for comparison with a repeated upload.
 struct UploadedDocument {
     wait: String,
     by: String,
@@ -134,7 +137,8 @@ impl UploadedDocument {
     }
 }
 
-/// The open wait of this id, which must ask for a document; `Empty` where there is none, and the run says why.
+/// Finds the open wait with this id, which must ask for a document. Returns `None` if no such wait
+/// is open; the run then reports the reason.
 async fn find_open_wait(
     caller: &Caller,
     run: &str,

@@ -1,5 +1,5 @@
-//! One reply against one contract, one version of a contract against another, one protocol by itself: nothing is
-//! kept of any of them.
+//! Stateless checks: a reply against a contract, two versions of a contract, and a protocol.
+//! Nothing is stored.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,51 +25,51 @@ use super::protocols::with_catalog;
 use super::{ApiError, HttpState};
 use crate::wire::{AdmissionView, CheckReport, ContractDiffView};
 
-/// A reply, and what it is held against beside the contract.
+/// A reply to check against a contract.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "text": "{\"verdict\": \"PASS\"}" }))]
 pub(crate) struct AdmitRequest {
-    /// The reply, as the model gave it.
+    /// The reply, as the model wrote it.
     pub(crate) text: String,
-    /// What may stand around the object, instead of the contract's own word.
+    /// The intake mode, instead of the contract's.
     pub(crate) intake: Option<IntakeParam>,
-    /// Which repairs may be made, instead of the contract's own word.
+    /// The repair level, instead of the contract's.
     pub(crate) repairs: Option<RepairsParam>,
-    /// Why the model stopped; one that was cut off (`length`) is never mended.
+    /// Why the model stopped. A reply that was cut off (`length`) is never repaired.
     pub(crate) finish: Option<FinishParam>,
-    /// What rules see as `state`.
+    /// The value of `state` in rules.
     pub(crate) state: Option<Value>,
-    /// What rules see as `run`.
+    /// The value of `run` in rules.
     pub(crate) run: Option<Value>,
-    /// Whether the text that asks the model again is wanted.
+    /// Whether to return the text that asks the model to retry. Default: false.
     #[serde(default)]
     pub(crate) reask: bool,
 }
 
-/// What may stand around the object.
+/// What may surround the JSON object in a reply.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum IntakeParam {
-    /// One JSON object and white space.
+    /// Only white space.
     Strict,
-    /// That, or one code fence around it.
+    /// White space, or one code fence.
     Fenced,
-    /// The object is looked for in prose.
+    /// Any prose; the object is searched in it.
     Tolerant,
 }
 
-/// Which repairs may be made.
+/// The repairs that are allowed.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RepairsParam {
-    /// None.
+    /// No repairs are made.
     None,
-    /// Those that lose nothing.
+    /// Only repairs that lose nothing.
     Lossless,
-    /// Also those of syntax.
+    /// Lossless repairs and repairs of syntax.
     Syntactic,
-    /// Also guesses.
+    /// All repairs, including those that guess.
     Guess,
 }
 
@@ -77,46 +77,48 @@ pub(crate) enum RepairsParam {
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FinishParam {
-    /// It was done.
+    /// The model completed its reply.
     Stop,
-    /// It was cut off.
+    /// The reply was cut off.
     Length,
 }
 
-/// Two contracts.
+/// Two contracts to compare.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "old": { "id": "guardian_report" }, "new": { "id": "guardian_report" } }))]
 pub(crate) struct ContractDiffRequest {
-    /// The contract before.
+    /// The old contract.
     old: ContractSelector,
-    /// The contract after.
+    /// The new contract.
     new: ContractSelector,
-    /// Past replies to look for a proof among.
+    /// Past replies that are tried as counterexamples.
     #[serde(default)]
     examples: Vec<Value>,
 }
 
-/// A contract by id, or as the text of its file. One of the two.
+/// A contract, either by id or as file text.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ContractSelector {
-    /// An id, or `id@version`.
+    /// The id of a contract, or `id@version`.
     id: Option<String>,
-    /// A contract file; its schema stands in it.
+    /// The text of a contract file that contains its schema.
     text: Option<String>,
 }
 
-/// A protocol as files.
+/// A protocol as a set of files.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "files": { "index.yaml": "name: own\nversion: 1.0.0\ndefault_workflow: own\n" } }))]
 pub(crate) struct CheckProtocolRequest {
-    /// Text by path, as in a protocol folder: `index.yaml`, `workflows/…`, `agents/…`.
+    /// File texts by path, as in a protocol folder: `index.yaml`, `workflows/…`, `agents/…`.
     pub(crate) files: BTreeMap<String, String>,
 }
 
-/// Holds one reply against one contract. A reply that is refused is an answer, not an error.
+/// Check a reply against a contract.
+///
+/// A refused reply is a normal response with violations, not an error.
 #[utoipa::path(post, path = "/v1/contracts/{id}/admit", tag = "contracts", request_body = AdmitRequest,
     params(("id" = String, Path, description = "An id, or `id@version`.")),
     responses((status = 200, body = AdmissionView)))]
@@ -166,7 +168,9 @@ fn evaluate_reply(contract: &Contract, replied: &AdmitRequest) -> AdmissionView 
     )
 }
 
-/// Says whether a new version of a contract is compatible, with a value that proves it when it is not.
+/// Compare two versions of a contract.
+///
+/// Reports whether the new version is compatible, with a counterexample if it is not.
 #[utoipa::path(post, path = "/v1/contracts/diff", tag = "contracts", request_body = ContractDiffRequest,
     responses((status = 200, body = ContractDiffView)))]
 pub(crate) async fn diff_contracts(
@@ -174,7 +178,7 @@ pub(crate) async fn diff_contracts(
     ApiJson(ContractDiffRequest { old, new, examples }): ApiJson<ContractDiffRequest>,
 ) -> Result<Json<ContractDiffView>, ApiError> {
     let given_up = Arc::new(AtomicBool::new(false));
-    // Dropped with the request: the comparison stops when nobody waits for it.
+    // Dropped together with the request, so that the comparison stops when the client disconnects.
     let _guard = SetOnDrop(Arc::clone(&given_up));
     with_catalog(&app, move |catalog| {
         let registry = catalog.load_registry();
@@ -223,7 +227,7 @@ fn load_selected_contract(
     }
 }
 
-/// Looks for faults in a protocol, without keeping anything of it.
+/// Check a protocol without storing it.
 #[utoipa::path(post, path = "/v1/protocols/check", tag = "protocols", request_body = CheckProtocolRequest,
     responses((status = 200, body = CheckReport)))]
 pub(crate) async fn check_protocol_files(

@@ -1,4 +1,4 @@
-//! Who works on runs.
+//! The workers of all processes.
 
 use axum::Json;
 use axum::extract::State;
@@ -6,7 +6,7 @@ use axum::extract::State;
 use super::{ApiError, HttpState};
 use crate::wire::{WorkerView, load_workers};
 
-/// Who works on runs, and what they hold; of the whole house.
+/// List the workers and the runs they hold, of all tenants.
 #[utoipa::path(get, path = "/v1/workers", tag = "house", responses((status = 200, body = Vec<WorkerView>)))]
 pub(crate) async fn list_workers(
     State(app): State<HttpState>,

@@ -1,4 +1,5 @@
-//! A tenant's watch: tells the hub, and whoever else wants to know.
+//! An observer that forwards the notifications of a tenant's runs to the hub and to another
+//! observer.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use countersign_store::{RunId, TenantId};
 
 use super::RunHub;
 
-/// Tells the hub what happens in the runs of a tenant.
+/// Publishes the changes of a tenant's runs to the hub.
 pub struct RunHubPublisher {
     tenant: TenantId,
     hub: Arc<RunHub>,
@@ -16,7 +17,7 @@ pub struct RunHubPublisher {
 }
 
 impl RunHubPublisher {
-    /// For a tenant; `inner` is told first.
+    /// Creates the observer for a tenant; it notifies `inner` first.
     #[must_use]
     pub fn new(tenant: TenantId, hub: Arc<RunHub>, inner: Arc<dyn RunObserver>) -> Self {
         Self { tenant, hub, inner }

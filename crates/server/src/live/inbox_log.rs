@@ -1,7 +1,8 @@
-//! The inbox as it changes: what opened, what closed, with numbers to go on from.
+//! The changes of an inbox, numbered so that clients can continue after a disconnect.
 //!
-//! A tenant's inbox is followed while somebody wants to know. A run that changed is looked up at once; the whole
-//! inbox now and then, because other processes change it too. What is told is read from the store.
+//! A task follows the inbox of a tenant while at least one client is subscribed. It looks up a
+//! changed run at once, and polls the whole inbox periodically, because other processes change it
+//! too. All data comes from the store.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,36 +14,36 @@ use tokio::sync::{broadcast, watch};
 
 use super::RunHub;
 
-/// How many changes are kept for whoever comes back.
+/// Number of changes that are kept for clients that reconnect.
 const MAX_CHANGES: usize = 10_000;
 
-/// How many waits are read at once.
+/// Number of waits that are read at once.
 const WAITS_PER_PAGE: usize = 1_000;
 
-/// How often the whole inbox is looked at, at most.
+/// Minimum interval between two polls of the whole inbox.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How much of the time looking at the whole inbox may take: a twentieth.
+/// Ratio of pause to polling time: polling takes at most a twentieth of the time.
 const POLL_BACKOFF_FACTOR: u32 = 20;
 
-/// Something that changed in an inbox.
+/// A change of an inbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InboxChange {
-    /// A wait is open.
+    /// A wait was opened.
     Opened(WaitRow),
-    /// A wait is over.
+    /// A wait was closed.
     Closed {
-        /// Of which run.
+        /// The run of the closed wait.
         run: String,
-        /// Which.
+        /// The id of the closed wait, unique in its run.
         id: String,
     },
 }
 
-/// The changes of one inbox, numbered since it is followed.
+/// The changes of one inbox, numbered from the start of its following.
 #[derive(Debug)]
 pub struct InboxLog {
-    /// Tells one following from another: numbers begin anew.
+    /// Identifies this following, because the numbers restart with every one.
     epoch: String,
     changes: Mutex<VecDeque<(u64, InboxChange)>>,
     newest: watch::Sender<u64>,
@@ -54,13 +55,13 @@ impl InboxLog {
         Self { epoch, changes: Mutex::default(), newest }
     }
 
-    /// The name of a place, for whoever comes back.
+    /// Returns the event id of a change, which a client sends when it reconnects.
     #[must_use]
     pub fn event_id(&self, number: u64) -> String {
         format!("{}-{number}", self.epoch)
     }
 
-    /// The place of a name; `Empty` where what came after it is not known any more.
+    /// Parses an event id. Returns `None` if the changes after it are no longer available.
     #[must_use]
     pub fn parse_event_id(&self, name: &str) -> Option<u64> {
         let (epoch, number) = name.rsplit_once('-')?;
@@ -70,7 +71,7 @@ impl InboxLog {
         (number + 1 >= first && number <= *self.newest.borrow()).then_some(number)
     }
 
-    /// The newest number, and an ear for newer ones.
+    /// Returns the newest number and a receiver for newer ones.
     #[must_use]
     pub fn subscribe(&self) -> (u64, watch::Receiver<u64>) {
         let receiver = self.newest.subscribe();
@@ -78,7 +79,7 @@ impl InboxLog {
         (newest, receiver)
     }
 
-    /// What came after a place; `Empty` where that is not known any more.
+    /// Returns the changes after a number; `None` if they are no longer available.
     #[must_use]
     pub fn changes_after(&self, place: u64) -> Option<Vec<(u64, InboxChange)>> {
         let kept = lock(&self.changes);
@@ -100,14 +101,14 @@ impl InboxLog {
     }
 }
 
-/// The inboxes that are followed.
+/// The inboxes that are being followed, by tenant.
 #[derive(Debug, Default)]
 pub struct InboxRegistry {
     logs: Mutex<BTreeMap<TenantId, Arc<InboxLog>>>,
 }
 
 impl InboxRegistry {
-    /// Follows the inbox of a tenant, unless it is followed already.
+    /// Follows the inbox of a tenant, or joins the task that already does.
     pub async fn follow_tenant(
         self: &Arc<Self>,
         tenant: &TenantId,
@@ -117,7 +118,7 @@ impl InboxRegistry {
         let known = || {
             let log = lock(&self.logs).get(tenant).cloned()?;
             let ear = log.newest.subscribe();
-            // It is let go under the same lock, so whoever is subscribed here is heard.
+            // The follower removes its entry under the same lock, so it sees this subscription.
             Some((log, ear))
         };
         if let Some(known) = known() {
@@ -153,7 +154,7 @@ impl InboxRegistry {
     }
 }
 
-/// Follows one inbox.
+/// The task that follows one inbox.
 struct InboxFollower {
     registry: Arc<InboxRegistry>,
     tenant: TenantId,
@@ -171,7 +172,7 @@ impl InboxFollower {
                 heard = changes.recv() => match heard {
                     Ok(run) if run.tenant == self.tenant => Some(run.id),
                     Ok(_) => continue,
-                    // Too many at once: everything is looked at.
+                    // Changes were missed, so poll the whole inbox.
                     Err(_) => None,
                 },
                 () = tokio::time::sleep_until(look_at) => None,
@@ -180,7 +181,7 @@ impl InboxFollower {
                 return;
             }
             let began = Instant::now();
-            // A store that is away is asked again; nothing is told meanwhile.
+            // If the store is unavailable, retry at the next poll and report nothing until then.
             if let Ok(open) = load_open_waits(&self.store, &self.tenant, run.as_deref()).await {
                 self.record_changes(open, run.as_deref());
             }
@@ -191,7 +192,7 @@ impl InboxFollower {
         }
     }
 
-    /// Ends where nobody listens.
+    /// Removes the log if no client is subscribed. Returns whether the task should end.
     fn stop_if_unused(&self) -> bool {
         let mut followed = lock(&self.registry.logs);
         if self.log.newest.receiver_count() > 0 {
@@ -201,7 +202,7 @@ impl InboxFollower {
         true
     }
 
-    /// Tells what is new beside what is known, of one run or of all.
+    /// Records the differences between the known and the open waits, for one run or for all.
     fn record_changes(&mut self, open: Vec<WaitRow>, run: Option<&str>) {
         let now: BTreeSet<(String, String)> = open.iter().map(wait_key).collect();
         let of_run = |of: &str| run.is_none_or(|run| run == of);
@@ -247,7 +248,7 @@ async fn load_open_waits(
 }
 
 fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind it is put in whole or not at all, so a panic elsewhere leaves it usable.
+    // Every change under the lock is complete or absent, so the data is usable after a panic.
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

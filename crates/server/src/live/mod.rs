@@ -1,6 +1,6 @@
-//! What happens while it happens: runs that change, replies that are being written, the inbox.
+//! Live notifications: runs that change, replies that are being written, and the inbox.
 //!
-//! What is told here is a hint that there is something to read; what is true is read from the store.
+//! A notification only tells that there is something new to read; the data comes from the store.
 
 mod run_hub;
 mod hub_publisher;

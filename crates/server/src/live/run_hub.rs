@@ -1,4 +1,5 @@
-//! Who watches which run. A run that nobody watches costs nothing but the reply that is being written.
+//! Publishes changes of runs to subscribers. A run without subscribers takes no memory, except for
+//! the reply that is being written.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,27 +8,27 @@ use countersign_core::run::RunState;
 use countersign_store::RunId;
 use tokio::sync::{broadcast, watch};
 
-/// How many changes a slow listener may be behind before it is told to look at everything.
+/// Number of changes that a slow subscriber may lag behind before it must reload everything.
 const CHANGE_CHANNEL_CAPACITY: usize = 1_024;
 
-/// How much of a reply is kept for whoever comes while it is written.
+/// Maximum number of bytes of a partial reply that are kept for late subscribers.
 const MAX_PREVIEW_BYTES: usize = 1 << 20;
 
-/// What can be seen of a run in passing.
+/// The live state of a run, as far as this process knows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunPreview {
-    /// How often it changed since somebody looked first.
+    /// Number of changes since the first subscription.
     pub changes: u64,
-    /// What a model has written of the reply that is on its way.
+    /// The text that a model has written so far for the current reply.
     pub partial_reply: String,
-    /// The newest version that was heard of here; a store may have a newer one.
+    /// The newest version that this process has reported; the store may have a newer one.
     pub version: u64,
-    /// The order that is written for.
+    /// The action that the model replies to; empty if no model is writing.
     action: String,
 }
 
 impl RunPreview {
-    /// Whether a version is news.
+    /// Records a version. Returns whether it is new.
     fn observe_version(&mut self, version: u64) -> bool {
         let newer = self.version < version;
         if newer {
@@ -36,7 +37,7 @@ impl RunPreview {
         newer
     }
 
-    /// Nothing is being written.
+    /// Clears the partial reply, because no model is writing.
     fn clear_output(&mut self) {
         self.partial_reply.clear();
         self.action.clear();
@@ -45,7 +46,7 @@ impl RunPreview {
 
 type PreviewChannels = HashMap<RunId, watch::Sender<RunPreview>>;
 
-/// A run that nobody watches is known only while a model writes for it.
+/// Removes a run without subscribers, unless a model is writing for it.
 fn forget_if_idle(runs: &mut PreviewChannels, run: &RunId) {
     let idle = |one: &watch::Sender<RunPreview>| {
         one.receiver_count() == 0 && one.borrow().action.is_empty()
@@ -55,7 +56,7 @@ fn forget_if_idle(runs: &mut PreviewChannels, run: &RunId) {
     }
 }
 
-/// Tells whoever watches.
+/// Publishes changes of runs to their subscribers.
 #[derive(Debug)]
 pub struct RunHub {
     previews: Mutex<PreviewChannels>,
@@ -71,7 +72,7 @@ impl Default for RunHub {
     }
 }
 
-/// Watches one run. When the last one that does goes, the run is known no more.
+/// A subscription to one run. When the last one is dropped, the hub forgets the run.
 #[derive(Debug)]
 pub struct RunSubscription {
     hub: Arc<RunHub>,
@@ -80,15 +81,16 @@ pub struct RunSubscription {
 }
 
 impl RunSubscription {
-    /// What there is to see now.
+    /// Returns the current live state.
     pub fn preview(&mut self) -> RunPreview {
         self.receiver.borrow_and_update().clone()
     }
 
-    /// Until there is something else to see.
+    /// Waits until the live state changes.
     pub async fn wait_for_change(&mut self) {
         if self.receiver.changed().await.is_err() {
-            // A hub forgets no run that is watched; without one, nothing will be seen.
+            // The hub keeps every run that has subscribers. Without a hub, no change will ever
+            // come.
             std::future::pending::<()>().await;
         }
     }
@@ -97,14 +99,14 @@ impl RunSubscription {
 impl Drop for RunSubscription {
     fn drop(&mut self) {
         let mut runs = self.hub.lock();
-        // Another receiver in the place of ours, so that those that are left can be counted.
+        // Replaces the receiver, so that it no longer counts as a subscriber.
         self.receiver = watch::Sender::new(RunPreview::default()).subscribe();
         forget_if_idle(&mut runs, &self.run);
     }
 }
 
 impl RunHub {
-    /// Watches one run.
+    /// Subscribes to one run.
     #[must_use]
     pub fn subscribe(self: &Arc<Self>, run: &RunId) -> RunSubscription {
         let mut runs = self.lock();
@@ -115,20 +117,21 @@ impl RunHub {
         RunSubscription { hub: Arc::clone(self), run: run.clone(), receiver: glimpses }
     }
 
-    /// Listens for runs that change, of every tenant.
+    /// Subscribes to the changes of all runs of all tenants.
     #[must_use]
     pub fn subscribe_changes(&self) -> broadcast::Receiver<RunId> {
         self.commits.subscribe()
     }
 
-    /// How many runs are known: watched, or written for.
+    /// The number of runs in the hub: those with subscribers, and those that a model is writing
+    /// for.
     #[must_use]
     pub fn run_count(&self) -> usize {
         self.lock().len()
     }
 
-    /// A run came to a version. Others may have been quicker to tell of it; what is written for an order that is
-    /// still out stays.
+    /// Publishes a new version of a run. It may already be known from another source. Keeps the
+    /// partial reply if its action is still pending.
     pub(super) fn publish_commit(&self, run: &RunId, state: &RunState) {
         let mut runs = self.lock();
         if let Some(sender) = runs.get(run) {
@@ -142,11 +145,11 @@ impl RunHub {
             forget_if_idle(&mut runs, run);
         }
         drop(runs);
-        // Nobody listening is no fault.
+        // Having no subscribers is not an error.
         drop(self.commits.send(run.clone()));
     }
 
-    /// A model wrote more for an order of a run at a version.
+    /// Publishes text that a model wrote for an action of a run at a version.
     pub(super) fn publish_output(&self, run: &RunId, version: u64, order: &str, text: &str) {
         let mut runs = self.lock();
         let sender =
@@ -155,7 +158,7 @@ impl RunHub {
             glimpse.observe_version(version);
             if glimpse.action != order {
                 if version < glimpse.version {
-                    // The order is over, and the model does not know it yet.
+                    // The action is complete, and the model has not been stopped yet.
                     return false;
                 }
                 glimpse.clear_output();
@@ -168,14 +171,14 @@ impl RunHub {
         });
     }
 
-    /// A model writes no more for an order.
+    /// Publishes that a model has stopped writing for an action.
     pub(super) fn finish_output(&self, run: &RunId, order: &str) {
         let mut runs = self.lock();
         if let Some(sender) = runs.get(run) {
             sender.send_if_modified(|glimpse| {
                 let ours = glimpse.action == order;
                 if ours {
-                    // Should it begin again, it begins at the beginning.
+                    // If the model restarts, its reply starts from the beginning.
                     glimpse.changes += 1;
                     glimpse.clear_output();
                 }
@@ -186,7 +189,7 @@ impl RunHub {
     }
 
     fn lock(&self) -> MutexGuard<'_, PreviewChannels> {
-        // What is behind it is put in whole or not at all, so a panic elsewhere leaves it usable.
+        // Every change under the lock is complete or absent, so the data is usable after a panic.
         self.previews.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -197,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    /// A run at a version, with these orders out.
+    /// A run at a version with these pending actions.
     fn at(version: u64, orders: &[&str]) -> RunState {
         let model = |order: &&str| ((*order).to_owned(), PendingAction::Model { not_before: None });
         RunState { version, pending: orders.iter().map(model).collect(), ..RunState::new("r") }

@@ -1,7 +1,8 @@
-//! MCP over streamable HTTP, under `/mcp`, behind the same guard and limits as `/v1`.
+//! MCP over streamable HTTP at `/mcp`, with the same authentication and limits as `/v1`.
 //!
-//! Without sessions: every request is whole by itself, comes with its key, and finds any process of the house. So
-//! nothing is lost when the server is started again, and a session that is overheard opens nothing.
+//! The transport has no sessions: every request is complete, carries its own key, and can go to any
+//! process of the installation. So a restart loses nothing, and there is no session that could be
+//! hijacked.
 
 use std::sync::Arc;
 
@@ -19,13 +20,14 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use super::mcp_server::{McpCallerSource, McpServer};
 use crate::http::{ApiError, HttpState};
 
-/// How long a refusal of the transport may be that is told on.
+/// Maximum length of a transport error that is passed on to the client, in bytes.
 const MAX_ERROR_BYTES: usize = 4_096;
 
-/// The route.
+/// Builds the `/mcp` route.
 pub(crate) fn routes(app: HttpState) -> Router<HttpState> {
     let door = McpServer::new(app, McpCallerSource::PerRequest, true);
-    // Hosts and origins were looked at by the guard, which also knows names that keys open.
+    // The authentication middleware has already checked host and origin; it also knows the host
+    // names that keys allow.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
@@ -41,7 +43,7 @@ pub(crate) fn routes(app: HttpState) -> Router<HttpState> {
     Router::new().route("/mcp", post(asked))
 }
 
-/// What the transport refuses, it refuses in plain text; here it is a problem like any other.
+/// Converts a plain-text error of the transport into problem details.
 async fn to_problem_response(response: Response) -> Response {
     let status = response.status();
     let kind = response.headers().get(header::CONTENT_TYPE);

@@ -1,4 +1,4 @@
-//! Tools about what waits for a person.
+//! MCP tools for waits in the inbox.
 
 use countersign_core::json::sha256_hex;
 use countersign_core::run::InputKind;
@@ -17,24 +17,25 @@ use crate::http::uploads::answer_with_document;
 use crate::http::{ApiError, HttpState, inbox};
 use crate::wire::{CursorPage, InboxRow};
 
-/// Which waits.
+/// The filter of the inbox.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct InboxParams {
-    /// Only of this run.
+    /// Only waits of this run.
     run: Option<String>,
-    /// Only of this kind: `question`, `document`, `approval`, `budget`, `work`, `trouble`.
+    /// Only waits of this kind: `question`, `document`, `approval`, `budget`, `work`, `trouble`.
     kind: Option<String>,
-    /// Only those that you may answer: addressed to whom you act as, or to nobody in particular.
+    /// Only waits that you may answer: those assigned to the user you act as, and those without an
+    /// assignee. Default: false.
     #[serde(default)]
     mine: bool,
-    /// Where to go on: the `next` of the page before.
+    /// The `next` value of the previous page.
     cursor: Option<String>,
-    /// How many at most: from 1 to 500, 50 where absent.
+    /// Maximum number of items, from 1 to 500. Default: 50.
     limit: Option<usize>,
 }
 
-/// An answer. Either `value` or `document`.
+/// An answer. Set either `value` or `document`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct AnswerParams {
@@ -42,34 +43,34 @@ struct AnswerParams {
     run: String,
     /// The id of the wait, such as `w1`.
     wait: String,
-    /// The answer, in the `shape` that the wait has; the id of a choice.
+    /// The answer, in the `shape` of the wait. For a choice: its id.
     #[serde(default, deserialize_with = "deserialize_present")]
     #[schema(value_type = Option<Value>)]
     value: Option<Value>,
-    /// A document that is put into the folder of work, for a wait of kind `document`.
+    /// A document to save in the workspace, for a wait of kind `document`.
     document: Option<AnswerDocumentParams>,
-    /// A word of your own: the same key twice is one answer.
+    /// An idempotency key of your choice: the same key twice is one answer.
     key: Option<String>,
 }
 
-/// Null is an answer too, and an absent one is none.
+/// Accepts null as an answer, but not an absent member.
 fn deserialize_present<'de, D: serde::Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
 
-/// A document.
+/// A document that answers a wait.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct AnswerDocumentParams {
-    /// The name of the file, without folders; its ending says what it is.
+    /// The file name without folders. Its extension determines the document type.
     name: String,
-    /// What stands in it.
+    /// The contents of the document.
     text: String,
 }
 
-/// A yes or a no.
+/// An approval or a denial.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct DecideParams {
@@ -77,22 +78,22 @@ struct DecideParams {
     run: String,
     /// The id of the wait, such as `w1`.
     wait: String,
-    /// Why, in the person's words.
+    /// The reason, in the words of the person.
     note: Option<String>,
-    /// A word of your own: the same key twice is one decision.
+    /// An idempotency key of your choice: the same key twice is one decision.
     key: Option<String>,
 }
 
-/// A part of the inbox.
+/// A page of the inbox.
 #[derive(Debug, Serialize, ToSchema)]
 struct InboxResult {
-    /// The nearest deadline first.
+    /// The waits, nearest deadline first.
     items: Vec<InboxRow>,
-    /// Where the rest begins: hand it in as `cursor`. Null at the end.
+    /// The cursor of the next page: pass it as `cursor`. Null on the last page.
     next: Option<String>,
 }
 
-/// The tools.
+/// Builds the tools of this file.
 pub(super) fn build_tools() -> Vec<McpTool> {
     let told = |name, title, route, effect, says| McpToolSpec {
         name,

@@ -1,4 +1,4 @@
-//! The server of MCP: who asks, what they may, and what they get.
+//! The MCP server: authenticates calls, lists and runs tools, and reads resources.
 
 use axum::http::request::Parts;
 use countersign_core::text::escape_json_for_display;
@@ -21,33 +21,33 @@ use crate::access::Caller;
 use crate::http::http_tracing::parent_context;
 use crate::http::{ApiError, HttpState};
 
-/// What every model that connects is told first.
+/// Instructions for every model that connects.
 const INSTRUCTIONS: &str = "Countersign runs protocols: workflows in which every reply must satisfy a contract before it changes anything. \
 You can take the model's place in a run. The loop: start_run (or list_runs to go on with one), next_step, write the reply that it asks for, submit_reply; \
 where the reply is refused, mend every place in `violations` and submit again; repeat until the run is completed or waits for a person. \
 Every result says in `next` what to do. What waits for a person (inbox) is the person's: ask them, and answer or approve only with what they said. \
 A call that fails has a `code`; the sentence in `detail` says what was found and what was expected.";
 
-/// Whom the calls come from.
+/// Where the caller of a tool comes from.
 #[derive(Clone)]
 pub(super) enum McpCallerSource {
-    /// Always the same: whoever started this process.
+    /// Always the same caller: the user who started this process.
     Fixed(Caller),
-    /// Whoever the guard let in with the request.
+    /// The caller that the HTTP authentication resolved for the request.
     PerRequest,
 }
 
-/// The server of MCP.
+/// The MCP server, for one transport.
 #[derive(Clone)]
 pub(super) struct McpServer {
     state: HttpState,
     caller_source: McpCallerSource,
-    /// Whether it may say yes or no in a person's place.
+    /// Whether the agent may approve and deny in place of a person.
     may_decide: bool,
 }
 
 impl McpServer {
-    /// A door to what a house has.
+    /// Creates a server for the shared HTTP state.
     pub(super) fn new(state: HttpState, caller_source: McpCallerSource, may_decide: bool) -> Self {
         Self { state, caller_source, may_decide }
     }
@@ -94,8 +94,8 @@ impl McpServer {
     }
 }
 
-/// A result as data, and as the text that some clients show to a person instead: there nothing is
-/// hidden, and it is the same JSON.
+/// Builds a result with structured data, and with the same JSON as text, which some clients show to
+/// a person instead. The text has hidden characters escaped.
 fn structured_result(value: Value) -> CallToolResult {
     let text = escape_json_for_display(&value.to_string()).into_owned();
     let mut result = CallToolResult::structured(value);
@@ -103,14 +103,14 @@ fn structured_result(value: Value) -> CallToolResult {
     result
 }
 
-/// A call that failed. The problem goes as text alone: what is structured must be of the tool's own shape, which
-/// clients check.
+/// Builds the result of a failed call. The problem is sent as text only, because structured data
+/// must match the tool's output schema, which clients validate.
 fn error_result(error: &ApiError) -> CallToolResult {
     let problem = json!(error.problem()).to_string();
     CallToolResult::error(vec![ContentBlock::text(escape_json_for_display(&problem))])
 }
 
-/// A resource that cannot be had.
+/// Converts an error of a resource into an MCP error.
 fn to_mcp_error(error: &ApiError) -> ErrorData {
     let problem = error.problem();
     let (detail, data) = (problem.detail.clone(), Some(json!(problem)));
@@ -153,7 +153,7 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.resolve_caller(&context)?;
         let parent = parent_context(context.extensions.get::<Parts>());
-        // What a client makes up is no name.
+        // Text from the client must not become a span name.
         let name = tool_registry::find_tool(&request.name).map_or("other", McpTool::name);
         let tracer = global::tracer("countersign");
         let builder = tracer.span_builder(format!("tools/call {name}")).with_attributes([

@@ -1,4 +1,4 @@
-//! Tools about what is remembered.
+//! MCP tools for memory.
 
 use countersign_runtime::memory_context::InputAuthor;
 use serde::{Deserialize, Serialize};
@@ -12,106 +12,108 @@ use crate::http::memory::{self, ComposeRequest, MemorySearchRequest, RememberReq
 use crate::http::{ApiError, HttpState};
 use crate::wire::{MemorySearchHit, PacketView, RememberResponse};
 
-/// What an agent would have remembered.
+/// Records that an agent adds to memory.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct RememberParams {
-    /// Whose.
+    /// The user the records belong to.
     user: String,
-    /// With which agent.
+    /// The agent the records belong to.
     agent: String,
-    /// In which session; `default` where absent.
+    /// The session the records belong to. Default: `default`.
     session: Option<String>,
-    /// In which run; `default` where absent.
+    /// The run the records belong to. Default: `default`.
     run: Option<String>,
-    /// The moment that counts as now, RFC 3339.
+    /// The timestamp to use as the current time, in RFC 3339 format. Default: now.
     at: Option<String>,
-    /// The things, in order: events before what rests on them.
+    /// The records in order: events before the records that cite them.
     #[schema(value_type = Vec<RememberItemParams>)]
     things: Vec<Value>,
 }
 
-/// One thing: one of the first seven, and what is known of it. The rest is not for a model to say.
+/// One record. Set exactly one of the first seven members, and the details that apply to it. A
+/// model cannot set other members.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its schema is used; what comes is read by the names of `Told`")]
 struct RememberItemParams {
-    /// What was said or done, letter for letter.
+    /// The exact text of what was said or done.
     event: Option<String>,
-    /// The key of a fact; `value` has what it is, `sources` and `quote` where it was said.
+    /// The key of a fact. `value` contains the fact, `sources` and `quote` the evidence.
     fact: Option<String>,
-    /// Something that happened, told as a whole.
+    /// A summary of something that happened.
     episode: Option<String>,
-    /// A way of doing a kind of task: steps, tools, format.
+    /// How to do a kind of task: steps, tools, format.
     #[schema(value_type = Option<Object>)]
     procedure: Option<Value>,
-    /// A guess.
+    /// A conclusion that is not verified.
     insight: Option<String>,
-    /// What a run is doing: goal, slots, constraints, plan, decisions, risks.
+    /// The working state of a run: goal, slots, constraints, plan, decisions, risks.
     #[schema(value_type = Option<Object>)]
     working: Option<Value>,
-    /// A session so far, in short.
+    /// A short summary of the session so far.
     summary: Option<String>,
-    /// What a fact is: any JSON.
+    /// The value of a fact: any JSON.
     value: Option<Value>,
-    /// The id of an event, a fact or a guess, by which others name it; made where absent.
+    /// The id of an event, fact or insight, which other records use to refer to it. Default:
+    /// generated.
     id: Option<String>,
-    /// Who spoke: `user` (where absent), `assistant`, `tool`.
+    /// Who spoke: `user`, `assistant` or `tool`. Default: `user`.
     role: Option<String>,
-    /// What an event is: `message`, `tool_result`, `decision`, `state_patch`.
+    /// The kind of event: `message`, `tool_result`, `decision`, `state_patch`.
     kind: Option<String>,
-    /// Where an event came from: `user`, `tool`, `web`, `model`, `imported`; by the role where absent. What you claim
-    /// is `model`.
+    /// The origin of an event: `user`, `tool`, `web`, `model`, `imported`. Default: derived from
+    /// the role. Use `model` for your own claims.
     origin: Option<String>,
-    /// The name of whoever spoke.
+    /// The name of the speaker.
     speaker: Option<String>,
-    /// When it happened, RFC 3339.
+    /// When it happened, in RFC 3339 format.
     ts: Option<String>,
-    /// By which cues find it.
+    /// Tags that help to find the record.
     tags: Option<Vec<String>>,
-    /// Whom and what it is about.
+    /// The people and things that the record is about.
     entities: Option<Vec<String>>,
-    /// The ids of events it rests on.
+    /// The ids of the events that the record is based on.
     sources: Option<Vec<String>>,
-    /// Words that stand in the first source, letter for letter: a fact has them.
+    /// Exact words from the first source. Required for a fact.
     quote: Option<String>,
-    /// From 0 to 1.
+    /// The confidence, from 0 to 1.
     confidence: Option<f64>,
     /// Whether a fact is a preference.
     preference: Option<bool>,
-    /// From when a fact holds.
+    /// When a fact becomes valid, in RFC 3339 format.
     valid_from: Option<String>,
-    /// Until when a fact holds.
+    /// When a fact stops being valid, in RFC 3339 format.
     valid_to: Option<String>,
-    /// When an episode began.
+    /// When an episode began, in RFC 3339 format.
     start: Option<String>,
-    /// When an episode ended.
+    /// When an episode ended, in RFC 3339 format.
     end: Option<String>,
-    /// Points that matter in an episode.
+    /// The important points of an episode.
     highlights: Option<Vec<String>>,
     /// The kind of task that a procedure is for.
     task_type: Option<String>,
-    /// Of procedures, the highest comes first.
+    /// The priority of a procedure; the highest comes first.
     priority: Option<i64>,
-    /// What kind of guess: `hypothesis` (where absent), `strategy`, `pattern`.
+    /// The type of insight: `hypothesis`, `strategy` or `pattern`. Default: `hypothesis`.
     r#type: Option<String>,
-    /// How far a guess was tested: `unvalidated` (where absent) or `testing`.
+    /// How far an insight is validated: `unvalidated` or `testing`. Default: `unvalidated`.
     validation: Option<String>,
-    /// Until when an event or a guess may be seen: a moment, or `run_end`.
+    /// When an event or insight expires: a timestamp in RFC 3339 format, or `run_end`.
     expires: Option<String>,
-    /// The `build` of the packet that the writer of an event was shown. Name it for what you write: what stood in
-    /// the packet as a guess stays with you until it is validated.
+    /// The `build` of the packet that the author of an event was shown. Set it for what you write:
+    /// insights from the packet stay private to you until they are validated.
     build: Option<String>,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Serialize, ToSchema)]
 struct SearchMemoryResult {
-    /// Events, the best first.
+    /// The events, best match first.
     items: Vec<MemorySearchHit>,
 }
 
-/// The tools.
+/// Builds the tools of this file.
 pub(super) fn build_tools() -> Vec<McpTool> {
     let told = |name, title, route, effect, says| McpToolSpec {
         name,

@@ -1,14 +1,16 @@
-//! The MCP door: tools and resources for coding agents, over standard input and output and under `/mcp`.
+//! The MCP server: tools and resources for coding agents, over standard input and output and at
+//! `/mcp`.
 //!
 //! ```text
-//!  a line of stdin ─┐                 ┌─ a tool ─────► the same operation as a route of `http`
-//!                   ├─► Door ─► role ─┤
-//!  POST /mcp ─guard─┘                 └─ a resource ─► what a route would show
+//!  line of stdin ──────────┐                      ┌─ a tool ─────► same operation as a route
+//!                          ├─► McpServer ─► role ─┤
+//!  POST /mcp ─authenticate─┘                      └─ a resource ─► same data as a route
 //! ```
 //!
-//! A tool needs what the route needs that does the same, by the one table of `access`. Whatever goes wrong inside
-//! a tool is a result of that tool, with the code of the problem: a session does not break. Not here: any
-//! operation of its own.
+//! A tool requires the role of the route that performs the same operation, from the one table in
+//! `access`. An error inside a tool is returned as the result of that tool, with the code of the
+//! problem, so that the session continues. The tools call the operations of `http` and add none of
+//! their own.
 
 mod schema;
 mod tool;

@@ -1,4 +1,4 @@
-//! Tools about protocols and contracts: what there is, whether it is sound, whether a text satisfies it.
+//! MCP tools for protocols and contracts: list, show, check, and validate a text.
 
 use std::collections::BTreeMap;
 
@@ -16,61 +16,63 @@ use crate::http::validation::{
 use crate::http::{ApiError, HttpState, protocols};
 use crate::wire::{AdmissionView, CheckReport, ProtocolRow, ProtocolView};
 
-/// Nothing is asked for.
+/// This tool has no parameters.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ListProtocolsParams {}
 
-/// Which protocol.
+/// Selects a protocol.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ShowProtocolParams {
-    /// Its name, as `list_protocols` gives it.
+    /// The name of the protocol, as `list_protocols` returns it.
     name: String,
 }
 
-/// What is checked: the files of a protocol, or one that there is.
+/// The protocol to check: existing, or given as files.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct CheckProtocolParams {
-    /// The name of a protocol that there is; where neither this nor `files` is given, the one of the folder of work.
+    /// The name of an existing protocol. If neither `name` nor `files` is set, the protocol of the
+    /// workspace is checked.
     name: Option<String>,
-    /// The text of each file by its path inside the protocol folder: `index.yaml`, `workflows/main.yaml`,
-    /// `agents/writer.yaml`, …. Give all files of the protocol: what is absent counts as missing.
+    /// The text of each file by its path in the protocol folder: `index.yaml`,
+    /// `workflows/main.yaml`, `agents/writer.yaml`, …. Include all files of the protocol: a file
+    /// that is not listed counts as missing.
     files: Option<BTreeMap<String, String>>,
 }
 
-/// A text, and the contract it is held against.
+/// A text and the contract to check it against.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct AdmitTextParams {
     /// The contract: an id, or `id@version`.
     contract: String,
-    /// The text as it is, with whatever stands around the object.
+    /// The complete text, including everything around the JSON object.
     text: String,
-    /// What may stand around the object, instead of the contract's own word.
+    /// The intake mode, instead of the contract's.
     intake: Option<IntakeParam>,
-    /// Which repairs may be made, instead of the contract's own word.
+    /// The repair level, instead of the contract's.
     repairs: Option<RepairsParam>,
-    /// Why the writer stopped; a text that was cut off (`length`) is never mended.
+    /// Why the author stopped. A text that was cut off (`length`) is never repaired.
     finish: Option<FinishParam>,
-    /// What the contract's rules see as `state`.
+    /// The value of `state` in the contract's rules.
     state: Option<Value>,
-    /// What the contract's rules see as `run`.
+    /// The value of `run` in the contract's rules.
     run: Option<Value>,
-    /// Whether the text is wanted that would ask a model again.
+    /// Whether to return the text that would ask a model to retry. Default: false.
     #[serde(default)]
     reask: bool,
 }
 
-/// Every protocol.
+/// The list of protocols.
 #[derive(Debug, Serialize, ToSchema)]
 struct ListProtocolsResult {
-    /// That of the folder of work first, then those that ship.
+    /// The protocol of the workspace first, then the shipped ones.
     items: Vec<ProtocolRow>,
 }
 
-/// The tools.
+/// Builds the tools of this file.
 pub(super) fn build_tools() -> Vec<McpTool> {
     vec![
         McpTool::new(

@@ -1,4 +1,4 @@
-//! Resources: protocols, contracts and runs, each as JSON under an address of ours.
+//! MCP resources: protocols, contracts and runs as JSON, with `countersign://` URIs.
 
 use axum::extract::State;
 use countersign_core::text::escape_json_for_display;
@@ -10,13 +10,13 @@ use crate::access::Caller;
 use crate::http::extract::{ApiPath, ApiQuery};
 use crate::http::{ApiError, HttpState, contracts, protocols, runs};
 
-/// What every address of ours begins with.
+/// Prefix of every resource URI.
 const URI_PREFIX: &str = "countersign://";
 
-/// The media type of every one.
+/// The media type of every resource.
 const JSON_MEDIA_TYPE: &str = "application/json";
 
-/// Which of many.
+/// The resource templates: path template after the prefix, name and description.
 pub(super) const RESOURCE_TEMPLATES: [(&str, &str, &str); 4] = [
     (
         "protocols/{name}",
@@ -36,7 +36,7 @@ pub(super) const RESOURCE_TEMPLATES: [(&str, &str, &str); 4] = [
     ("runs/{run}/document", "document", "The document that one run works on."),
 ];
 
-/// The templates, as clients list them.
+/// Returns the templates for the client.
 pub(super) fn list_templates() -> Vec<ResourceTemplate> {
     let made = RESOURCE_TEMPLATES.iter().map(|(path, name, says)| {
         ResourceTemplate::new(format!("{URI_PREFIX}{path}"), *name)
@@ -46,7 +46,8 @@ pub(super) fn list_templates() -> Vec<ResourceTemplate> {
     made.collect()
 }
 
-/// What there is: lists, protocols, contracts, and runs a page at a time. Later pages have runs alone.
+/// Lists the resources: the collections, all protocols and contracts, and one page of runs. Later
+/// pages contain only runs.
 pub(super) async fn list_resources(
     app: &HttpState,
     caller: &Caller,
@@ -83,7 +84,7 @@ pub(super) async fn list_resources(
     Ok((all, page.next))
 }
 
-/// What stands at an address.
+/// Reads the resource at a URI.
 pub(super) async fn read_resource(
     app: &HttpState,
     caller: &Caller,
@@ -148,7 +149,7 @@ fn list_runs_query(cursor: Option<String>) -> runs::ListRunsQuery {
     }
 }
 
-/// A name as a part of an address.
+/// Encodes a name as a segment of a URI.
 fn percent_encode(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for byte in name.bytes() {
@@ -162,7 +163,7 @@ fn percent_encode(name: &str) -> String {
     text
 }
 
-/// A part of an address as the name it stands for; `Empty` where it is none.
+/// Decodes a segment of a URI; `None` if it is malformed.
 fn percent_decode(part: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes();

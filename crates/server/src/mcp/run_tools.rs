@@ -1,4 +1,4 @@
-//! Tools about runs: starting, looking, taking the model's place.
+//! MCP tools for runs: start, inspect, and reply in place of a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,71 +14,73 @@ use crate::http::start::{StartRunRequest, begin_run};
 use crate::http::{ApiError, HttpState, runs};
 use crate::wire::{CursorPage, NextStep, RunRow, RunStatusView};
 
-/// What asks whoever is outside, instead of a model that has an address.
+/// The model name that asks the client for replies instead of calling a model.
 const HUMAN_MODEL: &str = "human";
 
-/// What leaves the choice to the protocol and the server.
+/// The model name that leaves the choice to the protocol and the server.
 const AUTO_MODEL: &str = "auto";
 
-/// What a run is started with.
+/// The properties of a new run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct StartRunParams {
-    /// The protocol by name; that of the folder of work where absent.
+    /// The name of the protocol. Default: the protocol of the workspace.
     protocol: Option<String>,
-    /// The workflow by id; the protocol's default where absent.
+    /// The id of the workflow. Default: the protocol's default workflow.
     workflow: Option<String>,
-    /// What it is given, as `show_protocol` says that its workflow wants it.
+    /// The input of the run, as `show_protocol` describes it for the workflow.
     input: Option<Value>,
-    /// An object that is merged into its first document.
+    /// An object to merge into the initial document.
     #[schema(value_type = Option<Object>)]
     document: Option<Value>,
-    /// Who writes the replies. Absent or `human`: you do, by `next_step` and `submit_reply`. `auto`: whatever models
-    /// the protocol and the server name. Or one model: `openai:NAME`, `anthropic:NAME`, ….
+    /// Who writes the replies. `human`: you do, with `next_step` and `submit_reply`. `auto`: the
+    /// models that the protocol and the server name. Or one model: `openai:NAME`, `anthropic:NAME`,
+    /// …. Default: `human`.
     model: Option<String>,
-    /// A word of your own: the same key twice starts one run, so that a call can be repeated safely.
+    /// An idempotency key of your choice: the same key twice starts one run, so that you can repeat
+    /// a call safely.
     key: Option<String>,
-    /// How many seconds to wait for it to rest: 10 where absent, 25 at most.
+    /// How many seconds to wait for the run to pause, at most 25. Default: 10.
     wait_seconds: Option<u64>,
 }
 
-/// Which runs.
+/// The filter of the list of runs.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ListRunsParams {
-    /// Only with this status: `running`, `waiting`, `halted`, `completed`, `failed`.
+    /// Only runs with this status: `running`, `waiting`, `halted`, `completed`, `failed`.
     status: Option<String>,
-    /// Only of this workflow.
+    /// Only runs of this workflow.
     workflow: Option<String>,
-    /// Where to go on: the `next` of the page before.
+    /// The `next` value of the previous page.
     cursor: Option<String>,
-    /// How many at most: from 1 to 500, 50 where absent.
+    /// Maximum number of items, from 1 to 500. Default: 50.
     limit: Option<usize>,
 }
 
-/// Which run.
+/// Selects a run and a version.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct LookAtRunParams {
     /// The id of the run.
     run: String,
-    /// At which version; as it is now where absent.
+    /// The version of the run. Default: the newest.
     at: Option<u64>,
 }
 
-/// Which part of which document.
+/// Selects a part of a run's document.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ReadDocumentParams {
     /// The id of the run.
     run: String,
-    /// At which version; as it is now where absent.
+    /// The version of the run. Default: the newest.
     at: Option<u64>,
-    /// A JSON Pointer such as `/tasks/0`; the whole document where absent.
+    /// A JSON Pointer such as `/tasks/0`. Default: the whole document.
     pointer: Option<String>,
 }
 
-/// Which run.
+/// Selects a run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NextStepParams {
@@ -86,49 +88,52 @@ struct NextStepParams {
     run: String,
 }
 
-/// A reply. Either `reply` or `text`.
+/// A reply. Set either `reply` or `text`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct SubmitReplyParams {
     /// The id of the run.
     run: String,
-    /// The order that it answers: the `action` that `next_step` gave. Absent where `next_step` asked for a patch.
+    /// The action that the reply answers: the `action` from `next_step`. Leave it out if
+    /// `next_step` asked for a patch.
     action: Option<String>,
-    /// The reply as a JSON value. The easy way.
+    /// The reply as a JSON value. Prefer this over `text`.
     reply: Option<Value>,
-    /// The reply as text, with whatever stands around it; the contract says what may.
+    /// The reply as text, including everything around the JSON object; the contract's intake mode
+    /// determines what is allowed.
     text: Option<String>,
-    /// The `version` that `next_step` gave: a run that has gone on since refuses the reply.
+    /// The `version` from `next_step`. The run refuses the reply if it has a newer version.
     version: Option<u64>,
-    /// A word of your own: the same key twice is one reply, so that a call can be repeated safely.
+    /// An idempotency key of your choice: the same key twice is one reply, so that you can repeat a
+    /// call safely.
     key: Option<String>,
-    /// How many seconds to wait for the run to rest: 10 where absent, 25 at most.
+    /// How many seconds to wait for the run to pause, at most 25. Default: 10.
     wait_seconds: Option<u64>,
 }
 
-/// A part of the list of runs.
+/// A page of the list of runs.
 #[derive(Debug, Serialize, ToSchema)]
 struct ListRunsResult {
-    /// The newest first.
+    /// The runs, newest first.
     items: Vec<RunRow>,
-    /// Where the rest begins: hand it in as `cursor`. Null at the end.
+    /// The cursor of the next page: pass it as `cursor`. Null on the last page.
     next: Option<String>,
 }
 
-/// A place of a document.
+/// A part of a run's document.
 #[derive(Debug, Serialize, ToSchema)]
 struct ReadDocumentResult {
-    /// The run.
+    /// The id of the run.
     run: String,
-    /// The version it is of.
+    /// The version that the value is from.
     version: u64,
-    /// The place.
+    /// The JSON Pointer of the value; empty for the whole document.
     pointer: String,
-    /// What stands there.
+    /// The value at the pointer.
     value: Value,
 }
 
-/// The tools.
+/// Builds the tools of this file.
 pub(super) fn build_tools() -> Vec<McpTool> {
     let told = |name, title, route, effect, says| McpToolSpec {
         name,

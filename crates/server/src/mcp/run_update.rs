@@ -1,4 +1,4 @@
-//! Where a run stands after a tool moved it, with a word on what to do next.
+//! The state of a run after a tool changed it, with advice on what to do next.
 
 use countersign_core::reply::Violation;
 use countersign_core::run::WaitKind;
@@ -10,41 +10,43 @@ use crate::http::ApiError;
 use crate::show::RunOutputView;
 use crate::wire::{ExpectedInput, InputResponse, WaitView, find_expected_input};
 
-/// How long a call waits for a run to rest where nobody says, in seconds.
+/// How long a call waits for a run to pause by default, in seconds.
 pub(super) const DEFAULT_WAIT_SECONDS: u64 = 10;
 
-/// Where the run stands now, and what to do next.
+/// The current state of the run, and what to do next.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub(super) struct McpRunUpdate {
-    /// The run.
+    /// The id of the run.
     run: String,
-    /// How many inputs it has taken.
+    /// The version of the run: the number of inputs it has accepted.
     version: u64,
     /// `running`, `waiting`, `halted`, `completed` or `failed`.
     status: String,
-    /// The phase it stands in.
+    /// The id of the current phase.
     phase: String,
-    /// Whether the reply that was handed in satisfied its contract; null where none was.
+    /// Whether the submitted reply satisfied its contract. Null if no reply was submitted.
     accepted: Option<bool>,
-    /// Everything wrong with the reply, one item a fault: `pointer` is the place in it (empty: the whole), `code`
-    /// the kind of fault, `expected` and `found` what should stand there and what does, `message` all of it in a
-    /// sentence, `hint` what to do.
+    /// Everything that is wrong with the reply, one item per violation: `pointer` is the JSON
+    /// Pointer of the value (empty: the whole reply), `code` the kind of violation, `expected` and
+    /// `found` the required and the actual value, `message` a summary in one sentence, and `hint`
+    /// what to do.
     #[schema(value_type = Vec<Object>)]
     violations: Vec<Violation>,
-    /// What may be handed in now: `reply` (to the order `action`), `patch`, or nothing (null).
+    /// What you can submit now: `reply` (to `action`), `patch`, or null for nothing.
     asks: Option<String>,
-    /// The order that the next reply answers; another one after every reply.
+    /// The action that the next reply answers. It changes after every reply.
     action: Option<String>,
-    /// What it waits for.
+    /// The open waits of the run.
     waits: Vec<WaitView>,
-    /// What it made, once it is completed.
+    /// The output of the run. Empty until the run is completed.
     output: Vec<RunOutputView>,
-    /// What to do next.
+    /// What to do next, in one or two sentences.
     next: String,
 }
 
 impl McpRunUpdate {
-    /// Where a run stands after it took something; `replied` where that was a reply.
+    /// Builds the update from the response to an input; `replied` tells whether that input was a
+    /// reply.
     pub(super) async fn from_input_response(
         caller: &Caller,
         taken: InputResponse,

@@ -1,5 +1,5 @@
-//! What a tool takes and gives, as a JSON Schema of one piece: made of the same types as the description of the
-//! HTTP door, without references, which not every client follows.
+//! The JSON Schemas of tool parameters and results, generated from the same types as the OpenAPI
+//! description. References are inlined, because not every client resolves them.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-/// How deep types stand in types at most; none of ours contains itself.
+/// Maximum nesting of types; no type may contain itself.
 const MAX_DEPTH: usize = 32;
 
-/// Where the description of the HTTP door keeps the types that have names.
+/// Prefix of references to named types in the OpenAPI description.
 const SCHEMAS_PREFIX: &str = "#/components/schemas/";
 
-/// The schema of a type.
+/// Builds the schema of a type, with all references inlined.
 pub(super) fn build_schema<T: ToSchema>() -> JsonObject {
     let mut named = Vec::new();
     T::schemas(&mut named);
     let named: BTreeMap<String, Value> =
         named.into_iter().map(|(name, schema)| (name, json!(schema))).collect();
     let mut whole = inline_refs(json!(T::schema()), &named, MAX_DEPTH);
-    // An object without members has no word about them, and some clients want one.
+    // An object without members has no `properties`, but some clients require it.
     whole.entry("properties").or_insert_with(|| json!({}));
     whole
 }
@@ -32,7 +32,7 @@ fn inline_refs(schema: Value, named: &BTreeMap<String, Value>, deep: usize) -> M
         let meant = reference.strip_prefix(SCHEMAS_PREFIX).and_then(|name| named.get(name));
         let meant = meant.expect("utoipa collects every type that it refers to").clone();
         let mut meant = inline_refs(meant, named, deep - 1);
-        // What is said at the place is more exact than what is said of the type.
+        // The description of the member is more specific than that of its type.
         meant.extend(schema);
         return meant;
     }
@@ -52,7 +52,7 @@ fn inline_refs(schema: Value, named: &BTreeMap<String, Value>, deep: usize) -> M
             (_, old) => old,
         };
     }
-    // What is said of something that may be absent stands in one of two branches; it belongs to both.
+    // For an optional member, the description is in one of two branches, but it applies to both.
     let mut branches = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
     let said = branches.find_map(|branch| branch.get("description")).cloned();
     if let Some(said) = said {

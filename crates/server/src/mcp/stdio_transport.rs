@@ -1,4 +1,5 @@
-//! MCP over standard input and output, for the agent that started this process. Runs are kept going meanwhile.
+//! MCP over standard input and output, for the agent that started this process. A worker in the
+//! process works on runs at the same time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,31 +17,32 @@ use crate::serve::run_worker;
 use crate::service_limits::ServiceLimits;
 use crate::shutdown::ShutdownTrigger;
 
-/// How long steps that are under way may still take once the agent has gone.
+/// How long steps in progress may continue after the agent has disconnected.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
-/// Why nothing can be spoken.
+/// Why the session cannot run.
 #[derive(Debug, Error)]
 pub enum McpStdioError {
-    /// There is no desk to work at.
+    /// The runtime of tenant `local` cannot be opened.
     #[error(transparent)]
     TenantRuntime(#[from] TenantRuntimeError),
-    /// The other side does not speak MCP.
+    /// The client does not speak MCP.
     #[error("no session of MCP: {0}")]
     NoSession(String),
 }
 
-/// What a session over standard input and output is like.
+/// The settings of a session over standard input and output.
 pub struct McpStdioSession {
-    /// The house.
+    /// The store, the memory and the tenant runtimes.
     pub app_state: Arc<AppState>,
-    /// Its keys, which nobody asks for here.
+    /// The API keys, which this transport does not check.
     pub keyring: Arc<Keyring>,
-    /// Whether the agent may say yes or no in a person's place.
+    /// Whether the agent may approve and deny in place of a person.
     pub may_decide: bool,
 }
 
-/// Speaks until the agent closes its side, or the end comes; then what is under way is brought to its end.
+/// Serves the session until the agent closes its side or `end` completes, then waits for the work
+/// in progress.
 pub async fn serve_stdio(
     session: McpStdioSession,
     end: impl Future<Output = ()> + Send,
@@ -71,7 +73,7 @@ pub async fn serve_stdio(
         () = end => Ok(()),
     };
     stop.trigger();
-    // A worker that broke down has nothing left to end.
+    // A worker that panicked needs no further shutdown.
     drop(worker.await);
     spoken
 }
@@ -80,7 +82,7 @@ async fn run_session(door: McpServer) -> Result<(), McpStdioError> {
     let no_session = |error: &dyn std::error::Error| McpStdioError::NoSession(error.to_string());
     let running = match rmcp::serve_server(door, stdio_pipes()).await {
         Ok(running) => running,
-        // An agent that thought better of it.
+        // The agent disconnected before the session started.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(no_session(&error)),
     };

@@ -1,4 +1,4 @@
-//! One tool: what a model reads of it, what it needs, and the operation it stands for.
+//! A tool: its description for models, its required role, and the operation that it calls.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -14,35 +14,35 @@ use super::schema::build_schema;
 use crate::access::{AccessRole, Caller, RoutePolicy, find_route_policy};
 use crate::http::{ApiError, HttpState};
 
-/// What a tool does to the world, for clients that ask before they let it.
+/// The effect of a tool, for clients that ask the user before they call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum McpToolEffect {
-    /// It looks.
+    /// The tool only reads data.
     ReadOnly,
-    /// It adds something that stays.
+    /// The tool adds data.
     Additive,
-    /// It decides something that cannot be taken back.
+    /// The tool makes a decision that cannot be undone.
     Irreversible,
 }
 
-/// What is told of a tool.
+/// The static description of a tool.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct McpToolSpec {
-    /// By which it is called.
+    /// The name that clients call.
     pub(super) name: &'static str,
-    /// For people.
+    /// The title that is shown to people.
     pub(super) title: &'static str,
-    /// The route that does the same: who may use it may use the tool.
+    /// The method and path of the equivalent route, which determines the required role.
     pub(super) route: (&'static str, &'static str),
-    /// What it does to the world.
+    /// The effect of a call.
     pub(super) effect: McpToolEffect,
-    /// For models: when to use it, what comes back, what next.
+    /// The description for models: when to use the tool, what it returns, what to do next.
     pub(super) description: &'static str,
 }
 
 type McpToolFuture = Pin<Box<dyn Future<Output = Result<Value, ApiError>> + Send>>;
 
-/// One tool.
+/// A tool with its schemas and its operation.
 pub(super) struct McpTool {
     spec: McpToolSpec,
     required_role: AccessRole,
@@ -52,7 +52,7 @@ pub(super) struct McpTool {
 }
 
 impl McpTool {
-    /// A tool that stands for an operation.
+    /// Creates a tool that calls `operation`.
     pub(super) fn new<I, O, F>(spec: McpToolSpec, operation: fn(HttpState, Caller, I) -> F) -> Self
     where
         I: DeserializeOwned + ToSchema + Send + 'static,
@@ -78,22 +78,22 @@ impl McpTool {
         Self { spec, required_role, input_schema, output_schema, call: Box::new(call) }
     }
 
-    /// By which it is called.
+    /// The name that clients call.
     pub(super) fn name(&self) -> &'static str {
         self.spec.name
     }
 
-    /// Whether it says yes or no in a person's place.
+    /// Whether the tool approves or denies in place of a person.
     pub(super) fn is_decision(&self) -> bool {
         self.spec.effect == McpToolEffect::Irreversible
     }
 
-    /// Whether somebody with a role may use it.
+    /// Whether a caller with this role may use the tool.
     pub(super) fn is_allowed_for(&self, role: AccessRole) -> bool {
         role >= self.required_role
     }
 
-    /// Does it for a caller who may.
+    /// Calls the tool, after checking the role of the caller.
     pub(super) async fn call(
         &self,
         app: HttpState,
@@ -106,12 +106,12 @@ impl McpTool {
                 format!("`{name}` needs the role `{role}`, and yours is `{}`", caller.role);
             return Err(ApiError::forbidden("role", detail));
         }
-        // A task of its own: one that breaks down ends by itself, and is told.
+        // A separate task, so that a panic becomes an error result.
         let done = tokio::spawn((self.call)(app, caller, arguments)).await;
         done.map_err(|_| ApiError::internal("broke_down", "the server broke down over this call"))?
     }
 
-    /// As clients list it.
+    /// Converts the tool to the type that clients list.
     pub(super) fn to_rmcp_tool(&self) -> rmcp::model::Tool {
         let McpToolSpec { name, title, effect, description: says, .. } = self.spec;
         let annotations = ToolAnnotations::new()

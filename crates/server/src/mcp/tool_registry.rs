@@ -1,4 +1,4 @@
-//! Every tool.
+//! The registry of all MCP tools.
 
 use std::sync::LazyLock;
 
@@ -13,12 +13,12 @@ static TOOLS: LazyLock<Vec<McpTool>> = LazyLock::new(|| {
     all
 });
 
-/// Every tool, in the order they are listed.
+/// Every tool, in the order of the list.
 pub(super) fn tools() -> &'static [McpTool] {
     &TOOLS
 }
 
-/// A tool by name.
+/// Finds a tool by its name.
 pub(super) fn find_tool(name: &str) -> Option<&'static McpTool> {
     tools().iter().find(|tool| tool.name() == name)
 }

@@ -1,10 +1,10 @@
-//! What came in, in a sentence. What became true of it is `progress.rs`.
+//! Describes inputs of a run in a sentence. The command line's `progress.rs` describes events.
 
 use countersign_core::run::{HookAnswer, InputKind, RunStart};
 
 use super::truncate_line;
 
-/// An input in a sentence: what, and from whom.
+/// Describes an input in a sentence, with its author.
 #[must_use]
 pub fn describe_input(what: &InputKind) -> String {
     let noted = |note: &Option<String>| {
@@ -61,7 +61,8 @@ pub fn describe_input(what: &InputKind) -> String {
     }
 }
 
-/// The text that somebody handed in or a model wrote, which spans of violations point into.
+/// Returns the text that a person submitted or a model wrote, which the spans of violations refer
+/// to.
 #[must_use]
 pub fn submitted_text(what: &InputKind) -> Option<&str> {
     match what {

@@ -1,6 +1,7 @@
-//! What every door shows of a run, in words and pictures: HTTP, the web page and the command line alike.
+//! Text and graphs that describe a run, shared by HTTP, MCP, the web page and the command line.
 //!
-//! Not here: reading a store (but for what a run made), colours, a terminal.
+//! Nothing here reads a store, except for the output of a run, and nothing uses colours or a
+//! terminal.
 
 mod truncate;
 mod parking;

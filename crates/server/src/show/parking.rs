@@ -1,9 +1,9 @@
-//! Why nobody works on a run that is due: too many workers ended on it.
+//! Describes why no worker takes a run that is due: too many workers died while working on it.
 
 use countersign_core::run::Timestamp;
 use countersign_store::{MAX_WORKER_DEATHS, RunHead};
 
-/// The sentence for a run that is parked; `Empty` where it is not.
+/// Describes why the run is parked; `None` if it is not.
 #[must_use]
 pub fn describe_parking(head: &RunHead, now: Timestamp) -> Option<String> {
     let (run, version) = (&head.run.id, head.version);

@@ -1,6 +1,6 @@
-//! What a run made: what stands at the places that its workflow calls its output, once it is completed.
+//! The output of a completed run: the values at the pointers that its workflow declares as output.
 //!
-//! Which places these are is the protocol's to say; nothing here knows what they hold.
+//! The protocol declares the pointers; this code knows nothing about the values.
 
 use countersign_core::run::RunEndKind;
 use countersign_runtime::engine::{Engine, EngineError};
@@ -10,20 +10,21 @@ use utoipa::ToSchema;
 
 use super::list_child_runs;
 
-/// One thing that a run made.
+/// One output value of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct RunOutputView {
-    /// The run that made it: the one that was asked for, or a child that it left this to.
+    /// The run that produced the value: the requested run, or one of its children.
     #[schema(example = "k7mw2p")]
     pub run: String,
-    /// The place in that run's document.
+    /// The JSON Pointer of the value in that run's document.
     #[schema(example = "/text")]
     pub at: String,
-    /// What stands there.
+    /// The value at the pointer.
     pub value: Value,
 }
 
-/// What a run made. One whose workflow names no output hands on what its children made.
+/// Collects the output of a run. If its workflow declares no output, collects the output of its
+/// completed children.
 pub async fn collect_outputs(
     engine: &Engine,
     run: &str,

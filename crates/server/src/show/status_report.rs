@@ -1,4 +1,4 @@
-//! Where a run stands and why: everything that is told of its status.
+//! The status of a run with its reasons, collected from its state, log and protocol.
 
 use std::collections::BTreeMap;
 
@@ -11,42 +11,44 @@ use countersign_runtime::engine::InputOutcome;
 
 use super::RunOutputView;
 
-/// Where a run stands.
+/// The status of a run and its reasons.
 pub struct RunStatusReport {
-    /// The run and its protocol.
+    /// The state of the run and its protocol.
     pub outcome: InputOutcome,
-    /// What it made, where it is completed.
+    /// The output of the run; empty until it is completed.
     pub outputs: Vec<RunOutputView>,
-    /// What was spent of what may be.
+    /// The budgets that currently apply.
     pub budgets: Vec<BudgetStatus>,
-    /// Tokens in, tokens out, millionths of the currency.
+    /// Input tokens, output tokens, and cost in millionths of the currency.
     pub usage: (u64, u64, u64),
-    /// Child runs in the order they were asked for, and whether they reached their end.
+    /// Child runs in the order they were started, and whether they completed; `None` while a child
+    /// is running.
     pub children: Vec<(String, Option<bool>)>,
-    /// When it goes on by itself.
+    /// When the run continues without an input; `None` if no timer is set.
     pub wake_at: Option<Timestamp>,
-    /// How long its document is, as JSON.
+    /// The size of the document as JSON, in bytes.
     pub document_bytes: usize,
-    /// Whether the folder has other files now; `Empty` where there is no folder to compare with.
+    /// Whether the files of the protocol folder differ from the run's protocol; `None` if there is
+    /// no folder to compare with.
     pub folder_changed: Option<bool>,
-    /// Why nobody works on it, where too many workers ended on it.
+    /// Why the run is parked, if too many workers died while working on it.
     pub parked: Option<String>,
 }
 
-/// A budget, and what of it is gone.
+/// A budget and how much of it is spent.
 pub struct BudgetStatus {
-    /// `tokens`, or `loops@draft` where it is a phase's.
+    /// The name of the budget: `tokens`, or `loops@draft` for the budget of a phase.
     pub name: String,
-    /// What is gone.
+    /// The amount spent so far.
     pub spent: u64,
-    /// The limit with what was granted.
+    /// The limit, including granted amounts.
     pub limit: u64,
-    /// What of the limit was granted.
+    /// The part of the limit that was granted additionally.
     pub granted: u64,
 }
 
 impl RunStatusReport {
-    /// Puts together what state, log and protocol say.
+    /// Builds the report from state, log and protocol.
     #[must_use]
     pub fn build(
         outcome: InputOutcome,
@@ -84,14 +86,14 @@ impl RunStatusReport {
         }
     }
 
-    /// The same, with the sentence of a parked run.
+    /// Sets the description of a parked run.
     #[must_use]
     pub fn with_parking(self, parked: Option<String>) -> Self {
         Self { parked, ..self }
     }
 }
 
-/// Child runs in the order they were asked for, and whether they reached their end.
+/// Returns the child runs in the order they were started, and whether they completed.
 #[must_use]
 pub fn list_child_runs(run: &str, log: &[RunLogEntry]) -> Vec<(String, Option<bool>)> {
     let (mut children, mut asked) = (Vec::new(), BTreeMap::new());
@@ -112,7 +114,7 @@ pub fn list_child_runs(run: &str, log: &[RunLogEntry]) -> Vec<(String, Option<bo
     children
 }
 
-/// What an order is, in a few words.
+/// Describes a pending action in a few words.
 #[must_use]
 pub fn describe_action(order: &PendingAction) -> String {
     match order {
@@ -125,7 +127,7 @@ pub fn describe_action(order: &PendingAction) -> String {
     }
 }
 
-/// What an effect does, in a few words.
+/// Describes an effect in a few words.
 #[must_use]
 pub fn describe_effect(effect: &EffectCall) -> String {
     match effect {
@@ -137,7 +139,7 @@ pub fn describe_effect(effect: &EffectCall) -> String {
     }
 }
 
-/// What a tool does, in a few words.
+/// Describes a tool call in a few words.
 #[must_use]
 pub fn describe_tool_call(call: &ToolCall) -> String {
     match call {
@@ -148,7 +150,7 @@ pub fn describe_tool_call(call: &ToolCall) -> String {
     }
 }
 
-/// The limits that hold now, the run's and those of the phase it stands in.
+/// Returns the limits that currently apply: those of the run and those of its current phase.
 fn compute_budgets(outcome: &InputOutcome, now: Timestamp) -> Vec<BudgetStatus> {
     let InputOutcome { state, protocol, .. } = outcome;
     let workflow = protocol.workflows.get(&state.workflow);
@@ -176,7 +178,7 @@ fn compute_budgets(outcome: &InputOutcome, now: Timestamp) -> Vec<BudgetStatus> 
     let spending = limits.into_iter().filter_map(|(name, limit)| {
         let granted = state.granted.get(&name).copied().unwrap_or(0);
         let plain = name.split('@').next().unwrap_or(&name);
-        // One that cannot be told now is told when it is asked for.
+        // A limit that cannot be computed now is reported when the run needs it.
         let most =
             limit.amount.resolve_amount(plain, &state.document, &run).ok()?.saturating_add(granted);
         Some(BudgetStatus { spent: spent(&name), limit: most, granted, name })
@@ -184,7 +186,7 @@ fn compute_budgets(outcome: &InputOutcome, now: Timestamp) -> Vec<BudgetStatus> 
     spending.collect()
 }
 
-/// Loops and what is counted inside a step are each phase's own, whoever sets the limit.
+/// Loops and the counts within a step are tracked per phase, no matter where the limit is set.
 fn budget_key(name: &str, state: &RunState) -> String {
     let own = [BuiltinBudget::Loops, BuiltinBudget::ProviderFailures, BuiltinBudget::ToolRounds];
     if own.iter().any(|one| one.as_str() == name) {

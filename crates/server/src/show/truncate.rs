@@ -1,8 +1,8 @@
-//! One line of a text that may be long.
+//! Truncates text to one line.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// One line of at most so many columns; what is cut off shows as `…`.
+/// Returns one line of at most `most` columns; truncated text ends with `…`.
 #[must_use]
 pub fn truncate_line(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,9 +1,9 @@
-//! A wait in words: what an answer looks like, and which command gives it.
+//! Describes waits in words: the expected answer, and the command that gives it.
 
 use countersign_core::run::{RunWait, WaitAnswerShape, WaitKind};
 use serde_json::Value;
 
-/// What an answer looks like; `Empty` where the kind of wait says it all.
+/// Describes the expected answer; `None` if the kind of wait is self-explanatory.
 #[must_use]
 pub fn describe_answer(wait: &RunWait) -> Option<String> {
     Some(match wait.shape.as_ref()? {
@@ -32,7 +32,7 @@ pub fn describe_answer(wait: &RunWait) -> Option<String> {
     })
 }
 
-/// The command that answers.
+/// Returns the command that answers the wait.
 #[must_use]
 pub fn answer_command(run: &str, wait: &RunWait) -> String {
     let id = &wait.id;
@@ -51,7 +51,7 @@ pub fn answer_command(run: &str, wait: &RunWait) -> String {
     }
 }
 
-/// A schema in a few words: enough to write an answer that is probably taken.
+/// Describes a schema in a few words, enough to write an answer that is probably accepted.
 fn describe_schema(schema: &Value) -> String {
     if let Some(members) = schema["enum"].as_array() {
         let told: Vec<String> = members.iter().map(plain_text).collect();

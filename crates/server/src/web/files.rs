@@ -1,4 +1,4 @@
-//! The files of the page, as they lie in the binary. Not here: who asks for them.
+//! The files of the web page, embedded in the binary.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -6,24 +6,24 @@ use std::sync::LazyLock;
 use countersign_core::json::sha256_hex;
 use rust_embed::Embed;
 
-/// Everything in `crates/server/web`. A program that is not optimised reads the folder instead, so that a change
-/// of the page needs no build.
+/// All files of `crates/server/web`. A debug build reads them from the folder instead, so that
+/// changes of the page need no build.
 #[derive(Embed)]
 #[folder = "web/"]
 struct WebFiles;
 
-/// A file of the page.
+/// A file of the web page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebAsset {
-    /// Its bytes.
+    /// The contents of the file.
     pub bytes: Cow<'static, [u8]>,
-    /// What it is.
+    /// The media type of the file.
     pub content_type: &'static str,
-    /// Changes when the bytes do.
+    /// The entity tag, derived from the contents.
     pub etag: String,
 }
 
-/// A file by its path in the folder.
+/// Finds a file by its path in the folder.
 #[must_use]
 pub fn find_asset(path: &str) -> Option<WebAsset> {
     let content_type = content_type(path)?;
@@ -33,8 +33,8 @@ pub fn find_asset(path: &str) -> Option<WebAsset> {
     Some(WebAsset { bytes: file.data, content_type, etag: etag + "\"" })
 }
 
-/// What all files together are known by: it stands in their addresses, so that a browser which has them need
-/// not ask again, and another program has other addresses.
+/// Digest of all files. It is part of their URLs, so that a browser can cache them forever, and
+/// another version of the program has other URLs.
 pub static ASSETS_DIGEST: LazyLock<String> = LazyLock::new(|| {
     let mut all: Vec<_> = asset_paths().collect();
     all.sort_unstable();
@@ -42,8 +42,8 @@ pub static ASSETS_DIGEST: LazyLock<String> = LazyLock::new(|| {
     sha256_hex(&[tagged.collect::<String>().as_bytes()])[..16].to_owned()
 });
 
-/// The page itself. It names the files of this edition, and every script at once: otherwise a browser hears of
-/// each only when it has read the one that wants it.
+/// Renders the page. Its links contain the digest of the files, and it preloads every script:
+/// otherwise a browser discovers each script only after it has parsed the one that imports it.
 #[must_use]
 pub fn render_index() -> Option<WebAsset> {
     let WebAsset { bytes, content_type, .. } = find_asset("index.html")?;
@@ -58,12 +58,12 @@ pub fn render_index() -> Option<WebAsset> {
     Some(WebAsset { bytes: Cow::Owned(page), content_type, etag })
 }
 
-/// The paths of all files.
+/// Lists the paths of all files.
 pub fn asset_paths() -> impl Iterator<Item = Cow<'static, str>> {
     WebFiles::iter()
 }
 
-/// A closed list: a file of a kind that the page does not need is not served.
+/// Returns the media type by file extension. Files with any other extension are not served.
 fn content_type(path: &str) -> Option<&'static str> {
     let (_, ending) = path.rsplit_once('.')?;
     Some(match ending {

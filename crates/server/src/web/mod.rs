@@ -1,5 +1,5 @@
-//! The page in the binary: static files, served with a policy that lets nothing else run. What it shows it asks
-//! of `/v1` as any other client does.
+//! The web page: static files in the binary, served with a security policy that allows only the
+//! page's own scripts. The page gets its data from `/v1`, as any other client does.
 
 mod files;
 mod pages;

@@ -1,4 +1,4 @@
-//! The addresses of the page, and what every answer with a part of it says about itself.
+//! The routes of the web page, and the headers of its responses.
 
 use std::sync::Arc;
 
@@ -17,17 +17,20 @@ use super::{ASSETS_DIGEST, WebAsset, find_asset, render_index};
 use crate::access::{HostPolicy, LocalToken};
 use crate::http::ApiError;
 
-/// What the page may do: run and show its own files, and ask this server. Nothing else, from nowhere else.
+/// The content security policy: the page may run and show its own files and call this server, and
+/// nothing else.
 pub const PAGE_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// What is asked for every time, and answered with 304 until it is another one.
+/// For responses that a browser must revalidate on every use; the server answers 304 while the
+/// contents are unchanged.
 const REVALIDATE: &str = "no-cache";
 
-/// What never changes at its address. A program that is not optimised reads its files anew, and then it may.
+/// For files whose contents never change at their URL. A debug build reads the files from disk,
+/// where they can change.
 const IMMUTABLE: &str =
     if cfg!(debug_assertions) { REVALIDATE } else { "public, max-age=31536000, immutable" };
 
-/// The addresses that are answered with the page; `web/js/core/routes.js` has the same.
+/// The paths that return the page; `web/js/core/routes.js` has the same list.
 pub const PAGE_PATHS: &[&str] = &[
     "/",
     "/inbox",
@@ -45,8 +48,8 @@ pub const PAGE_PATHS: &[&str] = &[
     "/system",
 ];
 
-/// The routes of the page. Whoever calls this server by a name that is not its own gets nothing of it; whoever opens
-/// it with the token has a cookie from then on.
+/// Builds the routes of the page. They reject requests with a foreign `Host` header, and turn a
+/// token in the URL into a cookie.
 pub fn routes(hosts: HostPolicy, token: Option<Arc<LocalToken>>) -> Router {
     let mut router = Router::new().route("/assets/{*path}", get(serve_asset));
     for &page in PAGE_PATHS {
@@ -55,7 +58,7 @@ pub fn routes(hosts: HostPolicy, token: Option<Arc<LocalToken>>) -> Router {
     router.layer(from_fn_with_state(token, take_token)).layer(from_fn_with_state(hosts, check_host))
 }
 
-/// Takes the token out of the address: the browser gets a cookie for it, and the same address without it.
+/// Removes the token from the URL: sets the cookie and redirects to the same URL without the token.
 async fn take_token(
     State(token): State<Option<Arc<LocalToken>>>,
     request: Request,
@@ -96,7 +99,7 @@ async fn serve_asset(Path(path): Path<String>, headers: HeaderMap) -> Response {
     let of_edition =
         path.strip_prefix(ASSETS_DIGEST.as_str()).and_then(|rest| rest.strip_prefix('/'));
     let path = of_edition.unwrap_or(&path);
-    // The page has addresses of its own, and is not to be seen at another.
+    // The page is available only at its own paths.
     let found = find_asset(path).filter(|_| path != "index.html");
     asset_response(found, &headers, if of_edition.is_some() { IMMUTABLE } else { REVALIDATE })
 }

@@ -1,4 +1,4 @@
-//! A verdict on one reply, as it is sent.
+//! The verdict on one reply, as the API sends it.
 
 use countersign_core::contract::Contract;
 use countersign_core::json::{Repair, TextSpan};
@@ -9,36 +9,37 @@ use utoipa::ToSchema;
 
 use super::ContractRef;
 
-/// A verdict on one reply.
+/// The verdict of a contract on one reply.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct AdmissionView {
-    /// `accepted` or `refused`.
+    /// The verdict: `accepted` or `refused`.
     #[schema(example = "accepted")]
     pub verdict: String,
-    /// The contract it was held against.
+    /// The contract that the reply was checked against.
     pub contract: ContractRef,
-    /// The value; null where it was refused.
+    /// The accepted value. Null if the reply was refused.
     pub value: Option<Value>,
-    /// Where the value stands in the text: `[from, to]` in bytes.
+    /// The position of the value in the text: `[from, to]` in bytes. Null if the reply was refused.
     #[schema(value_type = Option<Value>)]
     pub span: Option<TextSpan>,
-    /// What was mended: `{"kind", "class", "span"}`.
+    /// The repairs that were made: `{"kind", "class", "span"}`.
     #[schema(value_type = Vec<Object>)]
     pub repairs: Vec<Repair>,
-    /// Places that were filled with the schema's defaults.
+    /// JSON Pointers of members that were filled with defaults of the schema.
     pub defaults: Vec<String>,
-    /// Everything wrong with it.
+    /// Everything that is wrong with the reply. Empty if it was accepted.
     #[schema(value_type = Vec<Object>)]
     pub violations: Vec<Violation>,
-    /// Rules that were not asked, for want of a state.
+    /// Ids of rules that were not evaluated, because the request contains no state.
     pub unchecked: Vec<String>,
-    /// The text that asks the model again, where it was wanted.
+    /// The text that asks the model to retry. Absent unless it was requested and the reply was
+    /// refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reask: Option<String>,
 }
 
 impl AdmissionView {
-    /// What a contract says of a reply; with the text that asks again, where that is wanted.
+    /// Builds the view from a verdict; `with_reask` adds the text that asks the model to retry.
     #[must_use]
     pub fn from_verdict(
         contract: &Contract,

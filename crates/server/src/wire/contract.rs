@@ -1,4 +1,5 @@
-//! Contracts as they are sent: one line, the whole, the difference of two, and what a provider can take.
+//! Contracts as the API sends them: a row, the whole contract, a comparison, and an export for a
+//! provider.
 
 use countersign_core::contract::{
     self, CompatOutcome, Contract, ContractRule, ExportTarget, ExportedContract,
@@ -7,27 +8,28 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// A contract in one line.
+/// A contract in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ContractRow {
-    /// Its id.
+    /// The id of the contract.
     #[schema(example = "guardian_report")]
     pub id: String,
-    /// Its version.
+    /// The version of the contract.
     pub version: String,
-    /// What it is, in a line.
+    /// A one-line description.
     pub title: String,
-    /// What may stand around the object: `strict`, `fenced`, `tolerant`.
+    /// What may surround the JSON object in a reply: `strict`, `fenced`, `tolerant`.
     pub intake: String,
-    /// Which repairs may be made: `none`, `lossless`, `syntactic`, `guess`.
+    /// The repairs that are allowed: `none`, `lossless`, `syntactic`, `guess`.
     pub repairs: String,
-    /// How many rules it has.
+    /// The number of rules.
     pub rules: usize,
-    /// How it goes on from the version before: `full`, `backward`, `forward`, `none`.
+    /// The declared compatibility with the previous version: `initial`, `full`, `backward`,
+    /// `forward`, `breaking`.
     pub compatibility: String,
-    /// What changed.
+    /// What changed since the previous version.
     pub migration_notes: String,
-    /// The digest of what decides.
+    /// The digest of everything that affects verdicts.
     pub digest: String,
 }
 
@@ -50,56 +52,58 @@ impl From<&Contract> for ContractRow {
 /// A whole contract.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ContractView {
-    /// Its id.
+    /// The id of the contract.
     #[schema(example = "guardian_report")]
     pub id: String,
-    /// Its version.
+    /// The version of the contract.
     pub version: String,
-    /// What it is, in a line.
+    /// A one-line description.
     pub title: String,
-    /// What may stand around the object.
+    /// What may surround the JSON object in a reply: `strict`, `fenced`, `tolerant`.
     pub intake: String,
-    /// Which repairs may be made.
+    /// The repairs that are allowed: `none`, `lossless`, `syntactic`, `guess`.
     pub repairs: String,
-    /// What must hold beyond the schema.
+    /// The rules that a value must satisfy in addition to the schema.
     pub rules: Vec<RuleView>,
-    /// How it goes on from the version before.
+    /// The declared compatibility with the previous version: `initial`, `full`, `backward`,
+    /// `forward`, `breaking`.
     pub compatibility: String,
-    /// What changed.
+    /// What changed since the previous version.
     pub migration_notes: String,
-    /// The digest of what decides.
+    /// The digest of everything that affects verdicts.
     pub digest: String,
-    /// What it is for.
+    /// The purpose of the contract.
     pub description: String,
-    /// What happens to a reply that is refused.
+    /// What happens after a refused reply.
     pub on_violation: OnViolationView,
-    /// The JSON Schema.
+    /// The JSON Schema of accepted values.
     pub schema: Value,
 }
 
-/// What happens to a reply that is refused.
+/// What happens after a refused reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct OnViolationView {
-    /// How often the model is asked again.
+    /// How many times the model may retry.
     pub reask: u32,
-    /// What happens then.
+    /// What happens after the last retry: `fail` (the step fails) or `wait` (a person is asked).
     pub then: String,
 }
 
-/// Something that must hold beyond the schema.
+/// A rule that a value must satisfy in addition to the schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RuleView {
-    /// Its id.
+    /// The id of the rule, unique in the contract.
     pub id: String,
-    /// The places it is asked at, one by one.
+    /// The pattern of the locations at which the rule is evaluated, one by one. Null: once, for the
+    /// whole value.
     pub each: Option<String>,
-    /// When it is asked.
+    /// The condition under which the rule applies. Null: always.
     pub when: Option<String>,
-    /// What must hold.
+    /// The expression that must be true.
     pub then: String,
-    /// The place it points at.
+    /// The JSON Pointer that a violation reports, from the root or from the item.
     pub at: String,
-    /// What it says to whoever broke it.
+    /// The message of a violation.
     pub says: String,
 }
 
@@ -139,14 +143,14 @@ impl From<&ContractRule> for RuleView {
     }
 }
 
-/// A contract by name.
+/// A reference to a contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ContractRef {
-    /// Its id.
+    /// The id of the contract.
     pub id: String,
-    /// Its version.
+    /// The version of the contract.
     pub version: String,
-    /// Its digest.
+    /// The digest of everything that affects verdicts.
     pub digest: String,
 }
 
@@ -157,55 +161,55 @@ impl From<&Contract> for ContractRef {
     }
 }
 
-/// Whether a new version of a contract is compatible.
+/// The compatibility of a new version of a contract with an old one.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ContractDiffView {
-    /// The contract before.
+    /// The old contract.
     pub old: ContractRef,
-    /// The contract after.
+    /// The new contract.
     pub new: ContractRef,
-    /// What was found: `full`, `backward`, `forward`, `none`.
+    /// The compatibility that was found: `full`, `backward`, `forward`, `breaking`.
     pub compatibility: String,
-    /// What the new file declares.
+    /// The compatibility that the new contract file declares.
     pub declared: String,
-    /// Whether something could not be decided.
+    /// Whether a part of the comparison could not be decided.
     pub undecided: bool,
-    /// Does the new one take all that the old one took?
+    /// Whether the new contract accepts everything that the old one accepts.
     pub backward: CompatibilityView,
-    /// Does the old one take all that the new one takes?
+    /// Whether the old contract accepts everything that the new one accepts.
     pub forward: CompatibilityView,
-    /// What changed, by place.
+    /// The changes, by pointer.
     pub changes: Vec<SchemaChangeView>,
 }
 
-/// The answer to one of the two questions. Members that do not belong to it are null.
+/// The result for one direction of a comparison. Members that do not apply are null.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct CompatibilityView {
-    /// `yes`, `no` or `unknown`.
+    /// The result: `yes`, `no` or `unknown`.
     pub answer: String,
-    /// A value that one takes and the other refuses.
+    /// A value that one contract accepts and the other refuses.
     pub witness: Option<Value>,
-    /// The text it must be sent as, where the value alone does not show it.
+    /// The text to send the value as, if the value alone does not show the difference.
     pub text: Option<String>,
-    /// What it is refused for.
+    /// The reasons for which the value is refused.
     pub because: Option<Vec<String>>,
-    /// Why it could not be decided.
+    /// Why the comparison could not be decided.
     pub reason: Option<String>,
 }
 
 /// One change between two contracts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct SchemaChangeView {
-    /// The place in the values; `*` stands for every item.
+    /// The pointer in the values; `*` stands for every item.
     pub pointer: String,
-    /// What kind of change.
+    /// The kind of change.
     pub kind: String,
-    /// The change in a sentence.
+    /// The change, in one sentence.
     pub says: String,
 }
 
 impl ContractDiffView {
-    /// What a comparison of two contracts came to.
+    /// Builds the view from a comparison.
     #[must_use]
     pub fn from_comparison(
         old: &Contract,
@@ -254,42 +258,42 @@ impl From<&CompatOutcome> for CompatibilityView {
     }
 }
 
-/// What a provider can take of a contract, and what only Countersign still enforces.
+/// The form of a contract that a provider accepts, and what only Countersign enforces.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ContractExportView {
-    /// `openai`, `anthropic`, `gemini` or `grammar`.
+    /// The target: `openai`, `anthropic`, `gemini` or `grammar`.
     pub target: String,
-    /// The day of the provider's rules that it follows.
+    /// The date of the provider's rules that the export follows. Null for a grammar.
     pub as_of: Option<String>,
-    /// The schema; null where it is a grammar.
+    /// The JSON Schema. Null if the export is a grammar.
     pub schema: Option<Value>,
-    /// The grammar; null where it is a schema.
+    /// The grammar. Null if the export is a schema.
     pub grammar: Option<String>,
-    /// Places where null means that the field is absent.
+    /// Pointers at which null means that the member is absent.
     pub nullable: Vec<String>,
-    /// Whether it refuses something that the contract takes.
+    /// Whether the export refuses something that the contract accepts.
     pub narrows: bool,
-    /// What it cannot say.
+    /// The parts of the contract that the export cannot express.
     pub losses: Vec<ExportLossView>,
 }
 
-/// Something that an export cannot say.
+/// A part of a contract that an export cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ExportLossView {
-    /// The place in the contract's schema.
+    /// The pointer in the contract's schema.
     pub pointer: String,
-    /// The keyword, or `rule:` and its id, or `limit`.
+    /// The keyword, or `rule:` with the id of a rule, or `limit`.
     pub keyword: String,
-    /// What that does to the export.
+    /// The effect on the export: `widened`, `narrowed`, `untold`, `over limit`.
     pub effect: String,
-    /// What is lost.
+    /// What is lost, in one sentence.
     pub reason: String,
-    /// Who still enforces it.
+    /// Who enforces the lost part: `runtime` or `provider`.
     pub enforced_by: String,
 }
 
 impl ContractExportView {
-    /// What an export came to.
+    /// Builds the view from an export.
     #[must_use]
     pub fn from_export(exported: &ExportedContract, target: ExportTarget) -> Self {
         let losses = exported.losses.iter().map(|loss| ExportLossView {

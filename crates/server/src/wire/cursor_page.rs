@@ -1,14 +1,14 @@
-//! A part of a list, and where the rest begins.
+//! A page of a list, with the cursor of the next page.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A part of a list.
+/// A page of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct CursorPage<T> {
-    /// What there is, in the order of the list.
+    /// The items, in the order of the list.
     pub items: Vec<T>,
-    /// Where the rest begins: hand it in as `cursor`. Absent at the end.
+    /// The cursor of the next page: pass it as `cursor`. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }

@@ -1,27 +1,27 @@
-//! Faults in authors' files, as they are sent.
+//! Diagnostics of protocol and contract files, as the API sends them.
 
 use countersign_core::source::{Diagnostic, DiagnosticSeverity, LineColumn};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// One fault in an author's file.
+/// A diagnostic about one location in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DiagnosticView {
-    /// What kind; `docs/errors` has a page for it.
+    /// The code of the diagnostic; `docs/errors` has a page for each.
     #[schema(example = "unknown_phase")]
     pub code: String,
-    /// `error` or `warning`.
+    /// The severity: `error` or `warning`.
     #[schema(example = "error")]
     pub severity: String,
-    /// The fault in a sentence.
+    /// What is wrong, in one sentence.
     pub message: String,
-    /// The file.
+    /// The name of the file.
     pub file: String,
-    /// The line, from 1.
+    /// The line number, starting at 1.
     pub line: usize,
-    /// The column, from 1.
+    /// The column number, starting at 1.
     pub column: usize,
-    /// What to do, where that is known.
+    /// What to do. Null if there is no suggestion.
     pub hint: Option<String>,
 }
 
@@ -40,23 +40,23 @@ impl From<&Diagnostic> for DiagnosticView {
     }
 }
 
-/// Everything found in a protocol.
+/// The findings of a check of a protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct CheckReport {
-    /// The folder, or the name, that was looked at.
+    /// The folder or the name of the protocol that was checked.
     pub folder: String,
-    /// How many files it has.
+    /// The number of files in the protocol.
     pub files: usize,
-    /// How many findings are errors.
+    /// The number of errors.
     pub errors: usize,
-    /// How many are warnings.
+    /// The number of warnings.
     pub warnings: usize,
-    /// What was found, errors first.
+    /// The findings, errors first.
     pub findings: Vec<DiagnosticView>,
 }
 
 impl CheckReport {
-    /// What was found in a folder, in order.
+    /// Builds the report from diagnostics, and sorts errors first.
     #[must_use]
     pub fn from_diagnostics(folder: String, files: usize, mut found: Vec<Diagnostic>) -> Self {
         found.sort_by_key(|one| (one.severity, one.source.name.clone(), one.span.start));

@@ -1,4 +1,4 @@
-//! Where a run stands after it was given something.
+//! The state of a run after an input.
 
 use countersign_core::reply::Violation;
 use countersign_core::run::RunState;
@@ -9,30 +9,31 @@ use utoipa::ToSchema;
 use super::WaitView;
 use crate::show::RunOutputView;
 
-/// Where a run stands after it was given something.
+/// The state of a run after an input.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct InputResponse {
-    /// The run.
+    /// The id of the run.
     #[schema(example = "k7mw2p")]
     pub run: String,
-    /// Its version now.
+    /// The version of the run after the input.
     pub version: u64,
     /// `running`, `waiting`, `halted`, `completed` or `failed`.
     #[schema(example = "running")]
     pub status: String,
-    /// The phase it stands in.
+    /// The id of the current phase.
     pub phase: String,
-    /// What it waits for.
+    /// The open waits of the run.
     pub waits: Vec<WaitView>,
-    /// What it made, once it is completed.
+    /// The output of the run. Empty until the run is completed.
     pub output: Vec<RunOutputView>,
-    /// Everything wrong with the reply that was handed in; null where it was accepted, or none was.
+    /// Everything that is wrong with the submitted reply. Null if it was accepted or if no reply
+    /// was submitted.
     #[schema(value_type = Option<Vec<Object>>)]
     pub violations: Option<Vec<Violation>>,
 }
 
 impl InputResponse {
-    /// A run after an input.
+    /// Builds the response from the state of a run.
     #[must_use]
     pub fn from_state(
         state: &RunState,
@@ -51,27 +52,27 @@ impl InputResponse {
     }
 }
 
-/// Where a run stands after it was worked on, with its document.
+/// The state of a run with its document, after a command worked on it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct RunResultView {
-    /// The run.
+    /// The id of the run.
     pub run: String,
     /// `running`, `waiting`, `halted`, `completed` or `failed`.
     pub status: String,
-    /// The phase it stands in.
+    /// The id of the current phase.
     pub phase: String,
-    /// Its version.
+    /// The version of the run.
     pub version: u64,
-    /// What it waits for.
+    /// The open waits of the run.
     pub waits: Vec<WaitView>,
-    /// What it made, once it is completed.
+    /// The output of the run. Empty until the run is completed.
     pub output: Vec<RunOutputView>,
-    /// Its document.
+    /// The current document of the run.
     pub document: Value,
 }
 
 impl RunResultView {
-    /// A run as it is.
+    /// Builds the view from the state of a run.
     #[must_use]
     pub fn from_state(state: &RunState, output: Vec<RunOutputView>) -> Self {
         Self {

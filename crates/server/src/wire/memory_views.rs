@@ -1,4 +1,4 @@
-//! Memory as it is sent.
+//! Memory records, packets, builds and erasure reports, as the API sends them.
 
 use std::collections::BTreeMap;
 
@@ -14,38 +14,39 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// What became of what was told.
+/// The results of adding records to memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RememberResponse {
-    /// What is kept now.
+    /// The records that were stored.
     pub kept: Vec<SavedMemoryRow>,
-    /// What the rules refused.
+    /// The records that the rules refused.
     pub refused: Vec<RefusedMemoryRow>,
 }
 
-/// Something that is kept now.
+/// A record that was stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct SavedMemoryRow {
-    /// What it is.
+    /// The kind of record.
     #[schema(example = "event")]
     pub kind: String,
-    /// Its id.
+    /// The id of the record.
     pub id: String,
-    /// Its revision.
+    /// The revision of the record.
     pub revision: u64,
-    /// `kept`, `supported`, `superseded`, `outdated` or `disputed`.
+    /// The outcome: `kept`, `supported`, `superseded`, `outdated` or `disputed`.
     #[schema(example = "kept")]
     pub outcome: String,
-    /// The ids of those it stands beside, before or behind.
+    /// The ids of the related facts: those that the record supports, replaces, disputes, or is
+    /// replaced by.
     pub others: Vec<String>,
 }
 
-/// Something that the rules refused.
+/// A record that the rules refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RefusedMemoryRow {
-    /// Which of several, from 1; null where there was one.
+    /// The number of the record in the request, starting at 1. Null if there was only one.
     pub line: Option<usize>,
-    /// Why.
+    /// The reason, in one sentence.
     pub message: String,
 }
 
@@ -76,18 +77,18 @@ impl From<&IngestedItem> for SavedMemoryRow {
     }
 }
 
-/// A packet of what is remembered.
+/// A composed memory packet.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct PacketView {
-    /// The build that explains it.
+    /// The id of the build that explains the packet.
     pub build: String,
     /// The digest of the packet.
     pub digest: String,
-    /// How many tokens its text is estimated at.
+    /// The estimated number of tokens of the text.
     pub tokens: u64,
-    /// What goes into the prompt.
+    /// The text to put into the prompt.
     pub text: String,
-    /// The packet itself.
+    /// The packet as structured data.
     #[schema(value_type = Object)]
     pub packet: MemoryPacket,
 }
@@ -99,30 +100,30 @@ impl From<&ComposedContext> for PacketView {
     }
 }
 
-/// An event that answers a search.
+/// An event that matches a search.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct MemorySearchHit {
-    /// Its id.
+    /// The id of the event.
     pub id: String,
-    /// The session it belongs to.
+    /// The session the event belongs to.
     pub session: String,
-    /// The run it belongs to.
+    /// The run the event belongs to.
     pub run: String,
-    /// When it happened.
+    /// When the event happened, in Unix milliseconds.
     pub ts: i64,
-    /// Who spoke.
+    /// Who spoke: `user`, `assistant` or `tool`.
     pub role: Value,
-    /// What it is.
+    /// The kind of event, such as `message`.
     pub kind: Value,
-    /// Where it came from.
+    /// The origin of the event, such as `user` or `model`.
     pub origin: Value,
-    /// The name of whoever spoke.
+    /// The name of the speaker. Null if it is unknown.
     pub speaker: Option<String>,
-    /// What was said.
+    /// The text of the event.
     pub text: String,
-    /// How well it answers, in millionths.
+    /// The score of the match, in millionths.
     pub score: i64,
-    /// What the score is made of.
+    /// The components of the score by name, in millionths.
     pub parts: BTreeMap<String, i64>,
 }
 
@@ -145,36 +146,36 @@ impl From<&ScoredRow<MemoryEvent>> for MemorySearchHit {
     }
 }
 
-/// What is in a build and why, and what it cost.
+/// The explanation of a packet build: what it contains and why, and what it cost.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct BuildExplanation {
-    /// Its id.
+    /// The id of the build.
     pub build: String,
-    /// What was asked.
+    /// The request that the packet was composed for.
     #[schema(value_type = Object)]
     pub request: Value,
-    /// The whole policy.
+    /// The complete memory policy.
     #[schema(value_type = Object)]
     pub policy: Value,
-    /// Who counted the tokens.
+    /// The tokenizer that counted the tokens.
     pub tokenizer: String,
-    /// The digest of the packet then.
+    /// The digest of the packet at the time of the build.
     pub digest: String,
-    /// Whether composing it again gives the same bytes.
+    /// Whether composing the packet again gives the same bytes.
     pub same: bool,
-    /// What each section cost, and what gave way.
+    /// The cost of each section, and what was dropped to fit the budget.
     #[schema(value_type = Object)]
     pub budget_report: Value,
-    /// What is in and by which rule, what is not and why not.
+    /// What the packet contains and by which rule, and what was left out and why.
     #[schema(value_type = Object)]
     pub explain: Value,
-    /// Every row that was looked at.
+    /// Every record that was considered.
     #[schema(value_type = Vec<Object>)]
     pub rows: Value,
 }
 
 impl BuildExplanation {
-    /// A build, beside the packet that it gives now.
+    /// Builds the explanation from a build and the packet that it gives now.
     #[must_use]
     pub fn from_build(build: &PacketBuild, packet: &MemoryPacket) -> Self {
         Self {
@@ -191,62 +192,63 @@ impl BuildExplanation {
     }
 }
 
-/// A build that was composed again.
+/// The result of replaying a packet build.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct BuildReplay {
-    /// Its id.
+    /// The id of the build.
     pub build: String,
-    /// Whether that gave the same bytes.
+    /// Whether the replay gave the same bytes.
     pub same: bool,
-    /// The digest of then.
+    /// The digest of the packet at the time of the build.
     pub digest: String,
-    /// How many bytes, where they are the same.
+    /// The size of the packet in bytes, if it is the same. Null otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<usize>,
-    /// The digest of now, where they are not.
+    /// The digest of the replayed packet, if it differs. Null otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
-    /// The other policy, where one was named.
+    /// The other policy. Null if the request named none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
-    /// What that gives.
+    /// The packet under the other policy. Null if the request named none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other: Option<AlternativePacket>,
-    /// The difference of the packets, as an RFC 6902 patch.
+    /// The difference between the packets, as an RFC 6902 patch. Null if the request named no other
+    /// policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<Object>>)]
     pub difference: Option<Value>,
 }
 
-/// What another policy gives.
+/// A packet that was composed under another policy.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct AlternativePacket {
     /// The digest of the packet.
     pub digest: String,
-    /// The packet.
+    /// The packet as structured data.
     #[schema(value_type = Object)]
     pub packet: MemoryPacket,
-    /// What goes into the prompt.
+    /// The text to put into the prompt.
     pub text: String,
 }
 
 impl BuildReplay {
-    /// It gave the same bytes.
+    /// Builds the result of a replay that gave the same bytes.
     #[must_use]
     pub fn new_identical(build: &PacketBuild, bytes: usize) -> Self {
         Self { bytes: Some(bytes), ..Self::new(build, true) }
     }
 
-    /// It gave others.
+    /// Builds the result of a replay that gave other bytes.
     #[must_use]
     pub fn new_changed(build: &PacketBuild, now: String) -> Self {
         Self { now: Some(now), ..Self::new(build, false) }
     }
 
-    /// What another policy makes different.
+    /// Builds the comparison with another policy.
     ///
     /// # Errors
-    /// Where the other packet cannot be written as text.
+    /// When the other packet cannot be rendered as text.
     pub fn new_under_policy(
         build: &PacketBuild,
         before: &MemoryPacket,
@@ -277,14 +279,14 @@ impl BuildReplay {
     }
 }
 
-/// What was erased.
+/// The result of erasing memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ForgetResponse {
-    /// How many rows, by table.
+    /// The number of erased rows by table.
     pub rows: BTreeMap<String, u64>,
-    /// Facts that others vouch for too, and that stay without them.
+    /// Ids of facts that remain because evidence of other users supports them too.
     pub shared: Vec<String>,
-    /// Of how many ids a hash stays, so that nothing comes back.
+    /// The number of erased ids whose hash is kept, so that an import does not restore them.
     pub tombstones: u64,
 }
 

@@ -1,8 +1,8 @@
-//! What is sent: one type for one shape, whichever door it leaves by. `--json` of the command line and the
-//! bodies of HTTP are these.
+//! The types that the API sends: one type for each shape, shared by HTTP, MCP and the command
+//! line's `--json`.
 //!
-//! A member may be added; one that is there keeps its meaning. Moments are milliseconds since 1970, UTC.
-//! Not here: what is stored (the core's), what decides.
+//! New members may be added; existing ones keep their meaning. Timestamps are Unix milliseconds.
+//! The stored formats are in the core crate.
 
 mod cursor_page;
 mod wait;

@@ -1,4 +1,4 @@
-//! What a run asks for, for whoever takes the model's place.
+//! What a run asks for, for a client that replies in place of a model.
 
 use countersign_core::contract::Contract;
 use countersign_core::run::{
@@ -13,46 +13,47 @@ use utoipa::ToSchema;
 
 use super::WaitView;
 
-/// What a run asks for. Members that do not belong to what is asked for are null.
+/// What a run asks for. Members that do not apply are null.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct NextStep {
-    /// The run.
+    /// The id of the run.
     #[schema(example = "k7mw2p")]
     pub run: String,
-    /// Its version: `If-Match` when something is handed in.
+    /// The version of the run: send it as `If-Match` with your input.
     pub version: u64,
     /// `running`, `waiting`, `halted`, `completed` or `failed`.
     pub status: String,
-    /// The phase it stands in.
+    /// The id of the current phase.
     pub phase: String,
-    /// What it waits for.
+    /// The open waits of the run.
     pub waits: Vec<WaitView>,
-    /// Which gates are closed, and why.
+    /// The closed gates and their reasons.
     #[schema(value_type = Vec<Object>)]
     pub closed_gates: Vec<ClosedGate>,
-    /// The build of memory that the prompt shows.
+    /// The id of the memory build that the prompt contains.
     pub build: Option<String>,
-    /// `reply`: a model is asked. `patch`: whatever opens a way may be handed in. Null: nothing is asked for.
+    /// `reply`: the run asks for a model's reply. `patch`: the run accepts a patch that opens a
+    /// transition. Null: the run asks for nothing.
     pub asks: Option<String>,
-    /// The order that a reply answers.
+    /// The action that a reply answers.
     pub action: Option<String>,
-    /// The agent that is asked.
+    /// The id of the agent that the prompt is for.
     pub agent: Option<String>,
-    /// Which try it is.
+    /// The number of the attempt, starting at 1.
     pub attempt: Option<u32>,
-    /// The model that is meant; null where nobody names one.
+    /// The model that the protocol or the run names. Null if none is named.
     pub model: Option<String>,
-    /// Which packet it gets.
+    /// The kind of memory packet in the prompt.
     pub purpose: Option<String>,
-    /// What the reply must satisfy.
+    /// The contract that the reply must satisfy.
     pub contract: Option<StepContract>,
-    /// Tools the reply may ask for instead.
+    /// The tools that a reply may call instead.
     pub tools: Option<Vec<String>>,
-    /// What of the document is shown.
+    /// The part of the document that the prompt shows.
     pub packet: Option<Value>,
-    /// Agent, packet, rules and contract, as the model reads them.
+    /// The system prompt: agent, packet, rules and contract.
     pub system: Option<String>,
-    /// What is asked, and what was said since: `{"role", "text"}`.
+    /// The messages of the conversation so far: `{"role", "text"}`.
     #[schema(value_type = Option<Vec<Object>>)]
     pub turns: Option<Vec<PromptMessage>>,
 }
@@ -60,31 +61,31 @@ pub struct NextStep {
 /// The contract of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct StepContract {
-    /// Its id.
+    /// The id of the contract.
     pub id: String,
-    /// Its version.
+    /// The version of the contract.
     pub version: String,
-    /// Its digest.
+    /// The digest of everything that affects verdicts.
     pub digest: String,
-    /// What may stand around the object.
+    /// What may surround the JSON object in a reply: `strict`, `fenced`, `tolerant`.
     pub intake: String,
-    /// The JSON Schema.
+    /// The JSON Schema of accepted replies.
     pub schema: Value,
-    /// What must hold beyond the schema.
+    /// The rules that a reply must satisfy in addition to the schema.
     pub rules: Vec<StepRule>,
 }
 
-/// A rule, as far as somebody must know it who wants to satisfy it.
+/// A rule, as far as the author of a reply needs to know it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct StepRule {
-    /// Its id.
+    /// The id of the rule.
     pub id: String,
-    /// What it says.
+    /// The message of a violation.
     pub says: String,
 }
 
 impl NextStep {
-    /// What a run asks for now. A model that is asked is reminded first.
+    /// Loads what a run asks for now. Adds memory to the prompt of a model.
     pub async fn load(engine: &Engine, live: &LiveRun) -> Self {
         let state = &live.state;
         match render_prompt(&live.protocol, state) {
@@ -143,7 +144,7 @@ impl NextStep {
         }
     }
 
-    /// The same as a person reads it.
+    /// Renders the step as text for a person.
     #[must_use]
     pub fn render_text(&self) -> String {
         let Self { run, status, phase, .. } = self;
@@ -206,19 +207,19 @@ impl StepContract {
     }
 }
 
-/// What somebody outside may hand in.
+/// An input that a client outside may submit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExpectedInput {
-    /// A reply in a model's place.
+    /// A reply in place of a model.
     Reply {
-        /// To which order.
+        /// The action that the reply answers.
         action: String,
     },
-    /// A patch that opens a way.
+    /// A patch that opens a transition.
     Patch,
 }
 
-/// What somebody outside may hand in now; `Empty` where that is nothing.
+/// Returns what a client may submit now; `None` if the run expects nothing.
 #[must_use]
 pub fn find_expected_input(state: &RunState) -> Option<ExpectedInput> {
     let mut orders = state.pending.iter();
@@ -228,7 +229,7 @@ pub fn find_expected_input(state: &RunState) -> Option<ExpectedInput> {
     }
 }
 
-/// Whether a change by hand is all that a run asks for. Where somebody is asked for more, that comes first.
+/// Whether the run expects nothing but a manual patch. Other waits have precedence.
 fn is_patch_open(state: &RunState) -> bool {
     let by_hand = |kind: WaitKind| matches!(kind, WaitKind::Work | WaitKind::Trouble);
     let idle = state.pending.is_empty() && state.end.is_none();

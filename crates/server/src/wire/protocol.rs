@@ -1,4 +1,4 @@
-//! Protocols as they are sent: what this house offers, and what each says.
+//! Protocols as the API sends them: the list of protocols, and a whole protocol.
 
 use countersign_core::protocol::{Protocol, WorkflowDefinition, WorkflowPhase};
 use serde::Serialize;
@@ -11,110 +11,111 @@ use crate::show::graph::{describe_gate, describe_work};
 /// A protocol in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ProtocolRow {
-    /// By which it is named.
+    /// The name of the protocol.
     #[schema(example = "demo")]
     pub name: String,
-    /// The version in its index; null where it does not load.
+    /// The version in the protocol's index. Null if the protocol does not load.
     pub version: Option<String>,
-    /// What it does, in a line.
+    /// A one-line description.
     pub about: String,
-    /// `folder`: the one of the folder of work. `shipped`: it comes with the program.
+    /// The origin: `folder` (in the workspace) or `shipped` (part of the program).
     #[schema(example = "shipped")]
     pub origin: String,
-    /// The digest of its files.
+    /// The digest of the protocol's files.
     pub digest: String,
-    /// The workflow that is meant when none is named; null where it does not load.
+    /// The workflow that is used if none is named. Null if the protocol does not load.
     pub default_workflow: Option<String>,
-    /// Its workflows by id.
+    /// The ids of the workflows. Empty if the protocol does not load.
     pub workflows: Vec<String>,
-    /// How many faults hinder it from loading.
+    /// The number of errors that prevent the protocol from loading.
     pub errors: usize,
 }
 
 /// A whole protocol.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ProtocolView {
-    /// By which it is named.
+    /// The name of the protocol.
     #[schema(example = "demo")]
     pub name: String,
-    /// The version in its index; null where it does not load.
+    /// The version in the protocol's index. Null if the protocol does not load.
     pub version: Option<String>,
-    /// What it does.
+    /// A description of the protocol.
     pub about: String,
-    /// `folder` or `shipped`.
+    /// The origin: `folder` or `shipped`.
     pub origin: String,
-    /// The digest of its files.
+    /// The digest of the protocol's files.
     pub digest: String,
-    /// The workflow that is meant when none is named.
+    /// The workflow that is used if none is named. Null if the protocol does not load.
     pub default_workflow: Option<String>,
-    /// The model that is meant when nobody names one.
+    /// The model that is used if none is named. Null if the protocol sets no default.
     pub default_model: Option<String>,
-    /// Its workflows.
+    /// The workflows of the protocol.
     pub workflows: Vec<WorkflowView>,
-    /// Its agents by id.
+    /// The ids of the agents.
     pub agents: Vec<String>,
-    /// What `check` finds, errors first.
+    /// The findings of `check`, errors first.
     pub findings: Vec<DiagnosticView>,
-    /// Its files by path.
+    /// The paths of the protocol's files.
     pub files: Vec<String>,
 }
 
-/// A workflow.
+/// A workflow of a protocol.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct WorkflowView {
-    /// Unique in the protocol.
+    /// The id of the workflow, unique in the protocol.
     pub id: String,
-    /// A name for people.
+    /// The display name of the workflow.
     pub name: Option<String>,
-    /// What it does.
+    /// A description of the workflow.
     pub description: Option<String>,
-    /// What its runs are started with; null where an object is merged into the first document.
+    /// The input that runs start with. Null if a run instead takes an object that is merged into
+    /// the initial document.
     pub input: Option<WorkflowInputView>,
-    /// The places of the document that a run gives in the end.
+    /// JSON Pointers of the document values that are the output of a run.
     pub output: Vec<String>,
-    /// Its phases; a run begins in the first.
+    /// The phases of the workflow; a run starts in the first.
     pub phases: Vec<PhaseView>,
-    /// Its ways.
+    /// The transitions of the workflow.
     pub transitions: Vec<TransitionView>,
 }
 
-/// What a run is started with.
+/// The input that a run starts with.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct WorkflowInputView {
-    /// What is asked of a person.
+    /// The question that asks a person for the input.
     pub question: Option<String>,
-    /// What it must satisfy.
+    /// The JSON Schema of the input.
     pub schema: Value,
 }
 
-/// A phase.
+/// A phase of a workflow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PhaseView {
-    /// Unique in the workflow.
+    /// The id of the phase, unique in the workflow.
     pub id: String,
-    /// A name for people.
+    /// The display name of the phase.
     pub name: Option<String>,
-    /// What happens in it.
+    /// A description of the phase.
     pub description: Option<String>,
-    /// What is done in it, in a few words.
+    /// The work of the phase, in a few words. Null if it has none.
     pub work: Option<String>,
-    /// Whether it ends the run.
+    /// Whether entering the phase ends the run.
     pub terminal: bool,
 }
 
-/// A way from phase to phase.
+/// A transition from one phase to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct TransitionView {
-    /// The phase that is left.
+    /// The phase that the transition leaves.
     pub from: String,
-    /// The phase that is entered.
+    /// The phase that the transition enters.
     pub to: String,
-    /// What must hold, in words; null where it is open.
+    /// The gate of the transition, in words. Null if the transition is always open.
     pub gate: Option<String>,
 }
 
 impl WorkflowView {
-    /// A workflow of a protocol.
+    /// Builds the view of a workflow of a protocol.
     #[must_use]
     pub fn from_workflow(protocol: &Protocol, workflow: &WorkflowDefinition) -> Self {
         let language =

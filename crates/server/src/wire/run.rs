@@ -1,4 +1,4 @@
-//! A run in a list.
+//! A run in a list, as the API sends it.
 
 use countersign_core::run::Timestamp;
 use countersign_store::RunHead;
@@ -10,38 +10,39 @@ use crate::show::describe_parking;
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RunRow {
-    /// Its id.
+    /// The id of the run.
     #[schema(example = "k7mw2p")]
     pub run: String,
-    /// Its workflow.
+    /// The id of the workflow.
     pub workflow: String,
-    /// The phase it stands in.
+    /// The id of the current phase.
     pub phase: String,
     /// `running`, `waiting`, `halted`, `completed` or `failed`.
     #[schema(example = "waiting")]
     pub status: String,
-    /// How many inputs it has taken.
+    /// The version of the run: the number of inputs it has accepted.
     pub version: u64,
-    /// How many events it has.
+    /// The number of events in the log.
     pub events: u64,
-    /// When it began.
+    /// When the run was created, in Unix milliseconds.
     pub created_at: i64,
-    /// When it last changed.
+    /// When the run last changed, in Unix milliseconds.
     pub updated_at: i64,
-    /// When it goes on by itself.
+    /// When the run continues without an input, in Unix milliseconds. Null if no timer is set.
     pub wake_at: Option<i64>,
-    /// Why it stands where it stands, in a line.
+    /// The reason for the current status, in one line.
     pub summary: String,
-    /// Whether nobody works on it, because three workers ended while working on this version.
+    /// Whether the run is parked: no worker takes it, because three workers died while working on
+    /// this version.
     pub parked: bool,
-    /// The digest of its protocol.
+    /// The digest of the run's protocol.
     pub protocol: String,
-    /// The last hash of its log.
+    /// The last hash of the run's log.
     pub hash: String,
 }
 
 impl RunRow {
-    /// A run as a list shows it at a time.
+    /// Builds the row from the head of a run at the time `now`.
     #[must_use]
     pub fn new(head: RunHead, now: Timestamp) -> Self {
         let parking = describe_parking(&head, now);

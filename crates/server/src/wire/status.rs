@@ -1,4 +1,4 @@
-//! Where a run stands and why, as it is sent.
+//! The status of a run with its reasons, as the API sends it.
 
 use std::collections::BTreeSet;
 
@@ -12,151 +12,157 @@ use utoipa::ToSchema;
 use super::WaitView;
 use crate::show::{RunOutputView, RunStatusReport, describe_action};
 
-/// Where a run stands, and why.
+/// The status of a run, and its reasons.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct RunStatusView {
-    /// Its id.
+    /// The id of the run.
     #[schema(example = "k7mw2p")]
     pub run: String,
-    /// Its workflow.
+    /// The id of the workflow.
     pub workflow: String,
     /// `running`, `waiting`, `halted`, `completed` or `failed`.
     #[schema(example = "waiting")]
     pub status: String,
-    /// The phase it stands in.
+    /// The id of the current phase.
     pub phase: String,
-    /// Its name for people.
+    /// The display name of the current phase.
     pub phase_name: Option<String>,
-    /// Since when.
+    /// When the run entered the phase, in Unix milliseconds.
     #[schema(value_type = i64)]
     pub entered_at: Timestamp,
-    /// How many inputs it has taken.
+    /// The version of the run: the number of inputs it has accepted.
     pub version: u64,
-    /// How many events it has.
+    /// The number of events in the log.
     pub events: u64,
-    /// When it began.
+    /// When the run was created, in Unix milliseconds.
     #[schema(value_type = i64)]
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the run last changed, in Unix milliseconds.
     #[schema(value_type = i64)]
     pub updated_at: Timestamp,
-    /// When it goes on by itself.
+    /// When the run continues without an input, in Unix milliseconds. Null if no timer is set.
     #[schema(value_type = Option<i64>)]
     pub next_alarm: Option<Timestamp>,
-    /// How it ended.
+    /// How the run ended. Null while it has not.
     pub end: Option<RunEndView>,
-    /// Who stopped it.
+    /// Who halted the run. Null if it is not halted.
     pub halted: Option<HaltView>,
-    /// Why nobody works on it: three workers ended while working on this version. `resume` lets it go on.
+    /// Why the run is parked: three workers died while working on this version. `resume` releases
+    /// it. Null if it is not parked.
     pub parked: Option<String>,
-    /// What it cannot get past: `{"by": "budget", "budget", "limit"}`, `refused`, `no_ticket`, `trouble`.
+    /// What blocks the run: `{"by": "budget", "budget", "limit"}`, `refused`, `no_ticket`,
+    /// `trouble`. Null if nothing does.
     #[schema(value_type = Option<Object>)]
     pub blocked: Option<BlockReason>,
-    /// What it made, once it is completed.
+    /// The output of the run. Empty until the run is completed.
     pub output: Vec<RunOutputView>,
-    /// What it waits for.
+    /// The open waits of the run.
     pub waits: Vec<WaitView>,
-    /// Which gates are closed, and why: `{"way", "to", "reason", "attempts", "again_at"}`.
+    /// The closed gates and their reasons: `{"way", "to", "reason", "attempts", "again_at"}`; `way`
+    /// is the index of the transition in the workflow.
     #[schema(value_type = Vec<Object>)]
     pub closed_gates: Vec<ClosedGate>,
-    /// What is out.
+    /// The actions that are not complete yet.
     pub pending: Vec<PendingActionRow>,
-    /// What was spent of what may be.
+    /// The budgets that currently apply, and how much of each is spent.
     pub budgets: Vec<BudgetView>,
-    /// The model that is asked, whatever agents and index say.
+    /// The model that overrides those of the protocol. Null if the protocol decides.
     pub model: Option<String>,
-    /// How many times models were asked.
+    /// The number of model calls.
     pub model_calls: u64,
-    /// Tokens that went to models.
+    /// The number of tokens sent to models.
     pub input_tokens: u64,
-    /// Tokens that came from them.
+    /// The number of tokens received from models.
     pub output_tokens: u64,
-    /// Millionths of the currency.
+    /// The cost of all model calls, in millionths of the currency.
     pub cost: u64,
-    /// How the last accepted reply came to be: `{"phase", "attempt", "repairs"}`.
+    /// The last accepted reply: `{"phase", "attempt", "repairs"}`. Null if there is none.
     #[schema(value_type = Option<Object>)]
     pub last_reply: Option<LastReply>,
-    /// The run that waits for it: `{"run", "action"}`.
+    /// The parent run that waits for this one: `{"run", "action"}`. Null if there is none.
     #[schema(value_type = Option<Object>)]
     pub parent: Option<ParentRun>,
-    /// The runs it started.
+    /// The child runs that this run started.
     pub children: Vec<ChildRunRow>,
-    /// What it was forked from: `{"run", "version", "hash"}`.
+    /// The run that this one was forked from: `{"run", "version", "hash"}`. Null if it is not a
+    /// fork.
     #[schema(value_type = Option<Object>)]
     pub fork: Option<ForkOrigin>,
-    /// How long its document is, as JSON.
+    /// The size of the document as JSON, in bytes.
     pub document_bytes: usize,
-    /// What it is pinned to.
+    /// The protocol that the run is pinned to.
     pub protocol: ProtocolRef,
-    /// The tickets it holds.
+    /// The tickets that the run holds.
     pub tickets: BTreeSet<String>,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RunEndView {
-    /// `completed`, `failed` or `cancelled`.
+    /// The kind of end: `completed`, `failed` or `cancelled`.
     #[schema(value_type = String)]
     pub how: RunEndKind,
-    /// Why.
+    /// The reason. Null if none was given.
     pub reason: Option<String>,
 }
 
-/// Who stopped a run.
+/// Who halted a run, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct HaltView {
-    /// Who.
+    /// The user who halted the run.
     pub by: String,
-    /// Why.
+    /// The reason. Null if none was given.
     pub reason: Option<String>,
 }
 
-/// An order that is out.
+/// An action that is not complete yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PendingActionRow {
-    /// Its id.
+    /// The id of the action.
     pub action: String,
-    /// What kind: `model`, `effect`, `tool`, `hook`, `child`, `tell`.
+    /// The kind of action: `model`, `effect`, `tool`, `hook`, `child`, `tell`.
     pub kind: String,
-    /// In a few words.
+    /// A short description of the action.
     pub what: String,
-    /// Not before.
+    /// The earliest time to perform the action, in Unix milliseconds. Null if it can be performed
+    /// now.
     #[schema(value_type = Option<i64>)]
     pub not_before: Option<Timestamp>,
 }
 
-/// A budget, and what of it is gone.
+/// A budget, and how much of it is spent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct BudgetView {
-    /// `tokens`, or `loops@draft` where it is a phase's.
+    /// The name of the budget: `tokens`, or `loops@draft` for the budget of a phase.
     pub name: String,
-    /// What is gone.
+    /// The amount spent so far.
     pub spent: u64,
-    /// The limit, with what was granted.
+    /// The limit, including granted amounts.
     pub limit: u64,
-    /// What of it was granted.
+    /// The part of the limit that was granted additionally.
     pub granted: u64,
 }
 
-/// A run that a run started.
+/// A child run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ChildRunRow {
-    /// Its id.
+    /// The id of the child run.
     pub run: String,
-    /// `open`, `completed` or `failed`.
+    /// The status of the child: `open`, `completed` or `failed`.
     pub status: String,
 }
 
-/// What a run is pinned to.
+/// The protocol that a run is pinned to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ProtocolRef {
-    /// The name in its index.
+    /// The name in the protocol's index.
     pub name: String,
-    /// The version in its index.
+    /// The version in the protocol's index.
     pub version: String,
-    /// The digest of its files.
+    /// The digest of the protocol's files.
     pub digest: String,
-    /// Whether the folder has other files now; null where there is no folder to compare with.
+    /// Whether the files of the protocol folder have changed since. Null if there is no folder to
+    /// compare with.
     pub folder_changed: Option<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! The proof of a run as it is sent: what held, or where it does not.
+//! The result of verifying a run, as the API sends it.
 
 use std::time::Instant;
 
@@ -13,35 +13,36 @@ use utoipa::ToSchema;
 
 use crate::show::truncate_line;
 
-/// Whether a run is what its log says.
+/// Whether the stored run agrees with its log.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct VerificationView {
-    /// The run.
+    /// The id of the run.
     #[schema(example = "k7mw2p")]
     pub run: String,
     /// Whether everything agrees.
     pub good: bool,
-    /// How many events were read.
+    /// The number of events that were read. Absent after a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<u64>,
-    /// How many inputs were decided again.
+    /// The number of inputs that were decided again. Absent after a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub versions: Option<u64>,
-    /// The last hash: keep it elsewhere, and nobody can exchange the whole history.
+    /// The last hash of the log. Store it elsewhere to detect a replacement of the whole history.
+    /// Absent after a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
-    /// How long it took.
+    /// The duration of the verification, in seconds. Absent after a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// How fast that was.
+    /// The number of events verified per second. Absent after a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events_per_second: Option<u64>,
-    /// The first place that does not agree.
+    /// The first location that does not agree. Absent if everything agrees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
 }
 
-/// Proves all that is kept of a run.
+/// Verifies everything that the store has of a run.
 pub async fn verify_and_report(
     engine: &Engine,
     run: &str,
@@ -49,7 +50,8 @@ pub async fn verify_and_report(
     let began = Instant::now();
     let proved = match verify_stored_run(engine, run).await {
         Ok(proved) => proved.map_err(|flaw| describe_flaw(&flaw)),
-        // A log that cannot be read, or a protocol that cannot decide again: that is an answer too.
+        // A log that cannot be read, or a protocol that cannot decide again, is a failed
+        // verification and not an error of the request.
         Err(
             error @ (EngineError::ProtocolUnavailable { .. }
             | EngineError::Corrupt { .. }
@@ -83,7 +85,8 @@ pub async fn verify_and_report(
     })
 }
 
-/// A fault in words. Where a decision comes out otherwise, only what differs is shown, not two whole events.
+/// Describes a failure. If a decision differs, shows only the differences instead of two whole
+/// events.
 fn describe_flaw(flaw: &IntegrityError) -> String {
     let IntegrityError::Log(VerificationError::Differs {
         version,

@@ -1,4 +1,4 @@
-//! Versions of a run and their events, as they are sent.
+//! Versions of a run and their events, as the API sends them.
 
 use countersign_core::run::{InputKind, RunEvent, RunLogEntry, Timestamp};
 use serde::Serialize;
@@ -6,28 +6,28 @@ use utoipa::ToSchema;
 
 use crate::show::input_text;
 
-/// One version of a run: what came in, from whom, and what became true of it.
+/// One version of a run: an input, its author, and the resulting events.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct VersionRow {
-    /// Which.
+    /// The number of the version, starting at 1.
     pub version: u64,
-    /// When.
+    /// When the version was created, in Unix milliseconds.
     #[schema(value_type = i64)]
     pub time: Timestamp,
-    /// Its link in the chain.
+    /// The hash of the version in the chain of the log.
     pub hash: String,
-    /// What came in, in a sentence.
+    /// The input, described in one sentence.
     pub said: Option<String>,
-    /// What came in, whole; `input` names its kind.
+    /// The complete input; its member `input` names the kind.
     #[schema(value_type = Option<Object>)]
     pub input: Option<InputKind>,
-    /// What became true; `event` names the kind of each.
+    /// The resulting events; the member `event` names the kind of each.
     #[schema(value_type = Vec<Object>)]
     pub events: Vec<RunEvent>,
 }
 
 impl VersionRow {
-    /// A version out of its entry and its opened events.
+    /// Builds the row from a log entry and its decoded events.
     #[must_use]
     pub fn from_entry(entry: &RunLogEntry, events: Vec<RunEvent>) -> Self {
         let (mut input, mut rest) = (None, Vec::with_capacity(events.len()));
@@ -49,27 +49,27 @@ impl VersionRow {
     }
 }
 
-/// One event with everything that is kept of it.
+/// One event, with its position in the log.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct EventRow {
-    /// Its place in the log, from 1.
+    /// The sequence number in the log, starting at 1.
     pub seq: u64,
-    /// The version it belongs to.
+    /// The version that the event belongs to.
     pub version: u64,
-    /// When.
+    /// When the version was created, in Unix milliseconds.
     #[schema(value_type = i64)]
     pub time: Timestamp,
-    /// What kind it is.
+    /// The kind of event.
     pub kind: String,
-    /// The link of its version in the chain.
+    /// The hash of the version in the chain of the log.
     pub hash: String,
-    /// The event itself.
+    /// The complete event.
     #[schema(value_type = Object)]
     pub event: RunEvent,
 }
 
 impl EventRow {
-    /// The events of a version.
+    /// Builds the rows for the events of a version.
     #[must_use]
     pub fn list_from_entry(entry: &RunLogEntry, events: Vec<RunEvent>) -> Vec<Self> {
         let rows = (entry.first_seq..).zip(events).map(|(seq, event)| Self {

@@ -1,4 +1,4 @@
-//! Open waits as they are sent.
+//! Open waits, as the API sends them.
 
 use countersign_core::run::{Timestamp, WaitAnswerShape, WaitKind};
 use serde::Serialize;
@@ -7,43 +7,48 @@ use utoipa::ToSchema;
 
 use crate::show::wait_text;
 
-/// An open wait. Exactly one answer is taken.
+/// An open wait. It accepts exactly one answer.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct WaitView {
-    /// Unique in the run.
+    /// The id of the wait, unique in the run.
     #[schema(example = "w1")]
     pub id: String,
-    /// What kind of answer moves it: `question`, `document`, `approval`, `budget`, `work`, `trouble`.
+    /// The kind of answer that ends the wait: `question`, `document`, `approval`, `budget`, `work`,
+    /// `trouble`.
     #[schema(value_type = String, example = "approval")]
     pub kind: WaitKind,
     /// The phase that waits.
     pub phase: String,
-    /// The question's id in the phase, the budget's name, or the phase a way leads to.
+    /// The id of the question in the phase, the name of the budget, or the target phase of the
+    /// transition.
     pub name: String,
-    /// The question's id in the file, where it is asked for each of several items.
+    /// The id of the question in the protocol file, if it is asked for each of several items.
+    /// Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// The item that it is asked about.
+    /// The item that the question is about. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item: Option<Value>,
-    /// The way that an approval is about, by its position among the workflow's transitions.
+    /// The transition that an approval is about, by its index in the workflow. Absent for other
+    /// waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub way: Option<usize>,
-    /// What is asked, in a sentence.
+    /// The question, in one sentence.
     pub question: String,
-    /// What an answer looks like: `{"shape": "value", "schema"}`, `{"shape": "choices", "choices":
-    /// [{"id", "label"}]}`, or `{"shape": "document", "suggested_path", "accepts"}`.
+    /// The shape of the answer: `{"shape": "value", "schema"}`,
+    /// `{"shape": "choices", "choices": [{"id", "label"}]}`, or
+    /// `{"shape": "document", "suggested_path", "accepts"}`. Absent if the kind determines it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub shape: Option<WaitAnswerShape>,
-    /// Who may answer; everybody when absent.
+    /// The assignee, who alone may answer. Absent if everyone may.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
-    /// Until when.
+    /// The deadline, in Unix milliseconds. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>)]
     pub deadline: Option<Timestamp>,
-    /// Since when.
+    /// When the wait was opened, in Unix milliseconds.
     #[schema(value_type = i64)]
     pub opened_at: Timestamp,
 }
@@ -57,58 +62,62 @@ impl From<&countersign_core::run::RunWait> for WaitView {
     }
 }
 
-/// An open wait in the inbox: where it is, and how it is answered.
+/// An open wait in the inbox: its run, and how to answer it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct InboxRow {
-    /// Unique in the run.
+    /// The id of the wait, unique in the run.
     #[schema(example = "w1")]
     pub id: String,
-    /// What kind of answer moves it: `question`, `document`, `approval`, `budget`, `work`, `trouble`.
+    /// The kind of answer that ends the wait: `question`, `document`, `approval`, `budget`, `work`,
+    /// `trouble`.
     #[schema(value_type = String, example = "approval")]
     pub kind: WaitKind,
     /// The phase that waits.
     pub phase: String,
-    /// The question's id in the phase, the budget's name, or the phase a way leads to.
+    /// The id of the question in the phase, the name of the budget, or the target phase of the
+    /// transition.
     pub name: String,
-    /// The question's id in the file, where it is asked for each of several items.
+    /// The id of the question in the protocol file, if it is asked for each of several items.
+    /// Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// The item that it is asked about.
+    /// The item that the question is about. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item: Option<Value>,
-    /// The way that an approval is about, by its position among the workflow's transitions.
+    /// The transition that an approval is about, by its index in the workflow. Absent for other
+    /// waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub way: Option<usize>,
-    /// What is asked, in a sentence.
+    /// The question, in one sentence.
     pub question: String,
-    /// What an answer looks like, as in [`WaitView`].
+    /// The shape of the answer, as in [`WaitView`]. Absent if the kind determines it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub shape: Option<WaitAnswerShape>,
-    /// Who may answer; everybody when absent.
+    /// The assignee, who alone may answer. Absent if everyone may.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
-    /// Until when.
+    /// The deadline, in Unix milliseconds. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>)]
     pub deadline: Option<Timestamp>,
-    /// Since when.
+    /// When the wait was opened, in Unix milliseconds.
     #[schema(value_type = i64)]
     pub opened_at: Timestamp,
     /// The run that waits.
     #[schema(example = "k7mw2p")]
     pub run: String,
-    /// Run and wait in one: `k7mw2p/w1`.
+    /// The run and the wait in one address: `k7mw2p/w1`.
     #[schema(example = "k7mw2p/w1")]
     pub address: String,
-    /// What an answer looks like, in words; null where the kind says it all.
+    /// The expected answer, in words. Null if the kind is self-explanatory.
     pub in_words: Option<String>,
-    /// The command that answers it.
+    /// The command that answers the wait.
     pub answer_with: String,
 }
 
 impl InboxRow {
-    /// A wait of a run.
+    /// Builds the row from a wait of a run.
     #[must_use]
     pub fn from_wait(run: &str, wait: &countersign_core::run::RunWait) -> Self {
         let WaitView { id, kind, phase, name, of, item, way, .. } = WaitView::from(wait);

@@ -1,4 +1,4 @@
-//! Workers as they are sent: who works, and what they hold.
+//! Workers as the API sends them, with the runs they hold.
 
 use std::collections::BTreeMap;
 
@@ -6,40 +6,40 @@ use countersign_store::{Store, StoreError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// How many leases are looked at.
+/// Maximum number of leases that are read.
 const MAX_LEASES: usize = 100_000;
 
-/// Who works on runs.
+/// A worker, which works on runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct WorkerView {
-    /// What its leases are known by.
+    /// The name in the worker's leases.
     pub name: String,
-    /// The machine it runs on; absent for a command, which does not announce itself.
+    /// The machine that the worker runs on. Absent for a command, which does not register itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Its process there.
+    /// The process id on that machine. Absent for a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// The version of its program.
+    /// The version of the program. Absent for a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// How many runs it works on at once.
+    /// The maximum number of runs that it works on at the same time. Absent for a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u64>,
-    /// Since when.
+    /// When the worker started, in Unix milliseconds. Absent for a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<i64>,
-    /// When it last announced itself.
+    /// When the worker last sent a heartbeat, in Unix milliseconds. Absent for a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen_at: Option<i64>,
-    /// Whether it went without a word.
+    /// Whether the worker is lost: its heartbeats stopped without a sign-off. Absent for a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<bool>,
-    /// The runs it holds.
+    /// The ids of the runs that the worker holds.
     pub runs: Vec<String>,
 }
 
-/// Who works at a moment: those that announced themselves, then commands that hold a run.
+/// Lists the workers at the time `now`: the registered ones first, then commands that hold a run.
 pub async fn load_workers(store: &dyn Store, now: i64) -> Result<Vec<WorkerView>, StoreError> {
     let mut held: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for lease in store.list_leases(now, MAX_LEASES).await? {

@@ -107,7 +107,12 @@ async fn every_answer_fits_its_shape() {
         }
         let missing = client.get("/v1/runs/nobody").await;
         let problem: Value = serde_json::from_str(&missing.text).unwrap();
-        fits(&described, &json!({"$ref": "#/components/schemas/Problem"}), &problem, "a problem");
+        fits(
+            &described,
+            &json!({"$ref": "#/components/schemas/ProblemDetails"}),
+            &problem,
+            "a problem",
+        );
     }
     assert!(seen > 20, "{seen} answers");
     rig.end().await;

@@ -34,7 +34,7 @@ impl Stream {
         Self { response, rest: String::new() }
     }
 
-    /// The next event; `Empty` at the end of the stream.
+    /// The next event; `None` at the end of the stream.
     async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some((block, rest)) = self.rest.split_once("\n\n") {
@@ -65,7 +65,7 @@ impl Stream {
     }
 }
 
-/// An event out of its lines; `Empty` where it only says when to come back, or that somebody is there.
+/// An event out of its lines; `None` where it only says when to come back, or that somebody is there.
 fn parsed(block: &str) -> Option<Event> {
     let field = |name: &str| {
         let prefix = format!("{name}: ");

@@ -1,4 +1,4 @@
-//! What was read of a folder: passages by file, what was skipped, and the index over them.
+//! The cached content of a folder: passages per file, skipped files, and the index over them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use super::passage_index::PassageIndex;
 use super::pdf_reader::PdfReader;
 use super::split::{DocumentPassage, split_document, split_page};
 
-/// How much text all documents may have together.
+/// Maximum size of the text of all documents together.
 const MAX_TOTAL_TEXT_BYTES: usize = 32 * 1024 * 1024;
 
-/// How long reading PDF files may hold up one question; the rest is read at the next.
+/// How long reading PDF files may delay one query; the rest is read at the next query.
 const PDF_READ_BUDGET: Duration = Duration::from_secs(30);
 
-/// The documents of a folder, as they were when it was last looked at.
+/// The documents of a folder, as of the last scan.
 #[derive(Debug, Default)]
 pub(super) struct DocumentCache {
     fingerprints: BTreeMap<String, DocumentFingerprint>,
@@ -27,11 +27,11 @@ pub(super) struct DocumentCache {
     index: Arc<DocumentIndex>,
 }
 
-/// What can be searched.
+/// The searchable content of a folder.
 #[derive(Debug, Default)]
 pub(super) struct DocumentIndex {
     pub(super) index: PassageIndex,
-    /// Files of which something is missing, and why.
+    /// Files that are missing in full or in part, with the reason.
     pub(super) skipped: Vec<(String, String)>,
 }
 
@@ -39,12 +39,12 @@ pub(super) struct DocumentIndex {
 struct CachedDocument {
     digest: Option<[u8; 32]>,
     passages: Vec<DocumentPassage>,
-    /// What is missing.
+    /// Why something is missing; `None` if the document is complete.
     skip_reason: Option<String>,
 }
 
 impl DocumentCache {
-    /// Looks at the folder again and reads what has changed.
+    /// Scans the folder again and reads what has changed.
     pub(super) async fn refresh(
         &mut self,
         folder: &DocumentFolder,
@@ -70,7 +70,7 @@ impl DocumentCache {
                     CachedDocument { digest: None, passages: Vec::new(), skip_reason: Some(why) }
                 }
                 Ok(_) if format == DocumentFormat::Pdf && started.elapsed() > PDF_READ_BUDGET => {
-                    // Without its stamp it is read at the next question.
+                    // Without a fingerprint, the file is read at the next query.
                     stamps.insert(path.clone(), None);
                     let why = "was not read yet: other PDFs took too long".to_owned();
                     CachedDocument { digest: None, passages: Vec::new(), skip_reason: Some(why) }
@@ -103,7 +103,7 @@ impl DocumentCache {
             }
         }
         if size > MAX_TOTAL_TEXT_BYTES {
-            // Looked at afresh the next time: somebody may have made room.
+            // Scanned from scratch the next time: files may have been removed by then.
             self.fingerprints.clear();
             self.files.clear();
             let message = format!(
@@ -152,7 +152,7 @@ async fn parse_document(
     }
 }
 
-/// The error of a search that the end of the runtime broke off.
+/// Error for a search that was interrupted because the runtime shuts down.
 pub(super) fn shutdown_error() -> EffectError {
     let message = "the search was broken off because the runtime is shutting down";
     EffectError::new_transient(EffectErrorKind::Unavailable, message)

@@ -1,4 +1,4 @@
-//! The files of a folder, held as a capability: what is there, and what has changed.
+//! The files of a folder, opened as a capability: which files exist, and which have changed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
@@ -15,10 +15,10 @@ use crate::settings::source_config_error;
 const MAX_FILES: usize = 2_000;
 const MAX_DEPTH: usize = 16;
 
-/// How large a text file may be.
+/// Maximum size of a text file.
 const MAX_TEXT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// A file that was written so short a time ago may be written again without its time changing.
+/// A file that was written less than this ago may be written again without a new timestamp.
 const SETTLE_TIME: Duration = Duration::from_secs(2);
 
 /// A folder of documents.
@@ -26,11 +26,11 @@ const SETTLE_TIME: Duration = Duration::from_secs(2);
 pub(super) struct DocumentFolder {
     pub(super) name: String,
     pub(super) path: PathBuf,
-    /// The folder of work, where the documents must lie in it.
+    /// The workspace folder, if the documents must be inside it.
     pub(super) base: Option<PathBuf>,
 }
 
-/// What kind of document a file is.
+/// Format of a document, by the file's extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DocumentFormat {
     Markdown,
@@ -38,19 +38,19 @@ pub(super) enum DocumentFormat {
     Pdf,
 }
 
-/// What tells one state of a file from another without reading it; `Empty` where that cannot be told.
+/// Distinguishes states of a file without reading it; `None` if that is not possible.
 pub(super) type DocumentFingerprint = Option<(SystemTime, u64)>;
 
-/// What the folder holds now.
+/// The current content of the folder.
 pub(super) struct FolderScan {
-    /// Every document, with its stamp.
+    /// Every document, with its fingerprint.
     pub(super) fingerprints: BTreeMap<String, DocumentFingerprint>,
-    /// Those that may have changed: their bytes, or why they cannot be read.
+    /// Documents that may have changed: their bytes, or why they cannot be read.
     pub(super) changed: Vec<(String, DocumentFormat, Result<Vec<u8>, String>)>,
 }
 
 impl DocumentFolder {
-    /// Looks again. Files whose stamp is as it was are not read.
+    /// Scans the folder again. Files with an unchanged fingerprint are not read.
     pub(super) fn scan(
         &self,
         known: &BTreeMap<String, DocumentFingerprint>,
@@ -107,12 +107,12 @@ impl DocumentFolder {
         }
         for entry in dir.entries().map_err(lost)? {
             let entry = entry.map_err(lost)?;
-            // A name that is not UTF-8 could not be referred to.
+            // A reference cannot name a file whose name is not UTF-8.
             let Ok(name) = entry.file_name().into_string() else { continue };
             if name.starts_with('.') {
                 continue;
             }
-            // The kind of a link is `link`, so links are followed nowhere.
+            // The type of a link is `link`, so links are never followed.
             let kind = entry.file_type().map_err(lost)?;
             let path = format!("{before}{name}");
             if kind.is_dir() {

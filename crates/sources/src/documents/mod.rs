@@ -1,4 +1,4 @@
-//! A folder of documents as a source: Markdown, text and PDF, searched by their words.
+//! A folder of documents as a source: Markdown, text and PDF files, with full-text search.
 
 mod pdf;
 mod pdf_reader;

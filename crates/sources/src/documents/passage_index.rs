@@ -1,4 +1,5 @@
-//! Which passages say the most about a question: BM25 over the words that `core::text` reads.
+//! Finds the passages that are most relevant to a question: BM25 over the words that `core::text`
+//! finds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,17 +7,20 @@ use countersign_core::text::split_words;
 
 use super::split::DocumentPassage;
 
-/// How soon a word that comes again stops counting, and how much long passages are held back.
+/// BM25 parameters: how soon repetitions of a word stop counting, and how much long passages are
+/// penalized.
 const BM25_K1: f64 = 1.2;
 const BM25_B: f64 = 0.75;
 
-/// A passage that has less of the question than this is about something else.
+/// Minimum share of the question that a passage must cover; below it, the passage is about
+/// something else.
 const MIN_COVERAGE: f64 = 0.2;
 
-/// How much a pair of characters counts that no passage has.
+/// Weight of a character pair that no passage has.
 const UNKNOWN_BIGRAM_WEIGHT: f64 = 0.3;
 
-/// Words that ask without saying what about. They find nothing and spoil no confidence.
+/// Words of a question that do not say what it is about. They match nothing and do not lower the
+/// confidence.
 const STOP_WORDS: &str = "a an the is are was were be have has had do does did can could may must should would will \
     what which who whom whose when where why how much many i me my we our us you your he she it its \
     they their them this that these those there here of in on at to for from with by as and or not \
@@ -27,29 +31,29 @@ const STOP_WORDS: &str = "a an the is are was were be have has had do does did c
     什么 怎么 如何 哪些 哪个 多少 为什 什麼 怎麼 是什 么是 的是 吗 呢 是 的 了 谁 \
     무엇 누가 언제 어디 어떻 떻게 얼마 얼마나 마나 나요 가요 까요 니까 습니 합니 입니 인가 는지 왜";
 
-/// An index over passages. What is found for a question depends on nothing but these.
+/// An index over passages. The result of a search depends on nothing else.
 #[derive(Debug, Default)]
 pub(super) struct PassageIndex {
     passages: Vec<(String, DocumentPassage)>,
     lengths: Vec<f64>,
     average: f64,
-    /// For each word the passages that have it, and how often.
+    /// For each word, the passages that contain it, and how often.
     postings: BTreeMap<String, Vec<(usize, f64)>>,
 }
 
-/// A passage that was found.
+/// A passage that matches a question.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PassageHit<'i> {
     pub(super) path: &'i str,
     pub(super) passage: &'i DocumentPassage,
-    /// Its rank, for putting passages in order.
+    /// BM25 score, for sorting passages.
     pub(super) score: f64,
-    /// How much of the question it has, from 0 to 1.
+    /// How much of the question it covers, from 0 to 1.
     pub(super) confidence: f64,
 }
 
 impl PassageIndex {
-    /// Reads passages, each with the path of its file.
+    /// Builds an index over passages, each with the path of its file.
     pub(super) fn build(passages: Vec<(String, DocumentPassage)>) -> Self {
         let mut index = Self { passages, ..Self::default() };
         for (number, (path, passage)) in index.passages.iter().enumerate() {
@@ -71,7 +75,7 @@ impl PassageIndex {
         index
     }
 
-    /// The passages that say the most about a question, best first, and whether there are more.
+    /// Returns the most relevant passages, best first, and whether there are more.
     pub(super) fn search(&self, question: &str, limit: usize) -> (Vec<PassageHit<'_>>, bool) {
         let asked = question_words(question);
         let mut scores: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
@@ -102,25 +106,26 @@ impl PassageIndex {
         let more = found.len() > limit;
         let told = found.into_iter().take(limit).map(|(passage, score, share)| {
             let (path, passage) = &self.passages[passage];
-            // The root, because nobody asks in the very words of the answer.
+            // The square root, because a question rarely uses exactly the words of the answer.
             PassageHit { path, passage, score, confidence: share.sqrt() }
         });
         (told.collect(), more)
     }
 
-    /// A word that few passages have says more than one that all have.
+    /// Weight of a word: a word in few passages says more than one in all of them.
     fn inverse_frequency(&self, passages: usize) -> f64 {
         let (all, with) = (self.passages.len() as f64, passages as f64);
         (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
     }
 }
 
-/// Whether a word is of a script that is read in pairs, where not every pair is a word.
+/// Whether a word belongs to a script that is split into character pairs, where not every pair is a
+/// word.
 fn is_bigram(word: &str) -> bool {
     word.chars().all(|letter| letter >= '\u{e00}')
 }
 
-/// The words of a question that say what it is about, each once; all where none does.
+/// Returns the words that say what a question is about, each once; all words if there are none.
 pub(super) fn question_words(question: &str) -> BTreeSet<String> {
     let asking: BTreeSet<String> = split_words(STOP_WORDS).into_iter().collect();
     let all: BTreeSet<String> = split_words(question).into_iter().collect();

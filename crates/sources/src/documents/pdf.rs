@@ -1,7 +1,7 @@
-//! The text of a PDF file, page by page, with a limit on everything that could grow.
+//! Extracts the text of a PDF file, page by page, with a limit on everything that could grow.
 //!
-//! A PDF is a program of sorts, written by strangers. `read_pdf_from_stdin` is meant for a process
-//! of its own, where running out of memory or stack ends that process and nothing else.
+//! A PDF file is untrusted and behaves much like a program. `read_pdf_from_stdin` is meant for a
+//! process of its own, where running out of memory or stack ends only that process.
 
 use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
@@ -9,32 +9,32 @@ use std::process::ExitCode;
 use lopdf::{Document, LoadOptions};
 use serde_json::{Value, json};
 
-/// How large a file may be.
+/// Maximum size of a file.
 pub(super) const MAX_PDF_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What one stream of the file may unpack to.
+/// Maximum decompressed size of one stream in the file.
 const MAX_STREAM_BYTES: usize = 8 * 1024 * 1024;
 
 const MAX_PAGES: usize = 2_000;
 
-/// How much text is kept of a file, as JSON. A launched program's output is kept up to 1 MiB.
+/// Maximum size of a file's text, as JSON. The output of a launched program is limited to 1 MiB.
 const MAX_PDF_TEXT_BYTES: usize = 900 * 1024;
 
-/// How much memory the reading process may have, and how many seconds of work.
+/// Limits of the reading process: memory in bytes, and CPU time in seconds.
 #[cfg(unix)]
 const MEMORY_LIMIT_BYTES: u64 = 512 * 1024 * 1024;
 #[cfg(unix)]
 const CPU_LIMIT_SECONDS: u64 = 20;
 
-/// The pages of a file.
+/// The text of a file's pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PdfPages {
     pub(super) texts: Vec<String>,
-    /// Whether there were more.
+    /// Whether there were more pages.
     pub(super) truncated: bool,
 }
 
-/// Why there are no pages.
+/// Why a file has no pages.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum PdfError {
     #[error("is a PDF with a password")]
@@ -51,7 +51,7 @@ pub(super) enum PdfError {
     ReaderCrashed,
 }
 
-/// Reads the pages of a PDF file.
+/// Extracts the pages of a PDF file.
 pub(super) fn extract_pages(bytes: &[u8]) -> Result<PdfPages, PdfError> {
     let options = LoadOptions::with_max_decompressed_size(MAX_STREAM_BYTES);
     let document =
@@ -71,7 +71,7 @@ pub(super) fn extract_pages(bytes: &[u8]) -> Result<PdfPages, PdfError> {
             Ok(text) => clean_text(&text),
             Err(error) => match classify_error(&error) {
                 PdfError::TooLarge => return Err(PdfError::TooLarge),
-                // A page in a font that nobody can read does not spoil the others.
+                // A page in an unreadable font does not affect the others.
                 _ => String::new(),
             },
         };
@@ -85,7 +85,8 @@ pub(super) fn extract_pages(bytes: &[u8]) -> Result<PdfPages, PdfError> {
     if pages.texts.iter().all(String::is_empty) { Err(PdfError::NoText) } else { Ok(pages) }
 }
 
-/// Reads a PDF from standard input and writes its pages to standard output, for `PdfReader::ProgramDefinition`.
+/// Reads a PDF from standard input and writes its pages to standard output, for
+/// `PdfReader::Program`.
 ///
 /// The process limits its own memory and time first, so it should do nothing else afterwards.
 #[must_use]
@@ -102,7 +103,7 @@ pub fn read_pdf_from_stdin() -> ExitCode {
     }
 }
 
-/// Pages or fault, as the two processes tell each other.
+/// Encodes pages or an error for the other process.
 fn encode_pages(pages: &Result<PdfPages, PdfError>) -> Value {
     match pages {
         Ok(PdfPages { texts, truncated: cut }) => json!({ "pages": texts, "cut": cut }),
@@ -113,7 +114,7 @@ fn encode_pages(pages: &Result<PdfPages, PdfError>) -> Value {
     }
 }
 
-/// What the other process said.
+/// Decodes the pages or the error from the other process.
 pub(super) fn decode_pages(bytes: &[u8]) -> Result<PdfPages, PdfError> {
     let answer: Value = serde_json::from_slice(bytes).map_err(|_| PdfError::ReaderCrashed)?;
     if let Some(texts) = answer["pages"].as_array() {
@@ -139,7 +140,7 @@ fn limit_this_process() {
         (Resource::Core, 0),
         (Resource::Fsize, 0),
     ] {
-        // Where the system knows no such limit, the limits of `pages` are what there is.
+        // If the system does not support such a limit, the limits of `extract_pages` still apply.
         let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
     }
 }
@@ -156,7 +157,7 @@ fn classify_error(error: &lopdf::Error) -> PdfError {
     }
 }
 
-/// Lines without blanks at their ends, and without letters that nobody can see.
+/// Removes trailing blanks from lines, and invisible characters.
 fn clean_text(text: &str) -> String {
     let seen = |letter: &char| *letter == '\n' || *letter == '\t' || !letter.is_control();
     let text: String = text.chars().filter(seen).collect();

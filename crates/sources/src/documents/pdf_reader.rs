@@ -1,4 +1,4 @@
-//! Who reads a PDF: a process of its own, or this one.
+//! Where a PDF is parsed: in a separate process, or in this one.
 
 use std::panic::catch_unwind;
 use std::path::Path;
@@ -10,21 +10,22 @@ use tokio::time::timeout;
 
 use super::pdf::{PdfError, PdfPages, decode_pages, extract_pages};
 
-/// How long one file may take.
+/// Time limit for one file.
 const PDF_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Where PDF files are read.
+/// How PDF files are read.
 #[derive(Debug, Clone)]
 pub enum PdfReader {
-    /// In this process. A panic is caught and a slow file is left behind, but what eats all memory
-    /// or the whole stack ends the process: for files that are trusted.
+    /// In this process. A panic is caught and a slow file is abandoned, but a file that uses up all
+    /// memory or the whole stack ends the process: only for trusted files.
     InProcess,
-    /// By a program that calls [`read_pdf_from_stdin`](crate::read_pdf_from_stdin): file and arguments.
+    /// By a program that calls [`read_pdf_from_stdin`](crate::read_pdf_from_stdin): its path and
+    /// arguments.
     Program(Vec<String>),
 }
 
 impl PdfReader {
-    /// The pages of a file.
+    /// Reads the pages of a file.
     pub(super) async fn read_pages(
         &self,
         bytes: Vec<u8>,

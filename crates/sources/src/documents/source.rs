@@ -17,18 +17,18 @@ use crate::settings::SourceSettings;
 const MAX_PASSAGES: u64 = 50;
 const MAX_QUERY_BYTES: usize = 2_000;
 
-/// A folder of documents that can be asked.
+/// A folder of documents that can be searched.
 pub(crate) struct DocumentSource {
     folder: DocumentFolder,
     pdf: PdfReader,
     limit: u64,
-    /// What the best confidence of a passage is multiplied by.
+    /// Factor for the confidence of every passage.
     confidence_factor: f64,
     cache: Mutex<DocumentCache>,
 }
 
 impl DocumentSource {
-    /// Reads the settings. The folder is read when it is asked.
+    /// Reads the settings. The folder is read at the first query.
     pub(crate) fn from_settings(
         settings: &SourceSettings<'_>,
         pdf: PdfReader,
@@ -84,7 +84,7 @@ impl DocumentSource {
         searched.await.unwrap_or_else(|_| Err(shutdown_error()))
     }
 
-    /// What is asked: a text, or `text` with a `limit` of its own.
+    /// Parses a query: a text, or `text` with its own `limit`.
     fn parse_query<'q>(&self, query: &'q Value) -> Result<(&'q str, u64), EffectError> {
         let fault = |what: &str| {
             let message = format!("the query to source `{}` {what}", self.folder.name);
@@ -117,7 +117,7 @@ impl DocumentSource {
     }
 }
 
-/// A path as it stands in a reference.
+/// Encodes a path for a reference.
 fn encode_path(path: &str) -> String {
     path.split('/').map(percent_encode).collect::<Vec<_>>().join("/")
 }

@@ -1,23 +1,24 @@
-//! A document in passages: pieces that can be found and pointed at, with the headings above them.
+//! Splits a document into passages: parts that can be found and referred to, with the headings
+//! above them.
 
 use std::collections::BTreeMap;
 
 use super::document_folder::DocumentFormat;
 
-/// A passage grows by whole paragraphs until it would be longer, in characters.
+/// Maximum length of a passage in characters; a passage grows by whole paragraphs up to this.
 const MAX_PASSAGE_CHARS: usize = 1_200;
 
-/// A piece of a document.
+/// A passage of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DocumentPassage {
-    /// Where it stands inside its file: a heading, a line or a page; empty for the file's beginning.
+    /// Position inside the file: a heading, a line or a page; empty for the beginning of the file.
     pub(super) anchor: String,
     /// The headings above it, outermost first.
     pub(super) headings: Vec<String>,
     pub(super) text: String,
 }
 
-/// Cuts a Markdown or text file.
+/// Splits a Markdown or text file.
 pub(super) fn split_document(text: &str, format: DocumentFormat) -> Vec<DocumentPassage> {
     match format {
         DocumentFormat::Markdown => split_markdown(text),
@@ -25,7 +26,7 @@ pub(super) fn split_document(text: &str, format: DocumentFormat) -> Vec<Document
     }
 }
 
-/// Cuts a page of a PDF; `number` counts from 1.
+/// Splits a page of a PDF; `number` counts from 1.
 pub(super) fn split_page(text: &str, number: usize) -> Vec<DocumentPassage> {
     let mut anchors = AnchorCounter::default();
     let pieces = gather_paragraphs(text.lines().enumerate());
@@ -83,7 +84,7 @@ fn end_section(
     let headings: Vec<String> = trail.iter().map(|(_, heading)| heading.clone()).collect();
     let slug = headings.last().map(|heading| slugify(heading)).unwrap_or_default();
     let lines = std::mem::take(section);
-    // A heading with nothing under it says nothing.
+    // A heading without text below it is left out.
     if lines.iter().all(|(_, line)| line.trim().is_empty() || parse_heading(line).is_some()) {
         return;
     }
@@ -96,14 +97,14 @@ fn end_section(
     }
 }
 
-/// The level and the words of a heading line.
+/// Returns the level and the text of a heading line.
 fn parse_heading(line: &str) -> Option<(usize, String)> {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     let words = line[level..].strip_prefix([' ', '\t'])?.trim().trim_end_matches('#').trim();
     ((1..=6).contains(&level) && !words.is_empty()).then(|| (level, words.to_owned()))
 }
 
-/// A heading as it stands behind `#` in an address.
+/// Converts a heading to the fragment of a link (the part after `#`).
 fn slugify(heading: &str) -> String {
     let lower = heading.to_lowercase();
     let kept = lower.chars().filter_map(|letter| match letter {
@@ -114,7 +115,7 @@ fn slugify(heading: &str) -> String {
     kept.collect()
 }
 
-/// Paragraphs gathered up to the longest length, each with its first line.
+/// Joins paragraphs up to the maximum length, each result with its first line.
 fn gather_paragraphs<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<(usize, String)> {
     let mut pieces: Vec<(usize, String)> = Vec::new();
     let mut paragraph: Option<(usize, String)> = None;
@@ -151,7 +152,7 @@ fn gather_paragraphs<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<(
     pieces
 }
 
-/// A text that is too long, cut at the last end of a sentence or blank before the limit.
+/// Cuts a text that is too long, at the last end of a sentence or blank before the limit.
 fn chop_text(text: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -173,7 +174,7 @@ fn chop_text(text: &str) -> Vec<String> {
     parts
 }
 
-/// Anchors, each given out once.
+/// Makes anchors unique.
 #[derive(Default)]
 struct AnchorCounter {
     counts: BTreeMap<String, usize>,

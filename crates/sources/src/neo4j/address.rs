@@ -1,17 +1,18 @@
-//! Where a graph is: `bolt://user:password@host:7687`, and `bolt+s://` where it is encrypted.
+//! Addresses of graph servers: `bolt://user:password@host:7687`, and `bolt+s://` with TLS.
 
-/// An address that can be called.
+/// A parsed server address.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct BoltAddress {
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) encrypted: bool,
-    /// User and password.
+    /// User and password, if the address has them.
     pub(super) login: Option<(String, String)>,
 }
 
 impl BoltAddress {
-    /// Reads an address; nothing where it is none. `neo4j://` is taken as `bolt://`: one server.
+    /// Parses an address; `None` if it is invalid. `neo4j://` means the same as `bolt://`: a single
+    /// server.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (scheme, rest) = text.trim().split_once("://")?;
         let encrypted = match scheme {

@@ -1,4 +1,4 @@
-//! A connection over Bolt 4.4 or 5: says hello, asks one question at a time, commits nothing.
+//! A connection over Bolt 4.4 or 5: logs in, runs one query at a time, and commits nothing.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
 use super::{pack, unpack};
 
-/// What a server may send at once.
+/// Maximum size of one message from a server.
 const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
 const HELLO: u8 = 0x01;
@@ -21,17 +21,17 @@ const SUCCESS: u8 = 0x70;
 const RECORD: u8 = 0x71;
 const FAILURE: u8 = 0x7F;
 
-/// A stream of bytes both ways.
+/// A bidirectional byte stream.
 pub(super) trait BoltTransport: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> BoltTransport for S {}
 
-/// A connection that was let in.
+/// An authenticated connection.
 pub(super) struct BoltConnection {
     transport: Box<dyn BoltTransport>,
 }
 
-/// What is asked.
+/// A query with its parameters and limits.
 pub(super) struct BoltQuery<'q> {
     pub(super) text: &'q str,
     pub(super) params: Map<String, Value>,
@@ -40,14 +40,15 @@ pub(super) struct BoltQuery<'q> {
     pub(super) limit: usize,
 }
 
-/// Why there is no answer.
+/// Why a query failed.
 #[derive(Debug, Error)]
 pub(super) enum BoltError {
     #[error("the connection broke")]
     ConnectionLost(#[from] io::Error),
     #[error("the server speaks no Bolt that is known here")]
     UnexpectedMessage,
-    /// The server's code, such as `Neo.ClientError.Statement.SyntaxError`. Its words may hold values.
+    /// The server's code, such as `Neo.ClientError.Statement.SyntaxError`. Its message is left out,
+    /// because it may contain values.
     #[error("the server said {code}")]
     Refused { code: String },
     #[error("the server sent a message of more than {MAX_MESSAGE_BYTES} bytes")]
@@ -55,12 +56,12 @@ pub(super) enum BoltError {
 }
 
 impl BoltConnection {
-    /// Greets a server and logs in.
+    /// Negotiates the version with a server and logs in.
     pub(super) async fn connect(
         mut wire: Box<dyn BoltTransport>,
         login: Option<&(String, String)>,
     ) -> Result<Self, BoltError> {
-        // The magic, then what we speak, best first: 5.4 down to 5.0, and 4.4.
+        // The magic bytes, then the supported versions, best first: 5.4 down to 5.0, and 4.4.
         let hello = [0x60, 0x60, 0xB0, 0x17, 0, 4, 4, 5, 0, 0, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0];
         wire.write_all(&hello).await?;
         wire.flush().await?;
@@ -93,9 +94,10 @@ impl BoltConnection {
         Ok(bolt)
     }
 
-    /// Asks, and leaves the connection as it was. What the statement may have written is undone.
+    /// Runs a query and leaves the connection as it was. Anything that the statement may have
+    /// written is rolled back.
     ///
-    /// After an error the connection is of no use any more.
+    /// After an error, the connection can no longer be used.
     pub(super) async fn run_query(
         &mut self,
         question: BoltQuery<'_>,
@@ -128,7 +130,7 @@ impl BoltConnection {
                 _ => return Err(BoltError::UnexpectedMessage),
             }
         }
-        // The transaction is open; this ends it without keeping anything.
+        // The transaction is open; this ends it without committing.
         self.request(RESET, &[]).await?;
         let more = rows.len() > question.limit;
         rows.truncate(question.limit);
@@ -164,7 +166,7 @@ impl BoltConnection {
         loop {
             let size = usize::from(self.transport.read_u16().await?);
             if size == 0 {
-                // An empty message keeps the connection awake.
+                // An empty message is a keep-alive.
                 if bytes.is_empty() {
                     continue;
                 }
@@ -184,7 +186,7 @@ impl BoltConnection {
 
 fn failure_error(about: Option<Value>) -> BoltError {
     let code = about.and_then(|about| about["code"].as_str().map(str::to_owned));
-    // A code is letters and dots; anything else is not repeated.
+    // A code consists of letters and dots; anything else is not shown.
     let plain = |code: &String| {
         code.len() < 120
             && code.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '.')
@@ -214,7 +216,7 @@ mod tests {
         bolt.run_query(question).await.map(|(rows, _)| rows)
     }
 
-    /// Past the look at the words of a query, which the source takes first.
+    /// Bypasses the keyword check of the source.
     #[tokio::test]
     async fn what_is_written_is_not_kept() {
         let Ok(address) = std::env::var("COUNTERSIGN_TEST_BOLT") else {
@@ -230,7 +232,7 @@ mod tests {
         let mut bolt = connect().await;
         let systems = "MATCH (s:System) RETURN count(s) AS n";
         let before = asked(&mut bolt, systems).await.unwrap();
-        // A server may refuse to write here, or write what is undone; it may not keep it.
+        // A server may refuse the write, or roll it back; it must not keep it.
         let written = asked(&mut bolt, "CREATE (s:System {name: 'x'}) RETURN s.name AS name").await;
         if written.is_err() {
             bolt = connect().await;

@@ -1,4 +1,4 @@
-//! A graph as a source: Cypher over Bolt, in transactions that are never committed.
+//! A graph database as a source: Cypher over Bolt, in transactions that are never committed.
 
 mod pack;
 mod unpack;

@@ -1,8 +1,8 @@
-//! `PackStream`, the way out: JSON values as Bolt wants them.
+//! `PackStream` encoder: JSON values to the format of Bolt.
 
 use serde_json::{Map, Value};
 
-/// A message: its kind and its fields.
+/// Encodes a message from its kind and its fields.
 pub(super) fn encode_message(kind: u8, fields: &[Value]) -> Vec<u8> {
     let mut out = vec![0xB0 | fields.len() as u8, kind];
     for field in fields {
@@ -45,7 +45,7 @@ fn encode_map(fields: &Map<String, Value>, out: &mut Vec<u8>) {
     }
 }
 
-/// The smallest form that holds the number, as every reader must take and some demand.
+/// Encodes a number in its smallest form, which every reader accepts and some require.
 fn encode_integer(number: i64, out: &mut Vec<u8>) {
     if let Ok(tiny @ -16..) = i8::try_from(number) {
         out.extend(tiny.to_be_bytes());

@@ -1,4 +1,4 @@
-//! The source of kind `neo4j`: any server that speaks Cypher over Bolt.
+//! The source of kind `neo4j`: any server that supports Cypher over Bolt.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use crate::query::{DeclaredQueries, ParamValue, QueryCall, QueryLanguage};
 use crate::settings::{SourceSettings, source_config_error};
 use crate::tls::build_source_connector;
 
-/// How long it may take to reach the server and be let in.
+/// Time limit for connecting and logging in.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long after the server's own limit we still wait for its word.
+/// How long to wait for a reply after the server's own time limit.
 const TIMEOUT_GRACE: Duration = Duration::from_secs(1);
 
-/// Words that begin clauses which write or rule. Nothing is committed either way.
+/// Keywords of clauses that write or administer. Nothing is committed in any case.
 const WRITE_KEYWORDS: [&str; 16] = [
     "ALTER",
     "CREATE",
@@ -42,7 +42,7 @@ const WRITE_KEYWORDS: [&str; 16] = [
     "STOP",
 ];
 
-/// A graph that can be asked.
+/// A graph that can be queried.
 pub(crate) struct Neo4jSource {
     name: String,
     address: BoltAddress,
@@ -51,12 +51,13 @@ pub(crate) struct Neo4jSource {
     queries: DeclaredQueries,
     limit: usize,
     timeout: Duration,
-    /// A connection that nobody uses. One that broke, or that was left in the middle, is not put back.
+    /// An idle connection. A connection that broke, or was interrupted in the middle of a query, is
+    /// not kept.
     idle: Mutex<Option<BoltConnection>>,
 }
 
 impl Neo4jSource {
-    /// Reads the settings. The server is reached when it is asked.
+    /// Reads the settings. The first query connects to the server.
     pub(crate) fn from_settings(settings: &SourceSettings<'_>) -> Result<Self, EffectError> {
         let queries = DeclaredQueries::from_settings(settings, QueryLanguage::Cypher)?;
         for query in queries.iter() {
@@ -73,7 +74,7 @@ impl Neo4jSource {
         let wait = settings.get_timeout()?;
         let database = settings.get_text("database")?.map(str::to_owned);
         let ca = settings.get_path("ca")?;
-        // What is wrong with it could show a password, so only that it is wrong is told.
+        // Details of the error could show a password, so it only says that the address is invalid.
         let address = BoltAddress::parse(&settings.read_variable("url_env")?).ok_or_else(|| {
             settings.config_error(
                 "has a variable `url_env` that does not hold a Bolt address, \
@@ -102,7 +103,7 @@ impl Neo4jSource {
         };
         let mut answer = self.read_rows(&mut bolt, &asked, &text).await?;
         if was_kept && matches!(answer, Err(BoltError::ConnectionLost(_))) {
-            // A server ends connections that were idle for long; a new one is worth a try.
+            // A server closes connections that were idle for long; try once with a new one.
             bolt = self.connect().await?;
             answer = self.read_rows(&mut bolt, &asked, &text).await?;
         }
@@ -193,7 +194,7 @@ fn param_to_json(value: &ParamValue) -> Value {
         ParamValue::Null => Value::Null,
         ParamValue::Text(text) | ParamValue::Date(text) => json!(text),
         ParamValue::Integer(number) => json!(number),
-        // A whole number stays one with a point: Cypher tells them apart.
+        // A whole number keeps its decimal point, because Cypher distinguishes integers and floats.
         ParamValue::Number(number) => json!(number),
         ParamValue::Boolean(value) => json!(value),
     }

@@ -1,11 +1,11 @@
-//! Days and times of a graph, written as ISO 8601.
+//! Formats dates and times of a graph as ISO 8601.
 
 use countersign_core::run::Timestamp;
 
 const DAY: i64 = 86_400;
 const BILLION: i64 = 1_000_000_000;
 
-/// A structure of days and seconds in words; nothing where it is none that is known.
+/// Formats a temporal structure; `None` if its kind is unknown.
 pub(super) fn format_temporal(kind: u8, numbers: &[i64], zone: Option<&str>) -> Option<String> {
     let zoned = |text: String| match zone {
         Some(zone) => format!("{text}[{zone}]"),
@@ -16,7 +16,7 @@ pub(super) fn format_temporal(kind: u8, numbers: &[i64], zone: Option<&str>) -> 
         (b't', [nanos]) => format_time(*nanos)?,
         (b'T', [nanos, offset]) => format_time(*nanos)? + &format_offset(*offset)?,
         (b'd', [seconds, nanos]) => format_datetime(*seconds, *nanos)?,
-        // With an offset: local seconds in older servers, seconds of Greenwich in newer ones.
+        // With an offset: older servers send local seconds, newer ones UTC seconds.
         (b'F', [seconds, nanos, offset]) => {
             format_datetime(*seconds, *nanos)? + &format_offset(*offset)?
         }
@@ -52,9 +52,9 @@ fn format_offset(offset: i64) -> Option<String> {
     Some(format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60))
 }
 
-/// A day of the calendar, counted from the first of January 1970.
+/// Formats a date, given in days since 1970-01-01.
 fn format_date(days: i64) -> Option<String> {
-    // Ten thousand years either way: beyond that nobody means a date.
+    // About ten thousand years either way; anything beyond is not a real date.
     if !(-4_400_000..=3_000_000).contains(&days) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! `PackStream`, the way in: what a server sends, as JSON, with limits on what it may send.
+//! `PackStream` decoder: what a server sends, as JSON, with limits on its size and depth.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ pub(super) struct BoltMessage {
     pub(super) fields: Vec<Value>,
 }
 
-/// Reads a whole message; nothing where the bytes are not one.
+/// Decodes a complete message; `None` if the bytes are not one.
 pub(super) fn decode_message(bytes: &[u8]) -> Option<BoltMessage> {
     let mut reader = PackStreamReader { bytes, depth: 0 };
     let mark = reader.take_byte()?;
@@ -41,13 +41,13 @@ impl<'b> PackStreamReader<'b> {
         self.take_bytes(1).map(|bytes| bytes[0])
     }
 
-    /// A whole number of so many bytes, without a sign.
+    /// Reads an unsigned integer of this many bytes.
     fn read_size(&mut self, bytes: usize) -> Option<usize> {
         Some(self.take_bytes(bytes)?.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)))
     }
 
     fn read_values(&mut self, count: usize) -> Option<Vec<Value>> {
-        // Every value has a byte at least: a count beyond that is a lie, and is not believed.
+        // Every value takes at least one byte, so a count beyond the remaining bytes is invalid.
         if count > self.bytes.len() {
             return None;
         }
@@ -80,7 +80,7 @@ impl<'b> PackStreamReader<'b> {
             0xC0 => Value::Null,
             0xC1 => {
                 let number = f64::from_be_bytes(self.take_bytes(8)?.try_into().ok()?);
-                // What JSON does not know is told as a word.
+                // A number that JSON cannot represent becomes a text.
                 serde_json::Number::from_f64(number)
                     .map_or_else(|| json!(number.to_string()), Value::Number)
             }
@@ -128,7 +128,7 @@ impl<'b> PackStreamReader<'b> {
     }
 }
 
-/// Nodes, relations, paths, moments and points, as people would write them.
+/// Converts nodes, relationships, paths, temporal values and points to readable JSON.
 fn structure_to_json(kind: u8, fields: &[Value]) -> Option<Value> {
     let at = |index: usize| fields.get(index).cloned().unwrap_or(Value::Null);
     Some(match kind {

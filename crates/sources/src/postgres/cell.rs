@@ -1,7 +1,7 @@
-//! Values in and out of `PostgreSQL`.
+//! Converts values to and from `PostgreSQL`.
 //!
-//! Parameters go in under the type that the author declared; columns come out as text and are read
-//! by their type, so that no type of `PostgreSQL` is unknown.
+//! Parameters are sent with the type that the author declared. Columns are returned as text and
+//! parsed by their type, so that every type of `PostgreSQL` works.
 
 use std::error::Error;
 
@@ -11,20 +11,20 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use crate::query::{ParamType, ParamValue};
 
-/// A parameter with its type, as it stands in the statement.
+/// Returns the placeholder of a parameter, with its type, for the statement.
 pub(super) fn format_placeholder(number: usize, kind: ParamType) -> String {
     let kind = match kind {
         ParamType::Text => "text",
         ParamType::Integer => "bigint",
         ParamType::Number => "double precision",
         ParamType::Boolean => "boolean",
-        // Given as text, and a day by then: it was checked here.
+        // Sent as text and cast to a date; its format was checked here.
         ParamType::Date => "text::date",
     };
     format!("${number}::{kind}")
 }
 
-/// A column's text as a value of its type.
+/// Converts a column's text to a value of its type.
 pub(super) fn cell_to_json(text: Option<&str>, kind: &Type) -> Value {
     let Some(text) = text else { return Value::Null };
     let read = match *kind {
@@ -33,7 +33,8 @@ pub(super) fn cell_to_json(text: Option<&str>, kind: &Type) -> Value {
             text.parse::<i64>().ok().map(Value::from)
         }
         Type::FLOAT4 | Type::FLOAT8 => parse_number(text),
-        // More digits than a number can hold stay a text, or figures would change.
+        // A number with more digits than a float can hold stays a text, so that its digits do not
+        // change.
         Type::NUMERIC if text.bytes().filter(u8::is_ascii_digit).count() <= 15 => {
             parse_number(text)
         }
@@ -43,7 +44,7 @@ pub(super) fn cell_to_json(text: Option<&str>, kind: &Type) -> Value {
     read.unwrap_or_else(|| text.into())
 }
 
-/// A number, where JSON knows it: `NaN` and `Infinity` are none.
+/// Parses a number that JSON can represent; `NaN` and `Infinity` are not.
 fn parse_number(text: &str) -> Option<Value> {
     if let Ok(whole) = text.parse::<i64>() {
         return Some(whole.into());

@@ -1,4 +1,4 @@
-//! `PostgreSQL` as a source: a read-only transaction for every question, by named queries only.
+//! `PostgreSQL` as a source: named queries only, each in a read-only transaction.
 
 mod cell;
 mod server;

@@ -1,4 +1,4 @@
-//! The server of a source: its address from the settings, its outages in the words of a source.
+//! The server of a source: its address from the settings, and its failures as errors of a source.
 
 use countersign_postgres::{PgAddressError, PgConnectOptions, PgError};
 use countersign_runtime::effect::{EffectError, EffectErrorKind};
@@ -14,13 +14,14 @@ pub(super) struct PostgresSourceServer {
 }
 
 impl PostgresSourceServer {
-    /// Reads the address from the variable that `url_env` names, and `ca` where there is one.
+    /// Reads the address from the variable that `url_env` names, and `ca` if it is set.
     pub(super) fn from_settings(settings: &SourceSettings<'_>) -> Result<Self, EffectError> {
         let url = settings.read_variable("url_env")?;
         let given =
             PgConnectOptions { ca_file: settings.get_path("ca")?, ..PgConnectOptions::default() };
         let server = countersign_postgres::PgServer::parse(&url, &given).map_err(|fault| {
-            // What is wrong with it could show a password, so only that it is wrong is told.
+            // Details of the error could show a password, so it only says that the address is
+            // invalid.
             match fault {
                 PgAddressError::NoHost => {
                     settings.config_error("has a PostgreSQL address without a host")
@@ -34,12 +35,13 @@ impl PostgresSourceServer {
         Ok(Self { name: settings.name.to_owned(), server })
     }
 
-    /// A new connection. It ends when the client is dropped.
+    /// Opens a new connection. It closes when the client is dropped.
     pub(super) async fn connect(&self) -> Result<Client, EffectError> {
         self.server.connect().await.map_err(|outage| self.connect_error(outage))
     }
 
-    /// Where the server knows neither us nor the database, trying again does not help.
+    /// Classifies a connection failure: if the server rejects the role or the database, a retry
+    /// does not help.
     fn connect_error(&self, outage: PgError) -> EffectError {
         let code = match outage {
             PgError::AuthenticationFailed(code) => String::from_utf8_lossy(&code).into_owned(),

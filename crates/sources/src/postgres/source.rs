@@ -15,32 +15,33 @@ use super::server::PostgresSourceServer;
 use crate::query::{DeclaredQueries, QueryCall, QueryLanguage};
 use crate::settings::{SourceSettings, source_config_error};
 
-/// How many rows are fetched at a time, so that a wide answer is noticed before it is all here.
+/// Number of rows per fetch, so that a large result is noticed before all of it has arrived.
 const FETCH_SIZE: i32 = 20;
 
-/// How much of one cell is fetched, in characters.
+/// Maximum number of characters fetched of one cell.
 const MAX_CELL_CHARS: usize = 32 * 1024;
 
-/// How much is fetched altogether.
+/// Maximum number of bytes fetched by one query.
 const MAX_FETCH_BYTES: usize = 1024 * 1024;
 
-/// How long after the server's own limit we still wait for its word.
+/// How long to wait for a reply after the server's own time limit.
 const TIMEOUT_GRACE: Duration = Duration::from_secs(2);
 
-/// A `PostgreSQL` database that can be asked.
+/// A `PostgreSQL` database that can be queried.
 pub(crate) struct PostgresSource {
     name: String,
     server: PostgresSourceServer,
     queries: DeclaredQueries,
     limit: usize,
     timeout: Duration,
-    /// A connection that nobody uses. One that broke, or that was left in the middle, is not put back.
+    /// An idle connection. A connection that broke, or was interrupted in the middle of a query, is
+    /// not kept.
     idle: Mutex<Option<Client>>,
 }
 
 type FetchedRows = (Vec<Map<String, Value>>, bool);
 
-/// What went wrong while asking: the client's word, or ours.
+/// What went wrong during a query: an error of the client library, or our own.
 enum PostgresFetchError {
     Client(tokio_postgres::Error),
     Effect(EffectError),
@@ -53,7 +54,7 @@ impl From<tokio_postgres::Error> for PostgresFetchError {
 }
 
 impl PostgresSource {
-    /// Reads the settings. The server is reached when it is asked.
+    /// Reads the settings. The first query connects to the server.
     pub(crate) fn from_settings(settings: &SourceSettings<'_>) -> Result<Self, EffectError> {
         Ok(Self {
             name: settings.name.to_owned(),
@@ -122,8 +123,8 @@ impl PostgresSource {
         if let Some(fault) = self.check_columns(asked, &columns) {
             return Err(PostgresFetchError::Effect(fault));
         }
-        // As the inner part of another statement it can only be one that reads: PostgreSQL takes
-        // neither a second statement nor one that writes there.
+        // As a subquery, the statement can only read: there, `PostgreSQL` accepts neither a second
+        // statement nor one that writes.
         let inside: Vec<String> = (0..columns.len()).map(|at| format!("c{at}")).collect();
         let cut = MAX_CELL_CHARS + 1;
         let outside: Vec<String> =
@@ -220,11 +221,11 @@ impl PostgresSource {
             "57014" => self.timeout_error(asked),
             "25006" => self.declaration_error(asked, "does more than read, and was refused"),
             "42501" => self.declaration_error(asked, "reads what its server does not let it read"),
-            // What is wrong with the statement itself: the author's words, never a value.
+            // The statement itself is wrong: the message quotes the author's text, never a value.
             code if code.starts_with("42") => {
                 self.declaration_error(asked, &format!("is refused: {}", fault.message()))
             }
-            // The server is full, or going down.
+            // The server is out of resources, shutting down, or rolled the transaction back.
             code if code.starts_with("53") || code.starts_with("57") || code.starts_with("40") => {
                 let message = format!("{about} was not answered by its server ({code})");
                 EffectError::new_transient(EffectErrorKind::Unavailable, message)

@@ -9,12 +9,12 @@ use super::param_value::ParamType;
 use super::statement_template::{StatementDialect, StatementTemplate};
 use crate::settings::SourceSettings;
 
-/// What queries are written in.
+/// The language that queries are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum QueryLanguage {
-    /// Under the key `sql`.
+    /// SQL, under the key `sql`.
     Sql,
-    /// Under the key `cypher`.
+    /// Cypher, under the key `cypher`.
     Cypher,
 }
 
@@ -24,19 +24,19 @@ pub(crate) struct DeclaredQueries {
     by_name: BTreeMap<String, DeclaredQuery>,
 }
 
-/// One query.
+/// One declared query.
 #[derive(Debug)]
 pub(crate) struct DeclaredQuery {
     pub(crate) name: String,
     pub(crate) template: StatementTemplate,
     pub(crate) params: BTreeMap<String, QueryParam>,
-    /// The columns that tell a row from the others.
+    /// The columns that identify a row.
     pub(crate) key_columns: Vec<String>,
-    /// How far its rows can be trusted.
+    /// How reliable its rows are, from 0 to 1.
     pub(crate) confidence: f64,
 }
 
-/// One parameter.
+/// One declared parameter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct QueryParam {
     pub(crate) kind: ParamType,

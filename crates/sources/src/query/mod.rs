@@ -1,4 +1,5 @@
-//! Named queries: what an author declares, what a caller may fill in, and nothing else.
+//! Named queries: the statements that an author declares, and the parameters that a caller may fill
+//! in.
 
 mod statement_template;
 mod param_value;

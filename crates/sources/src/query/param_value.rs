@@ -1,26 +1,26 @@
-//! The types of parameters, and values that are of them.
+//! The types of parameters, and their values.
 
 use serde_json::Value;
 
-/// How long a text may be that somebody fills in, in bytes.
+/// Maximum size of a text parameter, in bytes.
 const MAX_TEXT_BYTES: usize = 4_000;
 
-/// What a parameter takes.
+/// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ParamType {
     /// A text of at most 4,000 bytes.
     Text,
-    /// A whole number of 64 bits.
+    /// A 64-bit integer.
     Integer,
-    /// Any number.
+    /// Any JSON number.
     Number,
-    /// True or false.
+    /// True or false, as a JSON boolean.
     Boolean,
-    /// A day, written `2026-11-16`.
+    /// A date in the form `2026-11-16`.
     Date,
 }
 
-/// A value that may be given to a database.
+/// A value that may be passed to a database.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ParamValue {
     /// An optional parameter that was left out.
@@ -29,7 +29,7 @@ pub(crate) enum ParamValue {
     Integer(i64),
     Number(f64),
     Boolean(bool),
-    /// A day, written `2026-11-16`.
+    /// A date in the form `2026-11-16`.
     Date(String),
 }
 
@@ -46,12 +46,12 @@ impl ParamType {
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, kind)| kind)
     }
 
-    /// The names that `parse` takes.
+    /// Lists the type names that `parse` accepts.
     pub(crate) fn format_names() -> String {
         Self::ALL.map(|(name, _)| format!("`{name}`")).join(", ")
     }
 
-    /// What is expected, in words.
+    /// Describes the expected value.
     pub(crate) fn describe_expected(self) -> &'static str {
         match self {
             Self::Text => "a text of at most 4000 bytes without NUL",
@@ -62,7 +62,8 @@ impl ParamType {
         }
     }
 
-    /// The value, where it is of this type. Nothing is converted: `"1"` is no number.
+    /// Converts a value to this type; `None` if it does not have the type. Nothing is coerced:
+    /// `"1"` is not a number.
     pub(crate) fn bind(self, value: &Value) -> Option<ParamValue> {
         match (self, value) {
             (Self::Text, Value::String(text)) => {
@@ -81,7 +82,7 @@ impl ParamType {
 }
 
 impl ParamValue {
-    /// As it stands in a reference.
+    /// Formats the value for a reference; `None` for null.
     pub(crate) fn to_reference_text(&self) -> Option<String> {
         match self {
             Self::Null => None,
@@ -93,7 +94,7 @@ impl ParamValue {
     }
 }
 
-/// A day of the calendar.
+/// Whether a text is a valid calendar date.
 fn is_calendar_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {

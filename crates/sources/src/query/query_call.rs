@@ -1,4 +1,4 @@
-//! A question to a source of named queries: which one, filled in with what.
+//! A call of a named query: which query, with which parameters.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use super::declared_query::{DeclaredQueries, DeclaredQuery};
 use super::param_value::ParamValue;
 use crate::evidence_builder::{EvidenceBuilder, format_row, percent_encode};
 
-/// A question that fits what the author declared.
+/// A call that matches the author's declaration.
 #[derive(Debug)]
 pub(crate) struct QueryCall<'q> {
     pub(crate) query: &'q DeclaredQuery,
-    /// Every declared parameter.
+    /// A value for every declared parameter.
     pub(crate) values: BTreeMap<String, ParamValue>,
     source: String,
 }
 
 impl<'q> QueryCall<'q> {
-    /// Reads `{ query: NAME, params: { … } }`.
+    /// Parses `{ query: NAME, params: { … } }`.
     pub(crate) fn parse(
         source: &str,
         queries: &'q DeclaredQueries,
@@ -38,7 +38,8 @@ impl<'q> QueryCall<'q> {
         let name = fields.get("query").and_then(Value::as_str).ok_or_else(shape)?;
         let query = queries.get(name).ok_or_else(|| {
             let known: Vec<&str> = queries.iter().map(|query| query.name.as_str()).collect();
-            // The name may be a model's words, so only what the author declared is told.
+            // A model may have written the name, so the error shows only names that the author
+            // declared.
             let near = find_similar_name(name, known.iter().copied())
                 .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             fault(format!("names none of its queries ({}){near}", known.join(", ")))
@@ -75,7 +76,7 @@ impl<'q> QueryCall<'q> {
         Ok(Self { query, values, source: source.to_owned() })
     }
 
-    /// Turns rows into evidence. `more` says that the limit cut some off.
+    /// Converts rows to evidence. `more` says that the limit left some out.
     pub(crate) fn build_evidence(
         &self,
         rows: Vec<Map<String, Value>>,
@@ -95,7 +96,8 @@ impl<'q> QueryCall<'q> {
         Ok(evidence.finish())
     }
 
-    /// `query:NAME?param=value#key=value`: asked again, it leads to the same row.
+    /// Formats the reference `query:NAME?param=value#key=value`; running the query again with these
+    /// values leads to the same row.
     fn format_reference(
         &self,
         index: usize,

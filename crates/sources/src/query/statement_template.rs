@@ -1,9 +1,10 @@
-//! Reads a statement as far as needed: what is code, what is quoted, where parameters stand.
+//! Tokenizes a statement as far as needed: what is code, what is quoted, and where the parameters
+//! are.
 //!
-//! It is no parser and no guard: whether a statement may write is for the database to refuse.
-//! It finds what no database would tell us in good words: a second statement, and parameters.
+//! It is neither a parser nor a security check: the database refuses statements that write. It
+//! finds what databases report badly: a second statement, and parameters.
 
-/// What quotes and comments look like, and how a parameter is written.
+/// The syntax of quotes, comments and parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StatementDialect {
     /// `'…'`, `"…"`, `--`, `/* */`, `$tag$…$tag$`, `:name`.
@@ -12,24 +13,24 @@ pub(crate) enum StatementDialect {
     Cypher,
 }
 
-/// A stretch of a statement.
+/// A part of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StatementPart {
-    /// Text to be kept as it is.
+    /// Text that is kept as it is.
     Text(String),
     /// A parameter, by its name.
     Param(String),
 }
 
-/// A statement in parts.
+/// A statement, divided into text and parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StatementTemplate {
     pub(crate) parts: Vec<StatementPart>,
-    /// The words outside quotes and comments, in capitals.
+    /// The words outside quotes and comments, in upper case.
     pub(crate) words: Vec<String>,
 }
 
-/// Why a statement cannot be taken.
+/// Why a statement cannot be accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StatementError {
     #[error("is blank")]
@@ -45,7 +46,7 @@ pub(crate) enum StatementError {
 }
 
 impl StatementTemplate {
-    /// Reads one statement.
+    /// Parses exactly one statement.
     pub(crate) fn parse(text: &str, dialect: StatementDialect) -> Result<Self, StatementError> {
         if text.contains('\0') {
             return Err(StatementError::NulCharacter);
@@ -62,7 +63,7 @@ impl StatementTemplate {
                 return Err(StatementError::MultipleStatements);
             }
             if token == ";" {
-                // A semicolon at the end is a habit; it is left out.
+                // A semicolon at the end is common; it is left out.
                 ended = true;
             } else if let Some(name) = parse_param(token, dialect) {
                 if name.is_empty() {
@@ -83,7 +84,7 @@ impl StatementTemplate {
         if empty { Err(StatementError::Empty) } else { Ok(scan) }
     }
 
-    /// The names of the parameters, each once, in order.
+    /// Returns the names of the parameters, each once, in order.
     pub(crate) fn param_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for part in &self.parts {
@@ -96,7 +97,7 @@ impl StatementTemplate {
         names
     }
 
-    /// The statement with each parameter written by somebody else.
+    /// Renders the statement; `param` returns the text of each parameter.
     pub(crate) fn render(&self, mut param: impl FnMut(&str) -> String) -> String {
         let parts = self.parts.iter().map(|part| match part {
             StatementPart::Text(text) => text.clone(),
@@ -125,7 +126,7 @@ fn line_comment_marker(dialect: StatementDialect) -> &'static str {
     }
 }
 
-/// The name of a parameter, empty where it has none.
+/// Returns the name of a parameter; empty if the parameter is unnamed.
 fn parse_param(token: &str, dialect: StatementDialect) -> Option<&str> {
     match dialect {
         StatementDialect::Sql if token == "?" => Some(""),
@@ -137,7 +138,7 @@ fn parse_param(token: &str, dialect: StatementDialect) -> Option<&str> {
     }
 }
 
-/// How long the token is that begins the text.
+/// Returns the length of the token at the start of the text.
 fn token_length(
     text: &str,
     first: char,
@@ -157,7 +158,7 @@ fn token_length(
     }
     match (first, dialect) {
         ('\'' | '"' | '`', _) => quoted_length(text, first, dialect),
-        // An escape string of PostgreSQL has backslashes of its own meaning.
+        // In an escape string of `PostgreSQL`, backslashes have a meaning.
         ('e' | 'E', StatementDialect::Sql) if text[1..].starts_with('\'') => {
             quoted_length(&text[1..], '\'', StatementDialect::Cypher).map(|length| length + 1)
         }
@@ -176,7 +177,8 @@ fn token_length(
     }
 }
 
-/// A quoted stretch: a doubled mark stands for itself, and in Cypher a backslash guards the next.
+/// Returns the length of a quoted part: a doubled quote stands for itself, and in Cypher a
+/// backslash escapes the next character.
 fn quoted_length(
     text: &str,
     mark: char,
@@ -198,7 +200,8 @@ fn quoted_length(
     Err(StatementError::Unterminated)
 }
 
-/// A block comment. `PostgreSQL` nests them and `SQLite` does not: where they would differ, it is refused.
+/// Returns the length of a block comment. `PostgreSQL` nests comments and `SQLite` does not, so a
+/// comment on which they would disagree is refused.
 fn comment_length(text: &str) -> Result<usize, StatementError> {
     let end = text[2..].find("*/").ok_or(StatementError::Unterminated)? + 2;
     if text[2..end].contains("/*") { Err(StatementError::Unterminated) } else { Ok(end + 2) }

@@ -1,7 +1,7 @@
-//! What a statement of a source may do to `SQLite`, and for how long.
+//! Limits what a statement of a source may do in `SQLite`, and for how long.
 //!
-//! The database itself refuses: the authorizer sees every table, function and pragma while a
-//! statement is prepared, so nothing depends on how the statement is spelt.
+//! The database itself enforces this: the authorizer sees every table, function and pragma while a
+//! statement is prepared, so nothing depends on how the statement is written.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,17 +12,17 @@ use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 
-/// How many steps of its machine `SQLite` takes between two looks at the clock.
+/// Number of virtual machine steps of `SQLite` between two checks of the clock.
 const PROGRESS_STEPS: i32 = 1_000;
 
-/// No value may weigh more: a text of a gigabyte is made by one function call.
+/// Maximum size of one value: a single function call can create a text of a gigabyte.
 const MAX_VALUE_BYTES: i32 = 1024 * 1024;
 
-/// Functions that reach out of the database, or into its insides.
+/// Functions that access files, extensions or internals of the database.
 const FORBIDDEN_FUNCTIONS: [&str; 4] =
     ["load_extension", "fts3_tokenizer", "readfile", "writefile"];
 
-/// From now on the connection reads, and nothing else.
+/// Restricts the connection to reads.
 pub(super) fn restrict_to_reads(db: &mut Connection) -> rusqlite::Result<()> {
     db.pragma_update(None, "query_only", true)?;
     db.pragma_update(None, "trusted_schema", false)?;
@@ -32,12 +32,12 @@ pub(super) fn restrict_to_reads(db: &mut Connection) -> rusqlite::Result<()> {
     db.authorizer(Some(authorize_read))
 }
 
-/// A script may make and fill tables; it may not open other files.
+/// Restricts the connection to creating and filling tables; it cannot open other files.
 pub(super) fn restrict_to_script(db: &mut Connection) -> rusqlite::Result<()> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     db.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)?;
     db.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
-    // 64 MiB: a script of a few lines can grow without end.
+    // 64 MiB, because even a short script can create unlimited data.
     db.pragma_update(None, "max_page_count", 16 * 1024)?;
     db.authorizer(Some(authorize_script))
 }
@@ -48,7 +48,7 @@ fn authorize_read(context: AuthContext<'_>) -> Authorization {
             Authorization::Allow
         }
         AuthAction::Function { function_name } => authorize_function(function_name),
-        // Full-text tables ask it to see whether somebody else wrote; it tells nothing else.
+        // Full-text tables read it to detect other writers; it reveals nothing else.
         AuthAction::Pragma { pragma_name: "data_version", pragma_value: None } => {
             Authorization::Allow
         }
@@ -71,7 +71,7 @@ fn authorize_function(function: &str) -> Authorization {
     if forbidden { Authorization::Deny } else { Authorization::Allow }
 }
 
-/// Breaks off what runs longer than it may. True from `was_hit` where that happened.
+/// Interrupts a statement that exceeds its time limit. `was_hit` then returns `true`.
 pub(super) struct QueryDeadline {
     hit: Arc<AtomicBool>,
 }

@@ -1,4 +1,4 @@
-//! `SQLite` as a source: opened to be read, and by named queries only.
+//! `SQLite` as a source: opened for reading, with named queries only.
 
 mod guard;
 mod origin;

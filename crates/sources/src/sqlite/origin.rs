@@ -1,4 +1,5 @@
-//! Where the data of a `SQLite` source comes from: a file, or a script that fills an empty database.
+//! Where the data of a `SQLite` source comes from: a file, or a script that fills an empty
+//! database.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,25 +12,26 @@ use sha2::{Digest as _, Sha256};
 use super::guard::{self, QueryDeadline};
 use crate::settings::{SourceSettings, source_config_error};
 
-/// How large a script may be.
+/// Maximum size of a script.
 const MAX_SCRIPT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// How long it may take to fill a database.
+/// Time limit for running a script.
 const SCRIPT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A file or a script.
+/// A database file or a script.
 #[derive(Debug)]
 pub(super) enum SqliteOrigin {
-    /// A database that somebody else keeps. `confined` where it must lie in the folder of work.
+    /// A database that is maintained elsewhere. `base` is set if the file must be inside that
+    /// workspace folder.
     File { path: PathBuf, base: Option<PathBuf> },
-    /// A script in the folder of work; its database lives in memory.
+    /// A script in the workspace folder; its database exists only in memory.
     Script { path: String, base: PathBuf },
 }
 
-/// An open database, and what it was made from.
+/// An open database, and the script it was made from.
 pub(super) struct OpenedDatabase {
     pub(super) db: Connection,
-    /// The digest of the script, where there is one.
+    /// The digest of the script; `None` for a file.
     script_digest: Option<[u8; 32]>,
 }
 
@@ -51,7 +53,7 @@ impl SqliteOrigin {
         }
     }
 
-    /// Opens it, or keeps what is open where nothing has changed.
+    /// Opens the database, or returns the open one if nothing has changed.
     pub(super) fn open(
         &self,
         name: &str,
@@ -66,11 +68,12 @@ impl SqliteOrigin {
                 let path = resolve_confined(path, base.as_deref()).map_err(gone)?;
                 let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
                     | OpenFlags::SQLITE_OPEN_NO_MUTEX
-                    // Checked above; whoever puts a link there meanwhile is refused here.
+                    // The path was checked above; a link that replaces the file after that is
+                    // refused here.
                     | OpenFlags::SQLITE_OPEN_NOFOLLOW;
                 let unusable = |error: rusqlite::Error| gone(describe_open_error(&error));
                 let mut db = Connection::open_with_flags(path, flags).map_err(unusable)?;
-                // A file that is no database is only noticed when it is read.
+                // `SQLite` notices only at the first read that a file is not a database.
                 let read = db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
                 read.map_err(unusable)?;
                 db.busy_timeout(Duration::from_secs(2)).map_err(unusable)?;
@@ -117,12 +120,12 @@ fn run_script(name: &str, script: &str) -> Result<Connection, EffectError> {
                 format!("source `{name}` has a script that runs longer than {SCRIPT_TIMEOUT:?}");
             return EffectError::new_permanent(EffectErrorKind::TimedOut, message);
         }
-        // The script is the author's, so SQLite's words about it help and tell no secret.
+        // The author wrote the script, so the message of `SQLite` is useful and reveals no secret.
         source_config_error(name, format!("has a script that fails: {error}"))
     })
 }
 
-/// The path with its links followed, where that stays inside.
+/// Resolves the links of a path, and checks that the result is inside `base`.
 fn resolve_confined(path: &Path, base: Option<&Path>) -> Result<PathBuf, String> {
     let real = path.canonicalize().map_err(|_| "has no file at its path".to_owned())?;
     if let Some(base) = base {

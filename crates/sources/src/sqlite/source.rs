@@ -14,7 +14,7 @@ use super::origin::{OpenedDatabase, SqliteOrigin};
 use crate::query::{DeclaredQueries, ParamValue, QueryCall, QueryLanguage};
 use crate::settings::{SourceSettings, source_config_error};
 
-/// A `SQLite` database that can be asked.
+/// A `SQLite` database that can be queried.
 pub(crate) struct SqliteSource {
     inner: Arc<SqliteSourceInner>,
 }
@@ -25,12 +25,12 @@ struct SqliteSourceInner {
     queries: DeclaredQueries,
     limit: usize,
     timeout: Duration,
-    /// Opened at the first question.
+    /// The open database; the first query opens it.
     open: Mutex<Option<OpenedDatabase>>,
 }
 
 impl SqliteSource {
-    /// Reads the settings. The database is opened when it is asked.
+    /// Reads the settings. The first query opens the database.
     pub(crate) fn from_settings(settings: &SourceSettings<'_>) -> Result<Self, EffectError> {
         let inner = SqliteSourceInner {
             name: settings.name.to_owned(),
@@ -62,7 +62,7 @@ impl SourceRetriever for SqliteSource {
 impl SqliteSourceInner {
     fn run_query(&self, query: &Value) -> Result<Value, EffectError> {
         let asked = QueryCall::parse(&self.name, &self.queries, query)?;
-        // A panic in here leaves a connection that is still whole.
+        // A panic in here leaves the connection usable.
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = open.take();
         let opened = open.insert(self.origin.open(&self.name, kept)?);
@@ -97,7 +97,8 @@ impl SqliteSourceInner {
         source_config_error(&self.name, format!("has a query `{}` that {what}", asked.query.name))
     }
 
-    /// While a statement is prepared no value has been seen: `SQLite`'s words are about the author's.
+    /// No value is bound while a statement is prepared, so the message of `SQLite` quotes only the
+    /// author's text.
     fn prepare_error(
         &self,
         asked: &QueryCall<'_>,
@@ -154,11 +155,11 @@ enum SqliteReadOutcome {
         rows: Vec<Map<String, Value>>,
         more: bool,
     },
-    /// The statement would change something, or gives no rows.
+    /// The statement would write, or returns no rows.
     NotReadOnly,
-    /// Two columns have one name.
+    /// Two columns have the same name.
     DuplicateColumn(String),
-    /// It was not taken.
+    /// `SQLite` refused the statement.
     PrepareFailed(rusqlite::Error),
 }
 
@@ -205,7 +206,7 @@ fn cell_to_json(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => number.into(),
-        // Infinity is no JSON, and becomes nothing.
+        // JSON has no infinity, so it becomes null.
         ValueRef::Real(number) => number.into(),
         ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
         ValueRef::Blob(bytes) => format!("[{} bytes]", bytes.len()).into(),

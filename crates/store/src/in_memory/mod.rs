@@ -1,5 +1,5 @@
-//! The reference store: maps behind one lock, gone with the process. Written to be obviously right;
-//! where another store differs from it, the other one is wrong.
+//! The reference store: maps behind one lock, gone when the process ends. It is written to be
+//! obviously correct; if another store behaves differently, the other store is wrong.
 
 mod run;
 mod workers;

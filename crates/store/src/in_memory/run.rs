@@ -1,4 +1,4 @@
-//! One run of the reference store: what is known of it, and what a commit makes of it.
+//! One run of the reference store: its rows, and how a commit changes them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::{
     SnapshotRow, StoreError, WaitRow,
 };
 
-/// A run.
+/// The rows of one run.
 #[derive(Debug)]
 pub(super) struct InMemoryRun {
     pub(super) head: RunHead,
@@ -56,14 +56,14 @@ impl InMemoryRun {
         RunHead { lease: self.lease.to_lease(&self.head.run), deaths, ..self.head.clone() }
     }
 
-    /// Whether a worker must look at it, none does, and this one may.
+    /// Whether the run is due, no worker holds it, and this worker may acquire it.
     pub(super) fn is_due(&self, worker: &str, now: i64) -> bool {
         let wakes = self.head.wake_at.is_some_and(|time| time <= now);
         let free = || self.lease.to_acquired(worker, now, i64::MAX, self.head.version).is_some();
         wakes && !self.lease.is_held(now) && free()
     }
 
-    /// Whether too many workers ended on it.
+    /// Whether too many workers ended on this run.
     pub(super) fn is_parked(&self, now: i64) -> bool {
         self.lease.is_parked(now, self.head.version)
     }
@@ -81,7 +81,7 @@ impl InMemoryRun {
         }
     }
 
-    /// An id that is still in use cannot be given again.
+    /// Rejects ids of actions and waits that are still in use.
     pub(super) fn reject_duplicate_ids(&self, commit: &RunCommit) -> Result<(), StoreError> {
         let outstanding = |id: &String| {
             !commit.finished_actions.contains(id)
@@ -124,7 +124,7 @@ impl InMemoryRun {
         self.log.push(commit.entry);
     }
 
-    /// Takes the bodies out.
+    /// Removes the log bodies and the snapshots that are not kept; returns what was removed.
     pub(super) fn prune_bodies(&mut self, pruning: &PruneRequest) -> PruneStats {
         let mut pruned = PruneStats { versions: self.log.len() as u64, ..PruneStats::default() };
         for entry in &mut self.log {

@@ -1,5 +1,4 @@
-//! The reference store: maps behind one lock, gone with the process. Written to be obviously right;
-//! where another store differs from it, the other one is wrong.
+//! Implements the `Store` trait for [`InMemoryStore`].
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -35,14 +34,14 @@ pub(super) struct InMemoryTables {
 }
 
 impl InMemoryStore {
-    /// An empty store.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     fn lock_tables(&self) -> MutexGuard<'_, InMemoryTables> {
-        // A write changes nothing before it has been let through, so a panic leaves whole rows.
+        // A write changes nothing before all checks have passed, so a panic leaves whole rows.
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -300,7 +299,7 @@ impl Store for InMemoryStore {
     }
 
     fn read_watermark(&self) -> StoreFuture<'_, StoreWatermark> {
-        // Every body is looked at when something is taken out.
+        // Pruning reads every body, so it needs no position.
         self.with_tables(|_| Ok(StoreWatermark(0)))
     }
 

@@ -1,4 +1,4 @@
-//! What workers ask of the reference store.
+//! The parts of the reference store that serve workers.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::worker::LOST_WORKER_RETENTION_MS;
 use crate::{DueRunsRequest, Lease, RunId, TenantId, WorkerInfo, WorkerRow};
 
 impl InMemoryTables {
-    /// Gives what is due to a worker.
+    /// Acquires due runs for a worker.
     pub(super) fn acquire_due_runs(
         &mut self,
         taking: &DueRunsRequest,
@@ -45,20 +45,20 @@ impl InMemoryTables {
         taken
     }
 
-    /// Leases that are alive.
+    /// Leases that are alive at the time `now`.
     pub(super) fn live_leases(&self, now: i64) -> impl Iterator<Item = Lease> {
         let held = self.runs.iter().filter(move |(_, run)| run.lease.is_held(now));
         held.filter_map(|(id, run)| run.lease.to_lease(id))
     }
 
-    /// Puts a worker on the list, and takes those off that were lost long ago.
+    /// Adds or renews a worker, and removes workers that were lost long ago.
     pub(super) fn record_heartbeat(&mut self, worker: &WorkerInfo, now: i64, until: i64) {
         self.workers.retain(|_, row| row.until > now.saturating_sub(LOST_WORKER_RETENTION_MS));
         let row = WorkerRow { info: worker.clone(), seen_at: now, until, holds: 0 };
         self.workers.insert(worker.name.clone(), row);
     }
 
-    /// The list, with what each of them holds.
+    /// Lists the workers, each with the number of runs it holds.
     pub(super) fn list_workers(&self, now: i64) -> Vec<WorkerRow> {
         let holds =
             |name: &str| self.live_leases(now).filter(|lease| lease.worker == name).count() as u64;

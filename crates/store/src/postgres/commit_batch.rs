@@ -1,6 +1,6 @@
-//! Commits of several runs of one tenant as the stored function takes them: a list a column. What a
-//! commit has several of (actions, waits, blobs) stands in lists of its own, with the place of its
-//! commit, from 1.
+//! Commits of several runs of one tenant as parameters of the stored function: one array per
+//! column. Parts that a commit may have several of (actions, waits, blobs) have arrays of their
+//! own, with the number of their commit, from 1.
 
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
@@ -54,7 +54,7 @@ struct PgHeadColumns<'c> {
     wakes: Vec<Option<i64>>,
 }
 
-/// Texts, each with the place of its commit.
+/// Texts, each with the number of its commit.
 #[derive(Default)]
 struct PgTextColumns<'c> {
     commit_numbers: Vec<i32>,
@@ -81,7 +81,7 @@ struct PgWaitColumns<'c> {
 }
 
 impl<'c> PgCommitBatch<'c> {
-    /// No commit yet, of this tenant.
+    /// Creates an empty batch for a tenant.
     pub(super) fn new(tenant: &'c str, clock: LeaseClock) -> Self {
         Self {
             tenant,
@@ -112,7 +112,7 @@ impl<'c> PgCommitBatch<'c> {
         }
     }
 
-    /// One more commit.
+    /// Adds a commit, and its new run if there is one.
     pub(super) fn push_commit(
         &mut self,
         new: Option<&'c NewRun>,
@@ -170,7 +170,7 @@ impl<'c> PgCommitBatch<'c> {
         }
     }
 
-    /// The call that keeps them, in the order of the function's parameters.
+    /// Builds the call that writes the batch, in the order of the function's parameters.
     pub(super) fn to_statement(&self) -> SqlStatement<'_> {
         let (texts, numbers, places) = (Type::TEXT_ARRAY, Type::INT8_ARRAY, Type::INT4_ARRAY);
         SqlStatement::new(APPEND)
@@ -227,7 +227,7 @@ impl<'c> PgTextColumns<'c> {
     }
 }
 
-/// The verdicts of a call, in the order of its commits.
+/// Reads the verdicts of a call, in the order of its commits.
 pub(super) fn read_verdicts(rows: &[Row]) -> Result<Vec<PgCommitVerdict>, StoreError> {
     let mut verdicts = Vec::new();
     for row in rows {

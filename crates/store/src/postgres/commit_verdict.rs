@@ -1,8 +1,8 @@
-//! What came of a commit, in the numbers of the stored function.
+//! The result of a commit, as the codes of the stored function.
 
 use crate::{RunCommit, StoreError};
 
-/// The answer to one commit.
+/// The stored function's result for one commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PgCommitVerdict {
     pub(super) code: i32,
@@ -10,7 +10,7 @@ pub(super) struct PgCommitVerdict {
 }
 
 impl PgCommitVerdict {
-    /// The same in the words of a store.
+    /// Converts the code to a store result.
     pub(super) fn to_result(self, commit: &RunCommit) -> Result<(), StoreError> {
         let found = self.observed as u64;
         match self.code {

@@ -1,5 +1,6 @@
-//! One database on a server: its connections, its schema, and patience with its outages. What every
-//! store of ours on `PostgreSQL` stands on; knows no table but the one that counts the schema's steps.
+//! One database on a server: its connections, its schema, and retries after outages. Every
+//! `PostgreSQL` store is built on this; it knows no table except the one that records schema
+//! migrations.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -18,28 +19,28 @@ use crate::StoreError;
 /// The longest pause between two attempts.
 const MAX_RETRY_PAUSE: Duration = Duration::from_secs(1);
 
-/// A database that is reached when it is asked.
+/// A database that connects on demand.
 #[derive(Debug)]
 pub struct PostgresDatabase {
     pool: PgPool,
     settings: PostgresSettings,
     schema: PostgresSchema,
-    /// The schema that was found, once it was looked at.
+    /// The schema version that was found, once it was read.
     schema_version: OnceCell<u32>,
 }
 
 impl PostgresDatabase {
-    /// A database. Nothing is reached yet: its schema is brought forward before the first question.
+    /// Creates a database without connecting. The first query migrates the schema before it runs.
     #[must_use]
     pub fn new(server: PgServer, settings: PostgresSettings, schema: PostgresSchema) -> Self {
         let pool = PgPool::new(server, settings.connections);
         Self { pool, settings, schema, schema_version: OnceCell::new() }
     }
 
-    /// Brings the schema forward and gives the one that is there; done once.
+    /// Migrates the schema once and returns its version.
     ///
-    /// A server that nobody has reached yet and that is not there is told at once: its address may be
-    /// wrong. One that is there and not ready is waited for.
+    /// If the server has never been reached and does not exist, this fails at once, because its
+    /// address may be wrong. If the server exists and is not ready, this waits for it.
     pub async fn ensure_migrated(&self) -> Result<u32, StoreError> {
         self.schema_version.get_or_try_init(|| self.migrate_with_retry()).await.copied()
     }
@@ -65,7 +66,7 @@ impl PostgresDatabase {
         }
     }
 
-    /// Answers questions from one consistent view; asked again for a while where that may help.
+    /// Runs queries in one consistent snapshot; retries transient failures for a while.
     pub async fn query_all(
         &self,
         scope: TenantScope<'_>,
@@ -74,7 +75,7 @@ impl PostgresDatabase {
         self.run_with_retry(scope, PgAccessMode::ReadOnly, calls).await
     }
 
-    /// Changes what may be changed twice with the same end; tried again for a while where that may help.
+    /// Runs idempotent changes; retries transient failures for a while.
     pub async fn execute_all(
         &self,
         scope: TenantScope<'_>,
@@ -120,7 +121,8 @@ impl PostgresDatabase {
         Err(answer)
     }
 
-    /// Has several calls kept as one transaction, once. `calls` set their tenant themselves.
+    /// Runs several statements as one transaction, without a retry. `calls` set their tenant
+    /// themselves.
     pub(super) async fn commit_once(
         &self,
         calls: &[SqlStatement<'_>],
@@ -128,7 +130,7 @@ impl PostgresDatabase {
         let client = self.pool.acquire().await?;
         let kept = async {
             match calls {
-                // Alone, a call is its own transaction.
+                // A single statement is its own transaction.
                 [one] => run_statement(&client, one).await.map(|rows| vec![rows]),
                 several => {
                     run_transaction(
@@ -168,7 +170,7 @@ impl PostgresDatabase {
         }
     }
 
-    /// The server behind it.
+    /// Returns the server of this database.
     #[must_use]
     pub fn server(&self) -> &PgServer {
         self.pool.server()
@@ -183,20 +185,21 @@ impl PostgresDatabase {
     }
 }
 
-/// How long something is still tried.
+/// The time window in which a call is retried.
 pub(super) struct PgRetryWindow {
     deadline: Instant,
     next_pause: Duration,
 }
 
 impl PgRetryWindow {
-    /// Waits a while, or says that it has been long enough.
+    /// Waits before the next attempt; returns `false` if the window has ended.
     pub(super) async fn wait_before_retry(&mut self, outage: PgError) -> bool {
         let now = Instant::now();
         if now >= self.deadline {
             return false;
         }
-        // A connection that was cut while nobody used it says nothing about the server.
+        // A connection that closed while it was idle says nothing about the server, so the first
+        // retry is immediate.
         if !(self.next_pause.is_zero() && outage == PgError::ConnectionLost) {
             let pause = add_jitter(self.next_pause.max(Duration::from_millis(40)));
             tokio::time::sleep(pause.min(self.deadline - now)).await;
@@ -206,11 +209,12 @@ impl PgRetryWindow {
     }
 }
 
-/// Between half of a while and all of it, so that many who were cut off do not come back at once.
+/// Returns between half of a pause and all of it, so that many disconnected clients do not come
+/// back at once.
 fn add_jitter(pause: Duration) -> Duration {
     let chance = RandomState::new().hash_one(0_u8) % 1024;
     pause / 2 + pause.mul_f64(chance as f64 / 2048.0)
 }
 
-/// A database that several share.
+/// A database that several owners share.
 pub(super) type SharedPgDatabase = Arc<PostgresDatabase>;

@@ -1,5 +1,5 @@
-//! A look at the server itself: who it is, what it promises, how far away. Writes nothing, and works on
-//! a database that a store would refuse to open.
+//! Health check of the server: its version, its guarantees and its latency. It writes nothing, and
+//! works on a database that a store would refuse to open.
 
 use std::time::{Duration, Instant};
 
@@ -15,30 +15,30 @@ const HEALTH_QUERY: &str = "SELECT current_setting('server_version'), current_us
         AND relkind = 'r' AND NOT (relrowsecurity AND relforcerowsecurity)
         AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = 'tenant'))";
 
-/// What a server is like.
+/// The state of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostgresHealth {
-    /// The version of the server.
+    /// Version of the server software.
     pub version: String,
-    /// The schema of the database; 0 where it has none yet.
+    /// Schema version of the database; 0 if it has none yet.
     pub schema: u32,
-    /// The newest schema that this program knows.
+    /// The newest schema version that this program supports.
     pub known_schema: u32,
     /// The role that logged in.
     pub role: String,
-    /// Whether the second wall between tenants stands for this role: it is no superuser, and every table
-    /// that names tenants is walled.
+    /// Whether row security separates tenants for this role: the role is not a superuser, and every
+    /// table with a tenant column has row security.
     pub walled: bool,
-    /// Whether it is a standby, which cannot write.
+    /// Whether the server is a standby, which cannot write.
     pub standby: bool,
-    /// Whether what is acknowledged is on its disk.
+    /// Whether acknowledged commits are on disk (`synchronous_commit` and `fsync` are on).
     pub durable: bool,
-    /// How long an answer takes.
+    /// Round-trip time of a trivial statement.
     pub latency: Duration,
 }
 
 impl PostgresHealth {
-    /// Looks at a server.
+    /// Connects to a server and reads its state.
     pub async fn probe(server: &PgServer) -> Result<Self, StoreError> {
         let client = server.connect().await?;
         let unavailable =

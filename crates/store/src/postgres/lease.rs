@@ -1,5 +1,5 @@
-//! The statements that say who may work on a run. Taking, renewing and giving back may be done twice
-//! with the same end, so they are tried again where nobody knows what came of them.
+//! The statements for leases. Acquiring, renewing and releasing are idempotent, so they are retried
+//! if their result is unknown.
 
 use super::database::PostgresDatabase;
 use super::pipeline::{SqlStatement, TenantScope};
@@ -7,7 +7,7 @@ use super::queries::{get_column, get_u64, run_key};
 use super::settings::LeaseClock;
 use crate::{Lease, RunId, StoreError};
 
-/// The lease is judged by `now`, the caller's or the server's, and lasts `$5` from it.
+/// Decides by `now`, the caller's clock or the server's; the lease lasts `$5` milliseconds from it.
 const ACQUIRE_LEASE: &str = "WITH clock AS MATERIALIZED (
         SELECT coalesce($4::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now)
     UPDATE countersign.runs SET
@@ -34,7 +34,7 @@ const EXPIRE: &str = "UPDATE countersign.runs SET lease_worker = NULL, lease_unt
         lease_deaths = CASE WHEN lease_version = version THEN lease_deaths + 1 ELSE 0 END,
         lease_version = version
     WHERE tenant = $1 AND id = $2 AND lease_worker = $3 AND lease_epoch = $4 RETURNING 1";
-/// Judged by `$3`, the caller's clock, or by the server's where it is null.
+/// Decides by `$3`, the caller's clock, or by the server's clock if `$3` is null.
 const UNPARK: &str = "UPDATE countersign.runs
     SET lease_worker = NULL, lease_until = 0, lease_deaths = 0
     WHERE tenant = $1 AND id = $2 AND lease_version = version
@@ -48,7 +48,7 @@ const SUSPEND_RUN: &str =
     WHERE tenant = $1 AND id = $2 AND lease_worker = $3 AND lease_epoch = $4
     RETURNING version = $5";
 
-/// Takes, renews or refuses.
+/// Acquires or renews a lease; `None` if neither is possible.
 pub(super) async fn acquire_lease(
     db: &PostgresDatabase,
     run: &RunId,
@@ -83,7 +83,7 @@ pub(super) async fn acquire_lease(
     }
 }
 
-/// Whether it was the current one.
+/// Releases a lease; returns whether it was the current one.
 pub(super) async fn release_lease(
     db: &PostgresDatabase,
     lease: &Lease,
@@ -91,12 +91,12 @@ pub(super) async fn release_lease(
     update_lease(db, lease, RELEASE).await
 }
 
-/// Whether it was the current one.
+/// Expires a lease; returns whether it was the current one.
 pub(super) async fn expire_lease(db: &PostgresDatabase, lease: &Lease) -> Result<bool, StoreError> {
     update_lease(db, lease, EXPIRE).await
 }
 
-/// Whether the run was parked.
+/// Unparks a run; returns whether it was parked.
 pub(super) async fn unpark_run(
     db: &PostgresDatabase,
     run: &RunId,
@@ -130,7 +130,7 @@ async fn update_lease(
     Ok(answers.iter().any(|rows| !rows.is_empty()))
 }
 
-/// Whether the run rests now.
+/// Suspends a run; returns whether it is suspended now.
 pub(super) async fn suspend_run(
     db: &PostgresDatabase,
     lease: &Lease,

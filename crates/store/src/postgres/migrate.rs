@@ -1,7 +1,8 @@
-//! The schema of a database, brought forward in numbered steps, each in one transaction under a lock
-//! that all programs take. Never backward.
+//! Migrates the schema of a database in numbered steps, each in one transaction under a lock that
+//! all programs take. There are no downgrades.
 //!
-//! A step says which older programs may go on beside it, so that workers can be replaced one by one.
+//! A migration says which older programs may keep running beside it, so that workers can be
+//! replaced one by one.
 
 use countersign_postgres::{PgError, PgServer};
 use tokio_postgres::Client;
@@ -9,32 +10,33 @@ use tokio_postgres::Client;
 use crate::StoreError;
 use crate::checksum::sql_checksum;
 
-/// What a database is known by, and how it came to be what it is.
+/// A database schema and its migrations.
 #[derive(Debug, Clone, Copy)]
 pub struct PostgresSchema {
-    /// The schema that holds everything, as SQL names it.
+    /// Name of the SQL schema that contains everything.
     pub name: &'static str,
-    /// The table in it that counts the steps. Its name ends in `migrations`: two that share a schema know each
-    /// other by that.
+    /// Table in that schema that records the migrations. Its name ends in `migrations`; two sets of
+    /// tables that share a schema recognize each other by that.
     pub migrations_table: &'static str,
-    /// Every step, in order.
+    /// All migrations, in order.
     pub migrations: &'static [PostgresMigration],
 }
 
-/// One step of a schema. Its text never changes once it has been released.
+/// One migration. Its SQL never changes once it has been released.
 #[derive(Debug, Clone, Copy)]
 pub struct PostgresMigration {
-    /// From 1, without a gap.
+    /// Number of the migration, from 1 without a gap.
     pub number: u32,
-    /// What it brought.
+    /// Short name of what it adds.
     pub name: &'static str,
-    /// The oldest program that may go on beside it, by the newest step that one knows.
+    /// The oldest program that may keep running beside it, given as the newest migration that this
+    /// program knows.
     pub serves: u32,
-    /// Its statements.
+    /// The SQL statements of the migration.
     pub sql: &'static str,
 }
 
-/// The databases that runs are kept in.
+/// The schema of databases that hold runs.
 pub(super) const RUNS_SCHEMA: PostgresSchema = PostgresSchema {
     name: "countersign",
     migrations_table: "migrations",
@@ -54,10 +56,10 @@ pub(super) const RUNS_SCHEMA: PostgresSchema = PostgresSchema {
     ],
 };
 
-/// What all programs lock while they bring a schema forward: the bytes "CNTS".
+/// Key of the advisory lock that all programs take while they migrate: the bytes "CNTS".
 const MIGRATION_LOCK_KEY: i64 = 0x434E_5453;
 
-/// A step that was applied.
+/// A migration that was applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct AppliedMigration {
     number: u32,
@@ -65,9 +67,10 @@ struct AppliedMigration {
     checksum: String,
 }
 
-/// Brings a database to the newest schema and gives the one it has then. Several may do so at once.
+/// Migrates a database to the newest schema and returns the version it has then. Several programs
+/// may do so at once.
 pub(super) async fn migrate(server: &PgServer, schema: PostgresSchema) -> Result<u32, StoreError> {
-    // Not one of the pool's: what is dropped in the middle must not be used again.
+    // Not a pooled connection: a call that is dropped midway must not leave it to others.
     let client = server.connect().await?;
     loop {
         let found = load_applied_migrations(&client, schema).await?;
@@ -78,7 +81,7 @@ pub(super) async fn migrate(server: &PgServer, schema: PostgresSchema) -> Result
     }
 }
 
-/// The schema a database has; 0 where it has none yet.
+/// Returns the schema version of a database; 0 if it has none yet.
 pub(super) async fn read_schema_version(
     client: &Client,
     schema: PostgresSchema,
@@ -89,7 +92,7 @@ pub(super) async fn read_schema_version(
 async fn apply_next_migration(client: &Client, schema: PostgresSchema) -> Result<(), StoreError> {
     let lock = format!("SELECT pg_advisory_xact_lock({MIGRATION_LOCK_KEY})");
     client.batch_execute(&lock).await.map_err(to_store_error)?;
-    // Asked again under the lock: another program may have done it meanwhile.
+    // Read again under the lock: another program may have migrated in the meantime.
     let found = load_applied_migrations(client, schema).await?;
     let Some(step) = next_migration(&found, schema)? else { return Ok(()) };
     let PostgresMigration { number, name, serves, sql } = step;
@@ -111,7 +114,7 @@ fn newest_number(found: &[AppliedMigration]) -> u32 {
     found.last().map_or(0, |step| step.number)
 }
 
-/// The first step that was not applied; checks those that were.
+/// Returns the first migration that was not applied, and checks those that were.
 fn next_migration(
     found: &[AppliedMigration],
     schema: PostgresSchema,
@@ -144,7 +147,7 @@ async fn load_applied_migrations(
                 AND NOT EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('{space}')
                     AND relkind = 'r' AND relname LIKE '%migrations')"
     );
-    // Unnamed, like every statement of ours: between two of them a pooler may change the session.
+    // Unnamed, like all our statements: a pooler may change the session between two of them.
     let row = client.query_typed_one(&look, &[]).await.map_err(to_store_error)?;
     match (row.get(0), row.get(1)) {
         (true, _) => {}

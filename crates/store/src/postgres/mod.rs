@@ -1,7 +1,8 @@
-//! The store for many workers on many machines: `PostgreSQL`.
+//! The store for many workers on many machines, on `PostgreSQL`.
 //!
-//! A step is one call of a stored function, which is one round trip and one commit; commits of several
-//! runs that wait at the same time share a call. How the server is reached is `countersign-postgres`.
+//! A step is one call of a stored function: one round trip and one commit. Commits of several runs
+//! that wait at the same time share a call. The crate `countersign-postgres` connects to the
+//! server.
 
 mod store;
 mod settings;

@@ -1,4 +1,4 @@
-//! Outages in the words of a store.
+//! Converts errors of the server to store errors.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ impl From<PgError> for StoreError {
     }
 }
 
-/// A row that does not have the columns that were asked for.
+/// Error for a row that lacks the expected columns.
 pub(super) fn column_error(error: &tokio_postgres::Error) -> StoreError {
     StoreError::Corrupt { reason: error.to_string() }
 }

@@ -1,7 +1,7 @@
-//! Several statements sent at once as one transaction for one tenant: one round trip.
+//! Sends several statements at once as one transaction for one tenant, in one round trip.
 //!
-//! Every statement goes unnamed, with its types: a pooler that gives each transaction another session
-//! (`PgBouncer` in transaction mode) loses nothing by it.
+//! Every statement is sent unnamed, with its types, so that it works through a pooler that gives
+//! each transaction another session (`PgBouncer` in transaction mode).
 
 use std::pin::Pin;
 use std::task::Poll;
@@ -9,19 +9,20 @@ use std::task::Poll;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row};
 
-/// What a transaction may see.
+/// Which rows a transaction may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TenantScope<'a> {
-    /// The rows of a tenant.
+    /// The rows of one tenant.
     Tenant(&'a str),
-    /// The heads of all: a worker looks for runs to take.
+    /// The run heads of all tenants, so that a worker can look for due runs.
     Across,
-    /// Everything that is remembered, to read: whether it lies right, and whether something still stands there.
+    /// Read access to all of memory, to check that it is stored correctly and whether something is
+    /// still there.
     Audit,
 }
 
 impl TenantScope<'_> {
-    /// The statements that say so, for the rest of a transaction.
+    /// Returns the `SET LOCAL` statements that apply the scope to the rest of a transaction.
     pub(super) fn to_set_statements(self) -> String {
         match self {
             Self::Tenant(name) => format!(
@@ -36,50 +37,50 @@ impl TenantScope<'_> {
     }
 }
 
-/// What a transaction is for.
+/// Whether a transaction writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PgAccessMode {
-    /// It sees one moment and changes nothing.
+    /// The transaction sees one snapshot and changes nothing.
     ReadOnly,
-    /// It changes something.
+    /// The transaction may change rows.
     ReadWrite,
 }
 
-/// A statement with its values.
+/// A statement with its parameter values.
 pub struct SqlStatement<'a> {
     sql: &'a str,
     values: Vec<(&'a (dyn ToSql + Sync), Type)>,
 }
 
 impl<'a> SqlStatement<'a> {
-    /// A statement.
+    /// Creates a statement without values.
     #[must_use]
     pub fn new(sql: &'a str) -> Self {
         Self { sql, values: Vec::new() }
     }
 
-    /// The same with the next value.
+    /// Adds the next value, with its type.
     #[must_use]
     pub fn bind(mut self, value: &'a (dyn ToSql + Sync), kind: Type) -> Self {
         self.values.push((value, kind));
         self
     }
 
-    /// The same with the next value, a text.
+    /// Adds the next value, a text.
     #[must_use]
     pub fn bind_text(self, value: &'a (dyn ToSql + Sync)) -> Self {
         self.bind(value, Type::TEXT)
     }
 
-    /// The same with the next value, a whole number.
+    /// Adds the next value, a 64-bit integer.
     #[must_use]
     pub fn bind_int8(self, value: &'a (dyn ToSql + Sync)) -> Self {
         self.bind(value, Type::INT8)
     }
 }
 
-/// Asks several at once, in their order and behind statements without values, and gives the rows of each; the first
-/// fault where there is one.
+/// Sends several statements at once, in order and after statements without values, and returns the
+/// rows of each, or the first error.
 pub(super) async fn query_pipelined(
     client: &Client,
     before: Option<&str>,
@@ -98,7 +99,7 @@ pub(super) async fn query_pipelined(
 
 type PgRowsFuture<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Error>> + Send + 'a>>;
 
-/// Runs statements as one transaction and gives the rows of each.
+/// Runs statements as one transaction and returns the rows of each.
 pub(super) async fn run_transaction(
     client: &Client,
     scope: TenantScope<'_>,
@@ -123,7 +124,7 @@ pub(super) async fn run_transaction(
     }
     asked.push(Box::pin(async { client.batch_execute("COMMIT").await.map(|()| Vec::new()) }));
     let answers = join_in_order(asked).await;
-    // The first fault is the cause; what follows it only says that the transaction is over.
+    // The first error is the cause; later ones only say that the transaction has ended.
     let mut rows = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
     rows.pop();
     rows.remove(0);
@@ -138,8 +139,8 @@ pub(super) async fn run_statement(
     client.query_typed(call.sql, &call.values).await
 }
 
-/// Waits for all. They are begun in their order, and what is begun is sent: dropping this later leaves
-/// no transaction open.
+/// Waits for all futures. They are started in order, and a started statement is sent: dropping this
+/// future later leaves no transaction open.
 async fn join_in_order(mut asked: Vec<PgRowsFuture<'_>>) -> Vec<Result<Vec<Row>, Error>> {
     let mut answers: Vec<Option<Result<Vec<Row>, Error>>> = asked.iter().map(|_| None).collect();
     std::future::poll_fn(|cx| {
@@ -158,9 +159,9 @@ async fn join_in_order(mut asked: Vec<PgRowsFuture<'_>>) -> Vec<Result<Vec<Row>,
     answers.into_iter().flatten().collect()
 }
 
-/// A text as a literal of SQL.
+/// Quotes a text as an SQL literal.
 fn quote_literal(text: &str) -> String {
-    // Without backslashes a literal means the same whatever the server's settings are.
+    // A literal without backslashes means the same with every server setting.
     if text.contains('\\') {
         format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
     } else {

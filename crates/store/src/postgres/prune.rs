@@ -1,4 +1,4 @@
-//! Taking bodies out, in one transaction.
+//! Removes the bodies of a run in one transaction.
 
 use tokio_postgres::types::Type;
 
@@ -8,7 +8,7 @@ use super::queries::{get_column, get_u64, run_key};
 use super::transaction::{PgTransaction, PgTransactionMode};
 use crate::{PruneRequest, PruneStats, SnapshotRow, StoreError, StoreWatermark};
 
-/// What every transaction that is under way now, or begins later, is no older than.
+/// No transaction that is in progress now, or starts later, is older than this one.
 const WATERMARK: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
 const LOCK_RUN: &str = "SELECT version, pruned_at IS NOT NULL FROM countersign.runs
     WHERE tenant = $1 AND id = $2 FOR UPDATE";
@@ -21,9 +21,10 @@ const ADD_SNAPSHOT: &str = "INSERT INTO countersign.snapshots (tenant, run, vers
     VALUES ($1, $2, $3, $4, $5)";
 const SET_SEAL: &str =
     "UPDATE countersign.runs SET pruned_at = $3, seal = $4 WHERE tenant = $1 AND id = $2";
-/// Waits for every commit with blobs that is under way, and holds up the next ones for as long as this takes.
+/// Waits for every running commit with blobs, and blocks new ones until the transaction ends.
 const LOCK_BLOBS: &str = "LOCK TABLE countersign.blobs IN SHARE ROW EXCLUSIVE MODE";
-/// A step changes the row of its run: the runs that have gone on since are those whose row is younger.
+/// A step updates the row of its run, so the runs that advanced since the watermark are those with
+/// a younger row.
 const DROP_BLOBS: &str = "WITH later AS MATERIALIZED (
         SELECT entry.body FROM countersign.runs AS run
             JOIN countersign.log AS entry ON entry.tenant = run.tenant AND entry.run = run.id

@@ -1,4 +1,5 @@
-//! The statements that read. Each names its tenant, and so does its transaction.
+//! The statements that read. Each statement names its tenant, and its transaction is scoped to that
+//! tenant.
 
 use tokio_postgres::Row;
 
@@ -32,7 +33,7 @@ pub(super) const RUNS: &str = concat!(
         AND ($6::text IS NULL OR workflow = $6) AND ($7::text IS NULL OR protocol = $7)
     ORDER BY created_at DESC, id DESC LIMIT $8"
 );
-/// Judged by `$2`, the caller's clock, or by the server's where it is null.
+/// Decides by `$2`, the caller's clock, or by the server's clock if `$2` is null.
 pub(super) const PARKED: &str = concat!(
     head_columns!(),
     "WHERE tenant = $1 AND lease_deaths >= 2 AND lease_version = version
@@ -251,7 +252,7 @@ pub(super) async fn resolve_run_id(
     query_tenant(db, tenant, call).await?.iter().map(read_run_id).collect()
 }
 
-/// The id of a commit that is in use already, told.
+/// Describes the id in a commit that is already in use; `None` if there is none.
 pub(super) async fn describe_id_conflict(
     db: &PostgresDatabase,
     commit: &RunCommit,

@@ -1,7 +1,7 @@
-//! How the server goes about the hot statements, on tables that are large enough to tell.
+//! Checks the query plans of the hot statements on tables that are large enough to matter.
 //!
-//! Here, and not among the other tests, because it reads the statements themselves. `COUNTERSIGN_PLAN_RUNS`
-//! says how many runs are made (20,000 where it is not set), each with ten versions.
+//! These tests are here, and not with the others, because they read the statements themselves.
+//! `COUNTERSIGN_PLAN_RUNS` sets the number of runs (default: 20,000), each with ten versions.
 
 use countersign_postgres::{PgConnectOptions, PgServer};
 use tokio_postgres::{Client, NoTls};
@@ -68,12 +68,12 @@ async fn hot_statements_go_by_indexes() {
     }
     drop(mighty);
 
-    // As the role that the second wall stands for.
+    // Connects as the role that row security applies to.
     let client = connect(&url).await;
     for (name, sql, values) in hot_statements() {
         let told = explain_plan(&client, sql, values).await;
         assert!(!told.contains("Seq Scan on"), "{name}:\n{told}");
-        // What is held is little, and is read from an index that holds nothing else.
+        // Few runs are held, and the query reads them from an index that contains nothing else.
         let sorts = told.contains("Sort Method") && !told.contains("runs_held");
         assert!(!sorts, "{name} sorts:\n{told}");
         print_timing(name, &told, runs);
@@ -131,7 +131,7 @@ async fn explain_plan(client: &Client, sql: &str, values: &[&str]) -> String {
     rows.iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>().join("\n")
 }
 
-/// With many runs it is a measurement, and shows its figures.
+/// With many runs this is a measurement, so it prints its figures.
 fn print_timing(name: &str, told: &str, runs: u64) {
     if runs > 100_000 {
         let time = told.lines().find(|line| line.starts_with("Execution Time")).unwrap_or(told);

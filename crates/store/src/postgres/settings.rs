@@ -1,19 +1,20 @@
-//! How a `PostgreSQL` store works: how many connections, how patient, by whose clock.
+//! Settings of a `PostgreSQL` store: connections, timeouts, and the clock for leases.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How a store on `PostgreSQL` works.
+/// Settings of a store on `PostgreSQL`.
 #[derive(Debug, Clone)]
 pub struct PostgresSettings {
-    /// How many calls write at the same time; each takes whatever waits when it begins.
+    /// Number of calls that may write at the same time; each sends all commits that wait when it
+    /// starts. Default: 2.
     pub writers: usize,
-    /// How many connections there are at most, those that write among them.
+    /// Maximum number of connections, including those of the writers. Default: 10.
     pub connections: usize,
-    /// How long what fails for a while is tried again before it is told.
+    /// How long to retry a transient failure before it is reported. Default: 3 seconds.
     pub retry_for: Duration,
-    /// How long an answer is waited for.
+    /// How long to wait for a reply of the server. Default: 30 seconds.
     pub query_timeout: Duration,
-    /// By whose clock leases end.
+    /// Which clock decides when leases expire. Default: the server's.
     pub clock: LeaseClock,
 }
 
@@ -29,18 +30,20 @@ impl Default for PostgresSettings {
     }
 }
 
-/// By whose clock leases end.
+/// Which clock decides when leases expire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaseClock {
-    /// The server's: a lease is asked for as a term and counts from the server's now, so that machines
-    /// whose clocks differ agree. What is told of a lease is in the clock of who asks.
+    /// The server's clock: a lease is requested as a duration and counts from the server's current
+    /// time, so that machines with different clocks agree. Lease times that the store returns are
+    /// in the caller's clock.
     Server,
-    /// The caller's, as it is given: for tests, which make times up.
+    /// The caller's clock, with times as the caller passes them; for tests, which invent times.
     Caller,
 }
 
 impl LeaseClock {
-    /// A time as the server keeps it is told as this one, where its clock shows `now`.
+    /// Converts a time from the server to the caller's clock, given that the server's clock shows
+    /// `now`.
     pub(super) fn to_caller_time(self, until: i64, now: i64) -> i64 {
         match self {
             Self::Caller => until,
@@ -48,7 +51,8 @@ impl LeaseClock {
         }
     }
 
-    /// What a commit says about its lease, as the server takes it: a time, or a term from now.
+    /// Converts the expiry of a commit's lease to what the server expects: a time, or a duration
+    /// from now.
     pub(super) fn to_server_time(self, until: i64) -> i64 {
         match self {
             Self::Caller => until,
@@ -57,7 +61,7 @@ impl LeaseClock {
     }
 }
 
-/// This machine's time.
+/// Current time of this machine, in milliseconds since the Unix epoch.
 fn local_now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)

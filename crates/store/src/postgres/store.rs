@@ -1,4 +1,5 @@
-//! The store's face over the writers and the questions. Checks what no store may keep before it queues.
+//! Implements the `Store` trait with the writers and the queries. Validates requests before it
+//! queues them.
 
 use std::sync::Arc;
 
@@ -31,8 +32,8 @@ const ADD_PROTOCOL: &str = "INSERT INTO countersign.protocols (tenant, digest, t
 
 /// Keeps runs in a `PostgreSQL` database.
 ///
-/// Any number of programs on any number of machines may use one. What is used of it must be inside a
-/// tokio runtime; where that ends, the next one gets new connections.
+/// Any number of programs on any number of machines may share one database. Call the store inside a
+/// tokio runtime; when that runtime ends, the next one gets new connections.
 #[derive(Debug)]
 pub struct PostgresStore {
     database: SharedPgDatabase,
@@ -42,8 +43,8 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// A store on a server. Nothing is reached before it is asked, and its schema is brought forward
-    /// before the first answer.
+    /// Creates a store on a server without connecting. The first call connects and migrates the
+    /// schema before it returns a result.
     #[must_use]
     pub fn new(server: PgServer, settings: PostgresSettings) -> Self {
         let database = Arc::new(PostgresDatabase::new(server, settings, RUNS_SCHEMA));
@@ -52,14 +53,14 @@ impl PostgresStore {
         Self { database, writer, round_robin: TenantRoundRobin::default(), wake_channel }
     }
 
-    /// The same, reached and brought forward.
+    /// Creates a store, connects, and migrates the schema.
     pub async fn open(server: PgServer, settings: PostgresSettings) -> Result<Self, StoreError> {
         let store = Self::new(server, settings);
         store.database.ensure_migrated().await?;
         Ok(store)
     }
 
-    /// The server behind it.
+    /// Returns the server that the store connects to.
     #[must_use]
     pub fn server(&self) -> &PgServer {
         self.database.server()
@@ -71,7 +72,7 @@ impl PostgresStore {
         }
     }
 
-    /// What the server is like.
+    /// Connects to the server and reads its state.
     pub async fn probe_health(&self) -> Result<PostgresHealth, StoreError> {
         PostgresHealth::probe(self.server()).await
     }

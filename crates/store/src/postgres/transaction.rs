@@ -1,8 +1,9 @@
-//! A transaction in which one question follows from the answer before: for work that is written as a plain
-//! function. It has a thread of its own that may wait, and is done again for a while where that may help.
+//! A transaction in which one query depends on the result of the one before, for work that is
+//! written as a plain function. It runs in a thread of its own that may block, and is retried for a
+//! while after transient failures.
 //!
-//! A commit whose answer was lost is looked up by the number of its transaction: it is done again only where the
-//! server says that it was not kept.
+//! If the reply to a commit is lost, the transaction's status is looked up by its id: the work runs
+//! again only if the server says that the transaction was not committed.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -17,32 +18,32 @@ use super::database::PostgresDatabase;
 use super::pipeline::{SqlStatement, TenantScope, query_pipelined};
 use crate::StoreError;
 
-/// What a dialogue is for.
+/// What a transaction may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PgTransactionMode {
-    /// It sees one moment and changes nothing.
+    /// It sees one snapshot and changes nothing.
     ReadOnly,
-    /// It changes something. Each question sees what others have committed before it is asked.
+    /// It may change rows. Each query sees what others committed before the query started.
     ReadWrite,
-    /// The same, and all of it is undone: to tell what would be changed.
+    /// Like `ReadWrite`, but everything is rolled back: shows what would change.
     DryRun,
 }
 
-/// How long somebody else's lock is waited for.
+/// How long to wait for a lock that another session holds.
 const LOCK_TIMEOUT: &str = "10s";
 
-/// Questions within one transaction.
+/// Runs queries within one transaction.
 pub struct PgTransaction<'c> {
     client: &'c Client,
     runtime: &'c Handle,
     query_timeout: Duration,
     error: Cell<Option<PgError>>,
-    /// What the transaction was told that it may see.
+    /// The tenant scope that is set in the transaction.
     scope: RefCell<String>,
 }
 
 impl PgTransaction<'_> {
-    /// The rows that answer a question.
+    /// Runs a query and returns its rows.
     pub fn query(
         &self,
         scope: TenantScope<'_>,
@@ -51,7 +52,7 @@ impl PgTransaction<'_> {
         Ok(self.query_all(scope, &[call])?.pop().unwrap_or_default())
     }
 
-    /// The rows that answer each of several questions: one round trip.
+    /// Runs several queries in one round trip and returns the rows of each.
     pub fn query_all(
         &self,
         scope: TenantScope<'_>,
@@ -83,7 +84,7 @@ impl PgTransaction<'_> {
         Err(outage)
     }
 
-    /// Begins, and gives the number of the transaction where it may change something.
+    /// Starts the transaction; returns its id if it may change rows.
     fn begin(&self, purpose: PgTransactionMode) -> Result<Option<String>, PgError> {
         if purpose == PgTransactionMode::ReadOnly {
             self.block_on_reply(
@@ -98,20 +99,22 @@ impl PgTransaction<'_> {
     }
 }
 
-/// What came of one attempt.
+/// The result of one attempt.
 enum PgTransactionAttempt<T, E> {
-    /// It was answered, or refused by the work itself.
+    /// The work completed, or returned its own error.
     Done(Result<T, E>),
-    /// The server did not do it; what the work said of it.
+    /// The server failed; holds the error that the work returned for it.
     Failed(PgError, E),
-    /// Whether it was kept is not known: what it would answer, and the number of its transaction.
+    /// It is not known whether the transaction was committed; holds the result that the work would
+    /// return and the transaction's id.
     InDoubt(PgError, T, String),
 }
 
 impl PostgresDatabase {
-    /// Does work as one transaction. An error of the work undoes it.
+    /// Runs work as one transaction. An error of the work rolls it back.
     ///
-    /// Must be called inside a tokio runtime. What was begun goes on where nobody waits for it any more.
+    /// Call this inside a tokio runtime. Work that was started continues even if the caller drops
+    /// the future.
     pub async fn run_transaction<T, E>(
         self: &Arc<Self>,
         purpose: PgTransactionMode,
@@ -192,12 +195,12 @@ impl PostgresDatabase {
                 PgTransactionAttempt::InDoubt(outage, answer, number)
             }
             (Ok(_), _) if end == "COMMIT" => failed(outage),
-            // Nothing was to be kept.
+            // There was nothing to commit.
             (answer, _) => PgTransactionAttempt::Done(answer),
         }
     }
 
-    /// Leaves no transaction open behind an outage.
+    /// Makes sure that no transaction stays open after a failure.
     fn abort_transaction(&self, outage: PgError, client: PooledClient<'_>, runtime: &Handle) {
         if !outage.is_connection_broken() {
             let undone = runtime.block_on(async {
@@ -210,7 +213,8 @@ impl PostgresDatabase {
         self.discard_if_broken(outage, client);
     }
 
-    /// Whether a transaction whose end was not told was committed. One that is under way is waited for.
+    /// Whether a transaction with a lost reply was committed. Waits if the transaction is still in
+    /// progress.
     async fn was_committed(&self, number: &str) -> Result<bool, StoreError> {
         let mut patience = self.new_retry_window();
         let status = "SELECT pg_xact_status($1::text::xid8)";

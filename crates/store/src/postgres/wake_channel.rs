@@ -1,8 +1,9 @@
-//! Hints between programs: who makes a run due tells the others, by `NOTIFY`.
+//! Wake hints between programs: a program that makes a run due notifies the others with `NOTIFY`.
 //!
-//! Never inside a commit: the server lets those that notify commit one after the other. Many hints at
-//! about the same time are one. Where they are lost, whoever polls finds what is due all the same; so a
-//! pooler that keeps no sessions, through which nothing is heard, does no harm.
+//! The notification is never part of a commit, because the server serializes the commits of
+//! transactions that notify. Hints at about the same time are merged into one. If a hint is lost,
+//! polling finds the due run anyway; so a pooler that keeps no sessions, through which
+//! notifications do not arrive, does no harm.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -16,22 +17,23 @@ use crate::wake::WakeNotifier;
 
 const LISTEN: &str = "LISTEN countersign_due";
 
-/// How long hints are gathered before one is sent.
+/// How long hints are collected before one is sent.
 const NOTIFY_DELAY: Duration = Duration::from_millis(20);
 
-/// How long it takes until a connection that broke is made again; what was said meanwhile is lost.
+/// How long to wait before a broken connection is opened again; notifications in the meantime are
+/// lost.
 const RECONNECT_PAUSE: Duration = Duration::from_secs(2);
 
-/// Rings here, tells others, and hears them.
+/// Notifies local listeners and other programs, and receives notifications from them.
 #[derive(Debug)]
 pub(super) struct PgWakeChannel {
     database: SharedPgDatabase,
     wake_notifier: Arc<WakeNotifier>,
-    /// Whether one is about to be sent.
+    /// Whether a notification is about to be sent.
     notify_pending: Arc<AtomicBool>,
-    /// Whether others are heard.
+    /// Whether a task listens for notifications of other programs.
     listening: Arc<AtomicBool>,
-    /// What this program's own hints are known by.
+    /// Id in this program's own notifications, so that it can ignore them.
     sender_id: String,
 }
 
@@ -45,7 +47,7 @@ impl PgWakeChannel {
         Self { database, wake_notifier, notify_pending, listening, sender_id }
     }
 
-    /// Something may be due.
+    /// Announces that something may be due.
     pub(super) fn notify(&self) {
         self.wake_notifier.notify();
         if self.notify_pending.swap(true, Ordering::SeqCst) {
@@ -56,14 +58,14 @@ impl PgWakeChannel {
         drop(tokio::spawn(async move {
             tokio::time::sleep(NOTIFY_DELAY).await;
             sending.store(false, Ordering::SeqCst);
-            // Lost without harm.
+            // A lost notification does no harm.
             drop(database.commit_once(&[super::pipeline::SqlStatement::new(&notify)]).await);
         }));
     }
 
-    /// Hints from here and from others, from now on.
+    /// Subscribes to hints from this program and from others, from now on.
     pub(super) fn subscribe(&self) -> WakeListener {
-        // Outside a runtime there is nobody to hear.
+        // Outside a runtime, nothing can listen.
         if let Ok(runtime) = Handle::try_current()
             && !self.listening.swap(true, Ordering::SeqCst)
         {
@@ -76,7 +78,7 @@ impl PgWakeChannel {
     }
 }
 
-/// Says when it is over that nobody hears: a runtime may end before the store.
+/// Clears the `listening` flag when dropped, because a runtime may end before the store.
 struct PgListenGuard(Arc<AtomicBool>);
 
 impl Drop for PgListenGuard {
@@ -101,7 +103,7 @@ async fn run_listener(
         if let Ok(client) = server.connect_with_handler(Some(heard)).await
             && client.batch_execute(LISTEN).await.is_ok()
         {
-            // Whatever was said while nobody listened.
+            // Covers the notifications that were lost while nothing listened.
             let Some(bell) = bell.upgrade() else { return };
             bell.notify();
             drop(bell);

@@ -1,5 +1,5 @@
-//! The statements for workers: what they take and hold, and who they are. The only ones that look across
-//! tenants.
+//! The statements for workers: acquiring due runs, listing leases, and heartbeats. Only these read
+//! across tenants.
 
 use tokio_postgres::types::Type;
 
@@ -10,7 +10,7 @@ use super::settings::LeaseClock;
 use crate::worker::LOST_WORKER_RETENTION_MS;
 use crate::{DueRunsRequest, Lease, StoreError, TenantId, WorkerInfo, WorkerRow};
 
-/// `$1` is the time of the caller, or nothing where the server's counts.
+/// `$1` is the caller's time, or null to use the server's clock.
 macro_rules! clock {
     () => {
         "WITH clock AS MATERIALIZED (
@@ -35,7 +35,7 @@ const HEARTBEAT: &str = concat!(
 );
 const DELETE_LOST_WORKERS: &str =
     concat!(clock!(), "DELETE FROM countersign.workers USING clock WHERE until <= now - $2");
-/// From one tenant to the next, however many runs each of them has.
+/// Steps from one tenant to the next through the index, however many runs each tenant has.
 const TENANTS: &str = "WITH RECURSIVE tenants AS (
         (SELECT tenant FROM countersign.runs ORDER BY tenant LIMIT 1)
         UNION ALL
@@ -54,7 +54,7 @@ const WORKERS: &str = concat!(
     ORDER BY name"
 );
 
-/// Takes what is due, in turn.
+/// Acquires due runs, one tenant after the other.
 pub(super) async fn acquire_due_runs(
     db: &PostgresDatabase,
     taking: &DueRunsRequest,
@@ -149,7 +149,7 @@ pub(super) async fn list_workers(
             capacity: get_u64(row, 4)?,
             started_at: get_column(row, 5)?,
         };
-        // Told in the clock of who asks.
+        // Times are returned in the caller's clock.
         let (seen, until): (i64, i64) = (get_column(row, 6)?, get_column(row, 7)?);
         let (seen_at, until) = (now.saturating_add(seen), now.saturating_add(until));
         Ok(WorkerRow { info: worker, seen_at, until, holds: get_u64(row, 8)? })

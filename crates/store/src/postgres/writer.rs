@@ -1,11 +1,12 @@
 //! The writers of a database, and their group commit.
 //!
-//! A commit that finds a writer free is sent at once. The others wait: a writer that is done takes all
-//! of them, one of each run, and sends them as one call. So nobody waits for a batch to fill, and a busy
-//! store sends few calls. A refused commit is refused alone.
+//! A commit that finds a free writer is sent at once. The others wait: a writer that finishes takes
+//! all of them, one per run, and sends them as one call. So no commit waits for a batch to fill,
+//! and a busy store sends few calls. Refusing one commit does not affect the others.
 //!
-//! Where the connection breaks in the middle, nobody knows whether the call was kept. It is sent again:
-//! the version keeps it from being kept twice, and a refusal is then looked up by the hash of its entry.
+//! If the connection breaks during a call, it is not known whether the call was committed. The
+//! writer sends it again: the version check prevents a second write, and after a refusal the writer
+//! looks for the commit's own entry in the log.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,13 +20,13 @@ use super::database::SharedPgDatabase;
 use super::queries;
 use crate::{NewRun, RunCommit, RunId, StoreError};
 
-/// At most so many commits share a call: the first of them must not wait for ever.
+/// Maximum number of commits in one call, so that the first of them does not wait too long.
 const MAX_BATCH_COMMITS: usize = 128;
 
-/// At most so many bytes of events share a call, however few commits that are.
+/// Maximum size in bytes of the events in one call, however few commits there are.
 const MAX_BATCH_BYTES: usize = 4 << 20;
 
-/// Takes commits to the server.
+/// Sends commits to the server.
 #[derive(Debug)]
 pub(super) struct PgWriter {
     shared: Arc<PgWriterShared>,
@@ -40,7 +41,7 @@ struct PgWriterShared {
 #[derive(Debug, Default)]
 struct PgWriteQueue {
     waiting: VecDeque<PgWriteJob>,
-    /// Runs whose commit is on its way: the next one of such a run waits.
+    /// Runs with a commit in flight: the next commit of such a run waits.
     in_flight: HashSet<RunId>,
     writers: usize,
 }
@@ -49,7 +50,7 @@ struct PgWriteQueue {
 struct PgWriteJob {
     new: Option<NewRun>,
     commit: RunCommit,
-    /// Whether it was sent before and nobody knows what came of that.
+    /// Whether the commit was sent before and its result is unknown.
     in_doubt: bool,
     reply: oneshot::Sender<Result<(), StoreError>>,
 }
@@ -59,7 +60,7 @@ impl PgWriter {
         Self { shared: Arc::new(PgWriterShared { database, queue: Mutex::default() }) }
     }
 
-    /// Has a commit kept, and a run made for it where one is given.
+    /// Writes a commit, and creates its run if `new` is set.
     pub(super) async fn submit_commit(
         &self,
         new: Option<NewRun>,
@@ -89,23 +90,23 @@ impl PgWriter {
 
 impl PgWriterShared {
     fn lock_queue(&self) -> MutexGuard<'_, PgWriteQueue> {
-        // Whatever panicked left whole jobs behind.
+        // A panic leaves only whole jobs in the queue.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One writer while it has something to write.
+/// One writer while it has commits to send.
 struct PgWriterTask {
     shared: Arc<PgWriterShared>,
-    /// The runs it has under way.
+    /// The runs whose commits it sends.
     runs: Vec<RunId>,
-    /// Whether it counts as a writer still.
+    /// Whether this task still counts as a writer.
     is_counted: bool,
 }
 
 impl Drop for PgWriterTask {
     fn drop(&mut self) {
-        // Also where the runtime ends in the middle of a call: others must not wait for it.
+        // Also runs if the runtime ends during a call: others must not wait for this writer.
         let mut queue = self.shared.lock_queue();
         for run in &self.runs {
             queue.in_flight.remove(run);
@@ -125,8 +126,9 @@ impl PgWriterTask {
         }
     }
 
-    /// The next batch, sorted; what was under way is done. Where there is none, this is a writer no more in
-    /// the same moment: whoever comes then begins another.
+    /// Finishes the current batch and returns the next one, sorted. If there is none, this task
+    /// stops being a writer under the same lock, so that a commit that arrives next starts another
+    /// writer.
     fn take_batch(&mut self) -> Vec<PgWriteJob> {
         let mut queue = self.shared.lock_queue();
         for run in self.runs.drain(..) {
@@ -155,7 +157,7 @@ impl PgWriterTask {
         taken
     }
 
-    /// Sends a batch until it is answered, and answers each job.
+    /// Sends a batch until there is a result, and replies to each job.
     async fn send_batch(&self, mut jobs: Vec<PgWriteJob>) {
         let mut patience = self.shared.database.new_retry_window();
         loop {
@@ -172,7 +174,8 @@ impl PgWriterTask {
                     continue;
                 }
             } else if jobs.len() > 1 {
-                // One of them is at fault, and the others are not to suffer for it.
+                // One of the commits causes the error; send each alone, so that the others do not
+                // fail with it.
                 for job in jobs {
                     Box::pin(self.send_batch(vec![job])).await;
                 }
@@ -228,7 +231,7 @@ impl PgWriterTask {
                     Err(error) => answer = Err(error),
                 }
             }
-            // Nobody may be waiting any more; the commit is kept all the same.
+            // The caller may be gone; the commit is kept anyway.
             let _ = job.reply.send(answer);
         }
     }
@@ -240,13 +243,13 @@ fn fail_all(jobs: Vec<PgWriteJob>, error: &StoreError) {
     }
 }
 
-/// Whether the log has this very entry at its version.
+/// Whether the log has exactly this entry at its version.
 async fn is_committed(database: &SharedPgDatabase, commit: &RunCommit) -> Result<bool, StoreError> {
     let found = queries::read_log(database, &commit.run, commit.expected_version, 1).await?;
     Ok(found.first().is_some_and(|entry| *entry == commit.entry))
 }
 
-/// Which id of a commit is in use already.
+/// Returns the error that names the id in a commit that is already in use.
 async fn id_conflict_error(database: &SharedPgDatabase, commit: &RunCommit) -> StoreError {
     match queries::describe_id_conflict(database, commit).await {
         Ok(Some(what)) => StoreError::malformed(what),
@@ -266,7 +269,8 @@ mod tests {
     use super::super::settings::PostgresSettings;
     use super::*;
 
-    /// Whoever queues a commit after a writer has found nothing, and before it is gone, must not wait for it.
+    /// A commit that is queued after a writer found nothing, and before that writer is gone, must
+    /// not wait for it.
     #[test]
     fn who_finds_nothing_is_a_writer_no_more_in_the_same_moment() {
         let server =

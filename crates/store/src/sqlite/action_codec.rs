@@ -1,24 +1,25 @@
-//! The outstanding actions of a run as one text: a step then writes no row but the run's own.
+//! Encodes the pending actions of a run as one text, so that a step writes no row other than the
+//! run's own.
 //!
-//! Each action is a line `id kind length`, its body of that many bytes, and a line break: a person can
-//! read it, and no body can be taken for a line.
+//! Each action is a line `id kind length`, its body of that many bytes, and a line break. The text
+//! is readable, and no body can be mistaken for a header line.
 
 use std::borrow::Cow;
 
 use crate::{ActionRow, StoreError};
 
-/// Puts actions together.
+/// Encodes actions as one text.
 pub(super) fn encode_actions<'a>(actions: impl Iterator<Item = &'a ActionRow>) -> String {
     let mut text = String::new();
     for ActionRow { id, kind, body } in actions {
-        // Spaces end the parts of the line, and an id or kind may be any text.
+        // Spaces separate the fields, so spaces in an id or a kind are escaped.
         let (id, kind) = (escape(id), escape(kind));
         text.push_str(&format!("{id} {kind} {}\n{body}\n", body.len()));
     }
     text
 }
 
-/// Takes them apart again.
+/// Decodes the text of [`encode_actions`].
 pub(super) fn decode_actions(text: &str) -> Result<Vec<ActionRow>, StoreError> {
     let mut actions = Vec::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! How the file is opened: the settings of a connection that make it safe. Nothing here knows tables.
+//! Opens connections to the file with the settings that make it safe. This module knows no tables.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,20 +9,22 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::{SharedError, StoreError};
 
-/// How a file is opened.
+/// Settings for opening a file.
 #[derive(Debug, Clone)]
 pub struct SqliteSettings {
-    /// How long to wait for another process that writes.
+    /// How long to wait for another process that writes. Default: 5 seconds.
     pub busy_timeout: Duration,
-    /// How many reads run at the same time.
+    /// Number of reads that run at the same time. Default: 4.
     pub readers: usize,
-    /// The largest size of the file, in pages of 4 KB; no limit but `SQLite`'s where absent.
+    /// Maximum size of the file in pages of 4 KB; `None` means only the limit of `SQLite`. Default:
+    /// `None`.
     pub max_pages: Option<u32>,
-    /// Whether what is deleted is overwritten at once, and not only let go.
+    /// Whether deleted content is overwritten at once and not only unlinked. Default: `false`.
     pub secure_delete: bool,
-    /// Bytes that should be free on the disk; with fewer the file is not ready.
+    /// Bytes that should be free on the disk; with fewer, the file is not ready. Default: 32 MiB.
     pub min_free_bytes: u64,
-    /// Whether pages may be fetched before they are needed, where that is known and the system can.
+    /// Whether pages may be fetched before they are needed, if the pages are known and the system
+    /// supports it. Default: `true`.
     pub read_ahead: bool,
 }
 
@@ -39,7 +41,7 @@ impl Default for SqliteSettings {
     }
 }
 
-/// A place to open connections to.
+/// A file path and the settings for connections to it.
 #[derive(Debug, Clone)]
 pub(super) struct SqliteConnector {
     pub(super) path: PathBuf,
@@ -48,27 +50,29 @@ pub(super) struct SqliteConnector {
 
 const STATEMENT_CACHE_SIZE: usize = 64;
 
-/// Memory for pages that a connection has seen.
+/// Page cache of a connection, in KiB.
 const CACHE_KIB: i64 = 16 << 10;
 
-/// Pages in the write-ahead log before it is copied into the file: 16 MB.
+/// Pages in the write-ahead log before a checkpoint copies it into the file: 16 MB.
 const CHECKPOINT_PAGES: i64 = 4000;
 
-/// How often the change to WAL is tried: `SQLite` does not wait for others there.
+/// Number of attempts to switch to WAL mode, because `SQLite` does not wait for other connections
+/// there.
 const WAL_ATTEMPTS: u32 = 200;
 
 impl SqliteConnector {
-    /// A connection that may write. It makes no file: a path that lost its file gets no empty one instead.
+    /// Opens a connection that may write. It does not create the file: if the file was lost, the
+    /// path does not get an empty one instead.
     pub(super) fn open_writer(&self) -> Result<Connection, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = self.open_connection(flags)?;
         enable_wal(&db)?;
-        // Every acknowledged commit is on the disk, not only in the system's memory.
+        // Every acknowledged commit is on disk, not only in the memory of the system.
         db.pragma_update(None, "synchronous", "FULL")?;
         db.pragma_update(None, "foreign_keys", true)?;
-        // The log is not copied back into the file every few flushes.
+        // Checkpoints do not run every few flushes.
         db.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-        // A log that once grew large does not stay so.
+        // A log that once grew large shrinks again.
         db.pragma_update(None, "journal_size_limit", 64 << 20)?;
         if let Some(pages) = self.settings.max_pages {
             db.pragma_update(None, "max_page_count", pages)?;
@@ -79,9 +83,9 @@ impl SqliteConnector {
         Ok(db)
     }
 
-    /// A connection that cannot write.
+    /// Opens a connection that cannot write.
     pub(super) fn open_reader(&self) -> Result<Connection, StoreError> {
-        // Opened for writing, because the last one to leave tidies up the write-ahead log.
+        // Opened for writing, because the last connection to close removes the write-ahead log.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = self.open_connection(flags)?;
         db.pragma_update(None, "query_only", true)?;
@@ -92,12 +96,13 @@ impl SqliteConnector {
         let db = Connection::open_with_flags(&self.path, flags)
             .map_err(|error| open_error(&self.path, error))?;
         db.busy_timeout(self.settings.busy_timeout)?;
-        // A plan does not depend on what is bound: else every statement with a limit is planned anew each
-        // time it is asked.
+        // Query plans do not depend on bound values; otherwise `SQLite` would plan every statement
+        // with a limit again at each call.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        // What a savepoint must remember stays in memory.
+        // Savepoint journals stay in memory.
         db.pragma_update(None, "temp_store", "MEMORY")?;
-        // Many runs touch many pages, and a packet reads a few hundred: keep them at hand.
+        // Many runs touch many pages, and building one memory packet reads a few hundred: cache
+        // them.
         db.pragma_update(None, "cache_size", -CACHE_KIB)?;
         db.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
         Ok(db)

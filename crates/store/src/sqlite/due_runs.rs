@@ -1,14 +1,16 @@
-//! Which runs a worker gets. Reads only what is due, held or asked for, however many runs wait.
+//! Selects the due runs that a worker acquires. Reads only runs that are due, held or requested,
+//! however many runs wait.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::round_robin::{DueRunsByTenant, select_round_robin};
 use crate::{DueRunsRequest, RunId, StoreError, TenantId};
 
-// Parked runs, on which too many workers ended (`MAX_WORKER_DEATHS`, the 3 below), are passed over.
+// The statements skip parked runs, on which too many workers ended (`MAX_WORKER_DEATHS`, the 3
+// below).
 
-/// Up to so many due runs are looked at as they come; where there are more, tenants are asked one by one,
-/// so that one with many does not hide the others.
+/// Maximum number of due runs that are read in order of their wake time; if there are more, tenants
+/// are read one by one, so that a tenant with many runs does not hide the others.
 const SCAN_LIMIT: usize = 256;
 
 const ANY_DUE: &str = "SELECT 1 FROM runs WHERE wake_at IS NOT NULL AND wake_at <= ?1
@@ -29,7 +31,7 @@ const DUE_OF_TENANT: &str = "SELECT tenant, id FROM runs
 const LEASE_COUNT_OF_TENANT: &str = "SELECT count(*) FROM runs
     WHERE tenant = ?1 AND lease_worker IS NOT NULL AND lease_until > ?2";
 
-/// Whether there is anything to take.
+/// Whether any run can be acquired.
 pub(super) fn has_due_runs(db: &Connection, taking: &DueRunsRequest) -> Result<bool, StoreError> {
     if taking.tenants.is_empty() {
         let mut statement = db.prepare_cached(ANY_DUE)?;
@@ -52,7 +54,7 @@ pub(super) fn has_due_runs(db: &Connection, taking: &DueRunsRequest) -> Result<b
     Ok(false)
 }
 
-/// The runs that a worker gets.
+/// Selects the runs that a worker acquires.
 pub(super) fn select_due_runs(
     db: &Connection,
     taking: &DueRunsRequest,
@@ -80,7 +82,8 @@ pub(super) fn select_due_runs(
     Ok(select_round_robin(due, last, taking.limit))
 }
 
-/// Asks one tenant after the other, from the one whose turn it is, until enough have something to do.
+/// Reads one tenant after the other, starting with the tenant whose turn it is, until enough of
+/// them have due runs.
 fn collect_by_tenant(
     db: &Connection,
     taking: &DueRunsRequest,
@@ -106,7 +109,7 @@ fn collect_by_tenant(
     Ok(())
 }
 
-/// What one tenant has to do, as far as there is room for it.
+/// Collects the due runs of one tenant, up to its remaining quota.
 fn collect_tenant_runs(
     db: &Connection,
     taking: &DueRunsRequest,
@@ -125,7 +128,7 @@ fn collect_tenant_runs(
     Ok(())
 }
 
-/// How many more runs of a tenant may be held.
+/// Number of further runs of a tenant that may be held.
 fn remaining_quota(
     db: &Connection,
     tenant: &TenantId,

@@ -1,7 +1,8 @@
-//! Whether the file that is open is still the one that its path names.
+//! Checks that the open file is still the one at its path.
 //!
-//! A file that was deleted, moved or replaced while it is open takes commits that nobody finds again. So every commit
-//! asks first, which costs two questions to the system; the path is never opened anew as another file.
+//! If a file is deleted, moved or replaced while it is open, its commits are lost to every later
+//! reader. So every commit checks first, which costs two system calls; the path is never reopened
+//! as a different file.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -19,7 +20,7 @@ pub(super) struct FileIdentity {
 type Inode = (u64, u64);
 
 impl FileIdentity {
-    /// The identity of a file that is open, with that of its log where there is one.
+    /// Reads the identity of an open file and of its write-ahead log, if there is one.
     pub(super) fn read_from(path: &Path) -> io::Result<Self> {
         let mut log = OsString::from(path);
         log.push("-wal");
@@ -31,7 +32,7 @@ impl FileIdentity {
         Ok(Self { parts })
     }
 
-    /// Refuses where another file, or none, is at the path now.
+    /// Returns an error if the path now has another file, or none.
     pub(super) fn check_unchanged(&self) -> Result<(), StoreError> {
         for (path, expected) in &self.parts {
             if read_inode(path).ok() != Some(*expected) {
@@ -49,14 +50,14 @@ fn read_inode(path: &Path) -> io::Result<Inode> {
     Ok((found.dev(), found.ino()))
 }
 
-/// Other systems do not let go of a file that is open.
+/// Other systems do not allow an open file to be deleted or replaced.
 #[cfg(not(unix))]
-fn inode(path: &Path) -> io::Result<Inode> {
+fn read_inode(path: &Path) -> io::Result<Inode> {
     fs::metadata(path).map(|_| (0, 0))
 }
 
-/// Makes an empty file that only its owner can read, where there is none. `SQLite` gives the files beside it the
-/// same permissions.
+/// Creates an empty file that only its owner can read, if there is none. `SQLite` gives the files
+/// next to it the same permissions.
 pub(super) fn create_private_file(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -69,15 +70,15 @@ pub(super) fn create_private_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Bytes that are free on the disk of a file, for this user; `Empty` where the system does not say.
+/// Free bytes on the disk of a file, for this user; `None` if the system does not report it.
 #[cfg(target_os = "linux")]
 pub(super) fn free_disk_bytes(path: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(path).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Bytes that are free on the disk of a file; not known here.
+/// Free bytes on the disk of a file; not available on this system.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn free_bytes(_: &Path) -> Option<u64> {
+pub(super) fn free_disk_bytes(_: &Path) -> Option<u64> {
     None
 }

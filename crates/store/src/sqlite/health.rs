@@ -1,5 +1,5 @@
-//! A look at the file itself: its schema, its log, whether its pages are sound. Writes nothing, and
-//! works on a file that a store would refuse to open.
+//! Health check of the file itself: its schema, its journal mode, and the integrity of its pages.
+//! It writes nothing, and works on a file that a store would refuse to open.
 
 use std::path::Path;
 
@@ -7,24 +7,24 @@ use super::connector::{SqliteConnector, SqliteSettings};
 use super::migrate::{RUNS_SCHEMA, load_applied_migrations};
 use crate::StoreError;
 
-/// How many faults are told at most.
+/// Maximum number of integrity errors that are reported.
 const MAX_INTEGRITY_ERRORS: u32 = 10;
 
-/// What a file is like.
+/// The state of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqliteHealth {
-    /// The schema it has; 0 where it has none yet.
+    /// Schema version of the file; 0 if it has none yet.
     pub schema: u32,
-    /// How changes are kept safe: `wal`.
+    /// Journal mode of the file, normally `wal`.
     pub journal_mode: String,
-    /// The version of `SQLite` that looked.
+    /// Version of `SQLite` that ran the check.
     pub sqlite_version: String,
-    /// What a quick look at every page found wrong.
+    /// Errors that a quick check of every page found; empty if there are none.
     pub integrity_errors: Vec<String>,
 }
 
 impl SqliteHealth {
-    /// Looks at a file.
+    /// Opens a file and reads its state.
     pub fn probe(path: &Path) -> Result<Self, StoreError> {
         let place = SqliteConnector { path: path.to_owned(), settings: SqliteSettings::default() };
         let db = place.open_reader()?;

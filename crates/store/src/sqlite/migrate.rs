@@ -1,32 +1,32 @@
-//! The schema of the file, brought forward in numbered steps. Never backward: a file of a newer
-//! program is refused and left as it is.
+//! Migrates the schema of the file in numbered steps. There are no downgrades: a file of a newer
+//! program is refused and left unchanged.
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use crate::StoreError;
 use crate::checksum::sql_checksum;
 
-/// What a kind of file is known by, and how it came to be what it is.
+/// A kind of file and its migrations.
 #[derive(Debug, Clone, Copy)]
 pub struct SqliteSchema {
-    /// `PRAGMA application_id`, set by the first step.
+    /// Value of `PRAGMA application_id`, which the first migration sets.
     pub application_id: i32,
-    /// Every step, in order.
+    /// All migrations, in order.
     pub migrations: &'static [SqliteMigration],
 }
 
-/// One step of a schema. Its text never changes once it has been released.
+/// One migration. Its SQL never changes once it has been released.
 #[derive(Debug, Clone, Copy)]
 pub struct SqliteMigration {
-    /// From 1, without a gap.
+    /// Number of the migration, from 1 without a gap.
     pub number: u32,
-    /// What it brought.
+    /// Short name of what it adds.
     pub name: &'static str,
-    /// Its statements.
+    /// The SQL statements of the migration.
     pub sql: &'static str,
 }
 
-/// The files that runs are kept in.
+/// The schema of files that hold runs.
 pub(super) const RUNS_SCHEMA: SqliteSchema = SqliteSchema {
     application_id: 0x434E_5453,
     migrations: &[
@@ -47,15 +47,16 @@ pub(super) const RUNS_SCHEMA: SqliteSchema = SqliteSchema {
 const APPLIED_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";
 
-/// Brings the file to the newest schema. Two processes may do so at once.
+/// Migrates the file to the newest schema. Two processes may do so at once.
 pub(super) fn migrate(db: &mut Connection, schema: SqliteSchema) -> Result<(), StoreError> {
     loop {
-        // One look, so that another process cannot finish its first step in the middle of it.
+        // One transaction for the check, so that another process cannot finish its first migration
+        // in the middle of it.
         if next_migration(&*db.transaction()?, schema)?.is_none() {
             return Ok(());
         }
         let step = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Asked again under the lock: another process may have done it meanwhile.
+        // Read again under the lock: another process may have migrated in the meantime.
         let Some(migration) = next_migration(&step, schema)? else { return Ok(()) };
         step.execute_batch(APPLIED_TABLE)?;
         step.execute_batch(migration.sql)?;
@@ -67,7 +68,7 @@ pub(super) fn migrate(db: &mut Connection, schema: SqliteSchema) -> Result<(), S
     }
 }
 
-/// The first step the file has not seen; checks those it has.
+/// Returns the first migration that was not applied, and checks those that were.
 fn next_migration(
     db: &Connection,
     schema: SqliteSchema,
@@ -93,7 +94,7 @@ fn next_migration(
     Ok(migrations.get(applied.len()))
 }
 
-/// The steps the file has seen: number and checksum.
+/// The applied migrations: number and checksum.
 pub(super) fn load_applied_migrations(
     db: &Connection,
     application_id: i32,
@@ -113,7 +114,7 @@ pub(super) fn load_applied_migrations(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// How `SQLite` goes about a statement on the newest schema, a line a step.
+/// Returns the query plan of a statement on the newest schema, one line per step.
 #[cfg(test)]
 pub(super) fn explain_plan(sql: &str) -> Vec<String> {
     let mut db = Connection::open_in_memory().unwrap();

@@ -1,5 +1,5 @@
-//! The embedded store: `SQLite`, one file, one writer with group commit, a few readers.
-//! How many processes share the file is no matter; how fast the disk is, is.
+//! The embedded store: one `SQLite` file with one writer that uses group commit, and a few readers.
+//! Any number of processes may share the file; its speed depends on the disk.
 
 mod store;
 mod sqlite_file;

@@ -1,5 +1,5 @@
-//! The statements that write, inside a transaction that the writer began. A step touches as few
-//! trees as it can: the run's row, its log, and what really changes beside them.
+//! The statements that write, inside a transaction that the writer started. A step writes to as few
+//! B-trees as possible: the run's row, its log, and what else really changes.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -31,7 +31,7 @@ const UPDATE_RUN: &str =
     "UPDATE runs SET version = ?2, seq = ?3, hash = ?4, status = ?5, phase = ?6,
         updated_at = ?7, summary = ?8, lease_until = ?9, actions = ?10, tail = ?11
     WHERE number = ?1";
-/// For when indexes must be written too.
+/// Separate, because it must update indexes too.
 const SET_WAKE_AT: &str = "UPDATE runs SET wake_at = ?2 WHERE number = ?1";
 const ADD_ENTRY: &str = "INSERT INTO log VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 const ADD_SNAPSHOT: &str = "INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -44,7 +44,7 @@ const ADD_BLOB: &str =
 const ADD_PROTOCOL: &str =
     "INSERT INTO protocols (tenant, digest, text) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
 
-/// What a run's row says that a step may change.
+/// The part of a run's row that a step may change.
 struct SqliteRunRow {
     number: i64,
     state: StoredRunState,
@@ -91,7 +91,7 @@ pub(super) fn append_commit(db: &Connection, commit: &RunCommit) -> Result<(), S
     update_run_row(db, commit, &row, &actions, entry)
 }
 
-/// Adds an entry to a run's log and gives its row.
+/// Adds an entry to a run's log and returns its row id.
 fn insert_entry(
     db: &Connection,
     run: &SqliteRunRow,
@@ -103,7 +103,7 @@ fn insert_entry(
     Ok(statement.insert(params![run.tail, run.number, version, first, last, time, hash, body])?)
 }
 
-/// Takes, renews or refuses.
+/// Acquires or renews a lease; `None` if neither is possible.
 pub(super) fn acquire_lease(
     db: &Connection,
     run: &RunId,
@@ -121,8 +121,8 @@ pub(super) fn acquire_lease(
     Ok(asked.to_lease(run))
 }
 
-/// Gives a lease back, as the tenure that `freed` makes of it and the run's version. Whether it was the
-/// current one.
+/// Releases a lease; `freed` makes the new lease state from the old one and the run's version.
+/// Returns whether the lease was the current one.
 pub(super) fn release_lease_as(
     db: &Connection,
     lease: &Lease,
@@ -137,7 +137,7 @@ pub(super) fn release_lease_as(
     }
 }
 
-/// Whether it was parked.
+/// Unparks a run; returns whether it was parked.
 pub(super) fn unpark_run(db: &Connection, run: &RunId, now: i64) -> Result<bool, StoreError> {
     let Some((known, version)) = load_lease_state(db, run)? else {
         return Err(StoreError::NotFound { run: run.clone() });
@@ -235,7 +235,7 @@ fn update_run_row(
     Ok(())
 }
 
-/// What is outstanding after a commit.
+/// Returns the encoded pending actions after a commit.
 fn merge_actions(outstanding: &str, commit: &RunCommit) -> Result<String, StoreError> {
     if commit.finished_actions.is_empty() && commit.actions.is_empty() {
         return Ok(outstanding.to_owned());
@@ -272,7 +272,7 @@ fn update_waits(db: &Connection, commit: &RunCommit) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The tenure of a run, and its version.
+/// Loads the lease state of a run, and its version.
 pub(super) fn load_lease_state(
     db: &Connection,
     run: &RunId,

@@ -1,4 +1,4 @@
-//! The statements that take bodies out, inside a transaction that the writer began.
+//! The statements that remove bodies, inside a transaction that the writer started.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -11,7 +11,8 @@ const EMPTY_BODY: &str = "UPDATE log SET body = '' WHERE row = ?1";
 const DROP_SNAPSHOTS: &str =
     "DELETE FROM snapshots WHERE run = ?1 RETURNING version, length(CAST(body AS BLOB))";
 const ADD_SNAPSHOT: &str = "INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5)";
-/// Rows of the log are numbered as they come, so that what came after a moment has a higher number.
+/// Rows of the log have ascending numbers, so an entry that was added after the watermark has a
+/// higher number.
 const DROP_BLOB: &str = "DELETE FROM blobs WHERE tenant = ?1 AND digest = ?2
         AND NOT EXISTS (SELECT 1 FROM log WHERE row > ?3 AND instr(body, ?2) > 0)
     RETURNING length(bytes)";

@@ -1,4 +1,5 @@
-//! The statements that read. Each question names its tenant; what workers ask is `due` and `workers`.
+//! The statements that read. Each statement names its tenant; the statements for workers are in
+//! `due_runs` and `workers`.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -16,7 +17,7 @@ const HEAD: &str = "SELECT tenant, id, protocol, workflow, created_at, version, 
         phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
         pruned_at, seal, lease_version, lease_deaths
     FROM runs WHERE tenant = ?1 AND id = ?2";
-/// The cursor is always given: where the list begins, it is one before the newest run.
+/// The cursor is always bound: at the start of the list it is a position before the newest run.
 const RUNS: &str = "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
         phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
         pruned_at, seal, lease_version, lease_deaths
@@ -25,7 +26,7 @@ const RUNS: &str = "SELECT tenant, id, protocol, workflow, created_at, version, 
         AND (?4 IS NULL OR status = ?4) AND (?5 IS NULL OR phase = ?5)
         AND (?6 IS NULL OR workflow = ?6) AND (?7 IS NULL OR protocol = ?7)
     ORDER BY created_at DESC, id DESC LIMIT ?8";
-/// `lease_deaths >= 2` stands in an index: the holder of a lease that is over is the third.
+/// `lease_deaths >= 2` is the condition of an index: the holder of an expired lease is the third.
 const PARKED: &str =
     "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
         phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
@@ -40,7 +41,7 @@ const WAITS: &str = "SELECT tenant, run, id, kind, opened_at, deadline, who, bod
         AND ?6 IS NULL AND (?7 IS NULL OR kind = ?7)
         AND (?8 IS NULL OR who IS NULL OR who = ?8)
     ORDER BY ifnull(deadline, 9223372036854775807), opened_at, run, id LIMIT ?9";
-/// `WAITS` for one run, whose waits lie together and are few.
+/// `WAITS` for one run, whose waits are stored together and are few.
 const WAITS_OF_RUN: &str = "SELECT tenant, run, id, kind, opened_at, deadline, who, body FROM waits
     WHERE tenant = ?1
         AND (ifnull(+deadline, 9223372036854775807), opened_at, run, id) > (?2, ?3, ?4, ?5)
@@ -90,7 +91,7 @@ pub(super) fn list_runs(db: &Connection, filter: &RunFilter) -> Result<Vec<RunHe
     let RunFilter { tenant, status, phase, workflow, protocol, after, limit } = filter;
     let (created_at, id) = match after {
         Some(after) => (after.created_at, Value::Text(after.id.clone())),
-        // To SQLite every blob comes after every text.
+        // `SQLite` sorts every blob after every text.
         None => (i64::MAX, Value::Blob(Vec::new())),
     };
     let mut statement = db.prepare_cached(RUNS)?;
@@ -268,7 +269,7 @@ mod tests {
                 explain_plan(sql)
             );
         }
-        // This sorts what one run has open.
+        // This query sorts the open waits of one run.
         let plan_of_run = explain_plan(WAITS_OF_RUN);
         assert!(plan_of_run[0].contains("(tenant=? AND run=?)"), "{plan_of_run:?}");
     }

@@ -1,8 +1,8 @@
-//! The bytes of an open file, past `SQLite`.
+//! Access to the bytes of an open file, bypassing `SQLite`.
 //!
-//! Where a process closes any handle to a file, the system takes away all locks that the process has on
-//! that file, and those are `SQLite`'s. So handles are kept for as long as anybody in this process has the
-//! file open through [`SqliteFile`](super::SqliteFile), and are shared.
+//! When a process closes any handle to a file, the system removes all locks that the process has on
+//! that file, including those of `SQLite`. So handles stay open and are shared for as long as this
+//! process has the file open through [`SqliteFile`](super::SqliteFile).
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use super::ahead::Trees;
 use crate::StoreError;
 
-/// Every file that is open in this process.
+/// All files that are open in this process.
 static OPEN_FILES: Mutex<BTreeMap<PathBuf, OpenFileEntry>> = Mutex::new(BTreeMap::new());
 
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ struct OpenFileEntry {
     handles: BTreeMap<PathBuf, Arc<File>>,
 }
 
-/// A file that is open, and its bytes.
+/// An open file and access to its bytes.
 #[derive(Debug)]
 pub struct RawFile {
     path: PathBuf,
@@ -34,15 +34,16 @@ pub struct RawFile {
 }
 
 impl RawFile {
-    /// Counts one more who has a file open. To be called before `SQLite` opens it, and dropped after it closed it.
+    /// Registers one more user of a file. Create it before `SQLite` opens the file, and drop it
+    /// after `SQLite` closed it.
     pub fn new(path: &Path, reads_ahead: bool) -> io::Result<Self> {
         let path = canonical_path(path)?;
         lock_open_files().entry(path.clone()).or_default().users += 1;
         Ok(Self { path, reads_ahead, trees: Mutex::default() })
     }
 
-    /// Where its trees begin, by which pages are fetched beforehand; `Empty` where that cannot be done or is not
-    /// wished.
+    /// Returns the root pages of its B-trees, which are used to fetch pages early; `None` if that
+    /// is not possible or is turned off.
     pub fn trees(&self, db: &Connection) -> Result<Option<Arc<Trees>>, StoreError> {
         if !self.reads_ahead || cfg!(not(target_os = "linux")) {
             return Ok(None);
@@ -58,8 +59,8 @@ impl RawFile {
         Ok(Some(Arc::clone(known.insert(trees))))
     }
 
-    /// The file itself (`""`), its write-ahead log (`"-wal"`) or the index of that (`"-shm"`); `Empty` where
-    /// there is none.
+    /// Opens the file itself (`""`), its write-ahead log (`"-wal"`) or the log's index (`"-shm"`);
+    /// `None` if there is none.
     pub fn open_part(&self, ending: &str) -> io::Result<Option<(PathBuf, Arc<File>)>> {
         let mut name = OsString::from(&self.path);
         name.push(ending);
@@ -77,7 +78,8 @@ impl RawFile {
             return Ok(Some((name, Arc::clone(file))));
         }
         let file = Arc::new(File::open(&name)?);
-        // Another file has taken the name; the old one may still be locked.
+        // Another file has this name now; the old one may still be locked, so its handle must not
+        // be closed.
         if let Some(old) = handles.insert(name.clone(), Arc::clone(&file)) {
             std::mem::forget(old);
         }
@@ -87,7 +89,7 @@ impl RawFile {
 
 impl Drop for RawFile {
     fn drop(&mut self) {
-        // A handle is closed only while nobody can open the file.
+        // A handle is closed only while no one can open the file.
         self.trees.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let mut open = lock_open_files();
         if let Some(one) = open.get_mut(&self.path) {
@@ -99,13 +101,13 @@ impl Drop for RawFile {
     }
 }
 
-/// One file has one name here, also where links lead to it.
+/// Returns the one path of a file, also if links lead to it.
 fn canonical_path(path: &Path) -> io::Result<PathBuf> {
     if let Ok(there) = fs::canonicalize(path) {
         return Ok(there);
     }
     let path = std::path::absolute(path)?;
-    // It is not made yet; its folder may be reached over links all the same.
+    // The file does not exist yet; links may still lead to its folder.
     Ok(match (path.parent().map(fs::canonicalize), path.file_name()) {
         (Some(Ok(folder)), Some(name)) => folder.join(name),
         _ => path,
@@ -123,7 +125,7 @@ fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
 }
 
 #[cfg(not(unix))]
-fn is_same(_: &Metadata, _: &Metadata) -> bool {
+fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
     false
 }
 
@@ -153,7 +155,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(folder.path(), &link).unwrap();
-        // One of them is there before the file is made, as `SQLite` makes it.
+        // One of them exists before the file does, as when `SQLite` creates it.
         let before = RawFile::new(&link.join("m.db"), false).unwrap();
         fs::write(folder.path().join("m.db"), "here").unwrap();
         let after = RawFile::new(&folder.path().join("m.db"), false).unwrap();

@@ -1,5 +1,5 @@
-//! A few threads that read, each on a connection of its own. Reads wait neither for the writer nor
-//! for each other, and see what is on the disk.
+//! A few reader threads, each with its own connection. Reads wait neither for the writer nor for
+//! each other, and see what is committed.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use crate::StoreError;
 
 type SqliteReadJob = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// Handles to the reading threads. Dropping it ends them.
+/// Handles to the reader threads. Dropping it ends them.
 #[derive(Debug)]
 pub(super) struct SqliteReaderPool {
     queue: Arc<SqliteReadQueue>,
@@ -36,14 +36,14 @@ impl SqliteReaderPool {
         Ok(readers)
     }
 
-    /// Answers a question from one consistent view of the file.
+    /// Runs a query in one consistent snapshot of the file.
     pub(super) async fn run_query<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
         self.queue.push_job(Box::new(move |db| {
-            // Whoever asked may have gone.
+            // The caller may be gone.
             let _ = reply.send(query_in_transaction(db, question));
         }));
         answer.await.unwrap_or(Err(StoreError::Closed))
@@ -62,13 +62,13 @@ impl Drop for SqliteReaderPool {
     fn drop(&mut self) {
         self.queue.close();
         for thread in self.threads.drain(..) {
-            // A panic of that thread was told already to whoever waited for it.
+            // The caller that waited for the thread has already learned of its panic.
             let _ = thread.join();
         }
     }
 }
 
-/// Where questions wait for a thread.
+/// Queries that wait for a thread.
 #[derive(Default)]
 struct SqliteReadQueue {
     state: Mutex<SqliteReadQueueState>,
@@ -97,7 +97,7 @@ impl SqliteReadQueue {
         self.job_arrived.notify_one();
     }
 
-    /// The next question; `Empty` once the desk is closed and empty.
+    /// Returns the next query; `None` once the queue is closed and empty.
     fn take_job(&self) -> Option<SqliteReadJob> {
         let mut waiting = self.lock_state();
         loop {

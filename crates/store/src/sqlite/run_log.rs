@@ -1,6 +1,6 @@
-//! A run's log, read. Its rows stand among those of other runs, each with the row of the version before
-//! it; so it is read from a later version backwards. Snapshots are places to begin, so what is read in
-//! vain is bounded by the steps between two of them.
+//! Reads a run's log. Its rows are interleaved with those of other runs, and each points to the row
+//! of the previous version; so the log is read backwards from a later version. A read can start at
+//! a snapshot, so the number of rows read in vain is bounded by the steps between two snapshots.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -14,7 +14,7 @@ const NEXT_SNAPSHOT: &str = "SELECT entry, version FROM snapshots
 const ENTRY: &str =
     "SELECT previous, run, version, first, last, time, hash, body FROM log WHERE row = ?1";
 
-/// Where a run's log ends.
+/// The end of a run's log, from which it is read.
 pub(super) struct SqliteRunLog<'d> {
     db: &'d Connection,
     run: i64,
@@ -23,7 +23,7 @@ pub(super) struct SqliteRunLog<'d> {
 }
 
 impl<'d> SqliteRunLog<'d> {
-    /// The log of a run; `Empty` where there is no such run.
+    /// Opens the log of a run; `None` if the run does not exist.
     pub(super) fn open(db: &'d Connection, run: &RunId) -> Result<Option<Self>, StoreError> {
         let mut statement = db.prepare_cached(TAIL)?;
         let found = statement.query_row((run.tenant.as_str(), &run.id), |row| {
@@ -33,7 +33,7 @@ impl<'d> SqliteRunLog<'d> {
         Ok(found.optional()?)
     }
 
-    /// The newest snapshot at or before a version.
+    /// Finds the newest snapshot at or before a version.
     pub(super) fn find_snapshot(&self, version: u64) -> Result<Option<SnapshotRow>, StoreError> {
         let mut statement = self.db.prepare_cached(SNAPSHOT)?;
         let snapshot = statement.query_row(params![self.run, version as i64], |row| {
@@ -43,7 +43,7 @@ impl<'d> SqliteRunLog<'d> {
         Ok(snapshot.optional()?)
     }
 
-    /// The entries after a version, up to another one.
+    /// Reads the entries after a version, up to and including `last`.
     pub(super) fn read_entries(
         &self,
         after: u64,
@@ -70,12 +70,12 @@ impl<'d> SqliteRunLog<'d> {
         Ok(entries)
     }
 
-    /// The number of the run, which its snapshots lie by.
+    /// The internal number of the run, by which its snapshots are stored.
     pub(super) fn run_number(&self) -> i64 {
         self.run
     }
 
-    /// Every version with its row, the newest first.
+    /// Reads every version with its row id, newest first.
     pub(super) fn read_all_rows(&self) -> Result<Vec<(i64, LogEntryRow)>, StoreError> {
         let (mut row, mut rows) = (self.tail, Vec::new());
         for version in (1..=self.version).rev() {

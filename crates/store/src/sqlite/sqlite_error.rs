@@ -1,4 +1,4 @@
-//! `SQLite`'s errors in our words.
+//! Converts errors of `SQLite` to store errors.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl From<Error> for StoreError {
     }
 }
 
-/// Whether a row was refused because one with its key is there.
+/// Whether a row was refused because its key exists already.
 pub(super) fn is_unique_violation(error: &Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
         && error.sqlite_error().is_some_and(|failure| {

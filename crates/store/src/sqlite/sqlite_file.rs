@@ -1,5 +1,5 @@
-//! One file with one writer and a few readers: what every store of ours in `SQLite` stands on. Knows no
-//! table but the one that counts the steps of the schema.
+//! One file with one writer and a few readers. Every `SQLite` store is built on this; it knows no
+//! table except the one that records schema migrations.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,16 +14,17 @@ use super::reader_pool::SqliteReaderPool;
 use super::writer::SqliteWriter;
 use crate::{SharedError, StoreError};
 
-/// An open file: durable writes that share their flush, reads that wait for nobody.
+/// An open file: durable writes that share a flush, and reads that do not wait for writes.
 ///
-/// Several processes may have it open. Dropping it finishes what is queued and closes the file.
+/// Several processes may have the file open. Dropping it finishes the queued writes and closes the
+/// file.
 #[derive(Debug)]
 pub struct SqliteFile {
     path: PathBuf,
     identity: FileIdentity,
     min_free_bytes: u64,
-    // Dropped before the writer: the last one to leave copies the log into the file, and of several readers that
-    // leave at once none is the last.
+    // Dropped before the writer: the last connection to close copies the log into the file, and if
+    // several readers close at once, none of them is the last.
     readers: SqliteReaderPool,
     writer: SqliteWriter,
     // Dropped last.
@@ -31,7 +32,7 @@ pub struct SqliteFile {
 }
 
 impl SqliteFile {
-    /// Opens a file, makes it where there is none, and brings its schema forward.
+    /// Opens a file, creates it if there is none, and migrates its schema.
     pub fn open(
         path: impl AsRef<Path>,
         settings: SqliteSettings,
@@ -40,7 +41,8 @@ impl SqliteFile {
         Self::open_with_setup(path, settings, schema, |_| Ok(()))
     }
 
-    /// The same, with something to be done after its schema was brought forward and before anybody reads or writes.
+    /// Opens a file like [`SqliteFile::open`], and runs `prepare` after the migration and before
+    /// any read or write.
     pub fn open_with_setup(
         path: impl AsRef<Path>,
         settings: SqliteSettings,
@@ -50,7 +52,7 @@ impl SqliteFile {
         let path = path.as_ref().to_owned();
         let raw = Arc::new(RawFile::new(&path, settings.read_ahead).map_err(io_error)?);
         let place = SqliteConnector { path: path.clone(), settings };
-        // One that cannot be made is told by `SQLite`, in its words.
+        // If the file cannot be created, `SQLite` reports the error.
         drop(create_private_file(&path));
         let mut db = place.open_writer()?;
         migrate(&mut db, schema)?;
@@ -62,7 +64,7 @@ impl SqliteFile {
         let readers = (0..place.settings.readers.max(1)).map(|_| place.open_reader());
         let readers = SqliteReaderPool::start_threads(readers.collect::<Result<_, _>>()?)
             .map_err(io_error)?;
-        // Opening the readers took the disk long enough for the roots.
+        // Opening the readers has given the disk enough time for the root pages.
         if let Some(trees) = trees {
             trees.fetch_below_roots();
         }
@@ -78,8 +80,8 @@ impl SqliteFile {
         Ok(Self { path, identity, min_free_bytes: min_free, readers, writer, raw })
     }
 
-    /// Has work done inside the next commit and answers when it is on the disk. An error undoes the
-    /// work; it is done again where another of the same commit has to be undone.
+    /// Runs work inside the next commit and returns when it is on disk. An error rolls the work
+    /// back; the work runs again if another job of the same commit has to be rolled back.
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -87,7 +89,7 @@ impl SqliteFile {
         self.writer.submit_write(work).await
     }
 
-    /// Answers a question from one consistent view of the file.
+    /// Runs a query in one consistent snapshot of the file.
     pub async fn read<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -95,7 +97,7 @@ impl SqliteFile {
         self.readers.run_query(question).await
     }
 
-    /// The same, with the bytes of the file beside it.
+    /// Runs a query like [`SqliteFile::read`], with access to the bytes of the file.
     pub async fn read_raw<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Connection, &RawFile) -> Result<T, StoreError> + Send + 'static,
@@ -104,8 +106,9 @@ impl SqliteFile {
         self.readers.run_query(move |db| question(db, &raw)).await
     }
 
-    /// Whether the next commit is likely to be kept: the file is at its path, its disk has room, and the last commit
-    /// did not fail. One that failed is tried again with a commit that changes nothing.
+    /// Checks that the next commit is likely to succeed: the file is at its path, its disk has
+    /// room, and the last commit did not fail. If it failed, this tries a commit that changes
+    /// nothing.
     pub async fn check_ready(&self) -> Result<(), StoreError> {
         let (identity, path, floor) =
             (self.identity.clone(), self.path.clone(), self.min_free_bytes);
@@ -122,8 +125,9 @@ impl SqliteFile {
         if self.writer.is_broken() { self.write(probe_write).await } else { Ok(()) }
     }
 
-    /// Writes the file anew without what was deleted, and empties its write-ahead log. Takes as long as
-    /// the file is large; nobody writes meanwhile. `Busy` where someone else reads on for too long.
+    /// Rewrites the file without deleted content, and empties its write-ahead log. Takes time in
+    /// proportion to the size of the file, and blocks writers. Returns `Busy` if another reader
+    /// keeps the file for too long.
     pub async fn vacuum(&self) -> Result<(), StoreError> {
         let identity = self.identity.clone();
         self.writer
@@ -135,14 +139,14 @@ impl SqliteFile {
             .await
     }
 
-    /// Where it lies.
+    /// Path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Needs room for new pages and a flush, and leaves the file as it is.
+/// Needs space for new pages and a flush, and leaves the file unchanged.
 fn probe_write(db: &Connection) -> Result<(), StoreError> {
     db.execute_batch(
         "SAVEPOINT probe;
@@ -237,7 +241,7 @@ mod tests {
         }
         let told = file.check_ready().await.unwrap_err();
         assert!(matches!(told, StoreError::FileReplaced { .. }), "{told}");
-        // A program that opened it would empty the log that lies beside it.
+        // A program that opened it would empty the log next to it.
         fs::write(&path, "another file").unwrap();
         let refused = insert(&file).await.unwrap_err();
         assert!(matches!(refused, StoreError::FileReplaced { .. }), "another file is not ours");

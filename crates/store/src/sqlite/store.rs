@@ -1,4 +1,5 @@
-//! The store's face over the writer and the readers. Checks what no store may keep before it queues.
+//! Implements the `Store` trait with the writer and the readers. Validates requests before it
+//! queues them.
 
 use std::path::Path;
 
@@ -22,8 +23,8 @@ use crate::{
 
 /// Keeps runs in one `SQLite` file.
 ///
-/// Several processes may have the file open. Dropping the store finishes what is queued and closes
-/// the file.
+/// Several processes may have the file open. Dropping the store finishes the queued writes and
+/// closes the file.
 #[derive(Debug)]
 pub struct SqliteStore {
     file: SqliteFile,
@@ -32,12 +33,13 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a file, makes it where there is none, and brings its schema forward.
+    /// Opens a file with the default settings, creates it if there is none, and migrates its
+    /// schema.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with(path, SqliteSettings::default())
     }
 
-    /// Opens a file in another way than the usual one.
+    /// Opens a file with other settings than the default.
     pub fn open_with(path: impl AsRef<Path>, settings: SqliteSettings) -> Result<Self, StoreError> {
         let file = SqliteFile::open(path, settings, RUNS_SCHEMA)?;
         Ok(Self {
@@ -58,7 +60,7 @@ impl SqliteStore {
         })
     }
 
-    /// Keeps a commit, and tells who listens where it makes a run due.
+    /// Writes a commit, and notifies listeners if it makes a run due.
     fn write_commit(
         &self,
         check: Result<(), StoreError>,
@@ -159,7 +161,7 @@ impl Store for SqliteStore {
             check_lease_term(&taking.worker, taking.now, taking.until)?;
             let (taking, asked, last) =
                 (taking.clone(), taking.clone(), self.round_robin.last_served());
-            // Workers ask often and mostly for nothing: that must not stand in the way of who writes.
+            // Workers poll often, mostly when nothing is due: polling must not block writers.
             if taking.limit == 0
                 || !self.file.read(move |db| due_runs::has_due_runs(db, &asked)).await?
             {

@@ -1,4 +1,4 @@
-//! The statements for workers: what they take, hold and give back, and who they are.
+//! The statements for workers: acquiring, listing and suspending runs, and heartbeats.
 
 use rusqlite::{Connection, Row, params};
 
@@ -10,7 +10,7 @@ use crate::{DueRunsRequest, Lease, RunId, StoreError, TenantId, WorkerInfo, Work
 const SUSPEND_RUN: &str = "UPDATE runs SET wake_at = ?4
     WHERE tenant = ?1 AND id = ?2 AND version = ?3 AND wake_at IS NOT ?4";
 const VERSION: &str = "SELECT version FROM runs WHERE tenant = ?1 AND id = ?2";
-/// The index stands in the order of runs.
+/// The index is in the order of runs.
 const LEASES: &str = "SELECT tenant, id, lease_worker, lease_epoch, lease_until
     FROM runs INDEXED BY runs_held
     WHERE lease_worker IS NOT NULL AND lease_until > ?1 ORDER BY tenant, id LIMIT ?2";
@@ -18,7 +18,7 @@ const HEARTBEAT: &str = "INSERT INTO workers VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,
     ON CONFLICT (name) DO UPDATE SET host = ?2, pid = ?3, version = ?4, capacity = ?5,
         started_at = ?6, seen_at = ?7, until = ?8";
 const DELETE_LOST_WORKERS: &str = "DELETE FROM workers WHERE until <= ?1";
-/// From one tenant to the next, however many runs each of them has.
+/// Steps from one tenant to the next through the index, however many runs each tenant has.
 const TENANTS: &str = "WITH RECURSIVE tenants (name) AS (
         SELECT min(tenant) FROM runs
         UNION ALL
@@ -48,7 +48,7 @@ pub(super) fn acquire_due_runs(
     Ok(taken)
 }
 
-/// Whether the run rests now.
+/// Suspends a run; returns whether it is suspended now.
 pub(super) fn suspend_run(
     db: &Connection,
     lease: &Lease,

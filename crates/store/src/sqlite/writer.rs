@@ -1,9 +1,10 @@
-//! The one writer of a file, and its group commit.
+//! The only writer of a file, and its group commit.
 //!
-//! A job that finds nobody writing is written where it is asked for. The others queue for a thread: it
-//! takes the first and whatever is queued behind it, runs them in one transaction, flushes once, and
-//! only then answers. A refused job is undone alone; where the flush fails, every job of the batch hears
-//! so. Nobody waits for a batch to fill: while one is flushed, the next one gathers by itself.
+//! A job that finds no other writer runs in the caller's thread. The others queue for a writer
+//! thread: it takes the first job and all that are queued behind it, runs them in one transaction,
+//! flushes once, and only then replies. A refused job is rolled back alone; if the flush fails,
+//! every job of the batch gets the error. No job waits for a batch to fill: while one batch is
+//! flushed, the next one builds up.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -16,10 +17,10 @@ use tokio::sync::oneshot;
 
 use crate::StoreError;
 
-/// At most so many jobs share a flush: the first of them must not wait for ever.
+/// Maximum number of jobs that share a flush, so that the first of them does not wait too long.
 const MAX_BATCH_JOBS: usize = 256;
 
-/// A handle to the writer. Dropping it finishes what is queued.
+/// A handle to the writer. Dropping it finishes the queued jobs.
 #[derive(Debug)]
 pub(super) struct SqliteWriter {
     shared: Arc<SqliteWriterShared>,
@@ -28,8 +29,8 @@ pub(super) struct SqliteWriter {
 }
 
 impl SqliteWriter {
-    /// Begins to write on a connection. `check` is asked before every commit, which it may refuse; `reopen` makes
-    /// another connection when this one is beyond use.
+    /// Starts the writer on a connection. `check` runs before every commit and may refuse it;
+    /// `reopen` opens another connection when this one can no longer be used.
     pub(super) fn start_thread(
         db: Connection,
         check: impl Fn() -> Result<(), StoreError> + Send + 'static,
@@ -47,13 +48,14 @@ impl SqliteWriter {
         Ok(Self { shared: desk, queue: Some(queue), thread: Some(thread) })
     }
 
-    /// Whether the last commit failed for a reason that is not its own: no room, no file, a disk that fails.
+    /// Whether the last commit failed for a reason outside the commit itself: no space, no file, a
+    /// failing disk.
     pub(super) fn is_broken(&self) -> bool {
         self.shared.broken.load(Ordering::Acquire)
     }
 
-    /// Has work done inside the next commit and answers when it is on the disk. It is done again where
-    /// another job of the same batch has to be undone.
+    /// Runs work inside the next commit and returns when it is on disk. The work runs again if
+    /// another job of the same batch has to be rolled back.
     pub(super) async fn submit_write<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -74,7 +76,7 @@ impl SqliteWriter {
 }
 
 impl SqliteWriter {
-    /// Does what cannot be done inside a transaction, while nobody else writes.
+    /// Runs work that cannot run inside a transaction, while nothing else writes.
     pub(super) async fn run_exclusive<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -86,10 +88,11 @@ impl SqliteWriter {
                 Ok(file) => work(&file.db),
                 Err(_) => Err(StoreError::Closed),
             };
-            // Whoever asked may have gone.
+            // The caller may be gone.
             let _ = reply.send(done);
         };
-        // It may take long, and the writer's own thread would make the queue wait behind the lock anyway.
+        // The work may take long, and on the writer's thread the queue would wait behind the lock
+        // anyway.
         let named = thread::Builder::new().name("store-alone".to_owned());
         named.spawn(work).map_err(|_| StoreError::Closed)?;
         answer.await.unwrap_or(Err(StoreError::Closed))
@@ -100,29 +103,29 @@ impl Drop for SqliteWriter {
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of that thread was told already to whoever waited for it.
+            // The caller that waited for the thread has already learned of its panic.
             let _ = thread.join();
         }
     }
 }
 
-/// A write with someone waiting for it.
+/// A write whose caller waits for the result.
 trait SqliteWriteJob: Send {
-    /// Does the work; an error means that it is to be undone.
+    /// Runs the work; an error means that it must be rolled back.
     fn run(&mut self, db: &Connection) -> Result<(), StoreError>;
 
-    /// Whether the work was refused because there is no room.
+    /// Whether the work was refused because there is no space.
     fn is_disk_full(&self) -> bool;
 
-    /// Tells whoever waits: what came of the work, or why the batch was lost. A refusal is not told
-    /// when the batch is lost: it may rest on a job that was lost too.
+    /// Replies to the caller: the result of the work, or why the batch was lost. If the batch is
+    /// lost, a refusal is not reported, because it may depend on a job that was lost too.
     fn send_reply(self: Box<Self>, flushed: Result<(), StoreError>);
 }
 
 struct SqliteWriteTask<T, W> {
     work: W,
     result: Option<Result<T, StoreError>>,
-    /// Takes the work back too: to give its memory back is for the thread that asked for it.
+    /// Also returns the work, so that the thread that created it frees its memory.
     reply: oneshot::Sender<(Result<T, StoreError>, W)>,
 }
 
@@ -145,12 +148,12 @@ where
     fn send_reply(self: Box<Self>, flushed: Result<(), StoreError>) {
         let Self { work, result, reply } = *self;
         let answer = flushed.and_then(|()| result.unwrap_or(Err(StoreError::Closed)));
-        // Nobody may be waiting any more; the work is kept all the same.
+        // The caller may be gone; the work is kept anyway.
         let _ = reply.send((answer, work));
     }
 }
 
-/// Where jobs meet the file.
+/// The state that callers and the writer thread share.
 struct SqliteWriterShared {
     file: Mutex<SqliteWriteConnection>,
     queued: AtomicUsize,
@@ -164,8 +167,8 @@ impl std::fmt::Debug for SqliteWriterShared {
 }
 
 impl SqliteWriterShared {
-    /// The file, where nobody writes or queues and this thread may wait for the disk: others of its
-    /// runtime go on meanwhile.
+    /// Locks the connection if no job runs or is queued and this thread may block on the disk;
+    /// other tasks of its runtime continue in the meantime.
     fn try_lock_idle(&self) -> Result<Option<MutexGuard<'_, SqliteWriteConnection>>, StoreError> {
         let may_wait = Handle::try_current()
             .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
@@ -175,8 +178,8 @@ impl SqliteWriterShared {
         match self.file.try_lock() {
             Ok(file) => Ok(Some(file)),
             Err(TryLockError::WouldBlock) => Ok(None),
-            // A job panicked in the middle of a transaction: what is on the disk is whole, and what is
-            // in memory is not to be trusted.
+            // A job panicked in the middle of a transaction: the data on disk is consistent, but
+            // the state in memory cannot be trusted.
             Err(TryLockError::Poisoned(_)) => Err(StoreError::Closed),
         }
     }
@@ -203,9 +206,9 @@ struct SqliteWriteConnection {
 
 /// Why a batch was not kept.
 enum WriteBatchFailure {
-    /// A job was refused after it had written: the others are to be run without it.
+    /// A job was refused after it had written: run the others without it.
     Dirty,
-    /// The whole batch.
+    /// The whole batch failed.
     Batch(StoreError),
 }
 
@@ -216,7 +219,7 @@ impl From<StoreError> for WriteBatchFailure {
 }
 
 impl SqliteWriteConnection {
-    /// Writes a job and as many more as come meanwhile, and answers them all.
+    /// Writes a job together with the jobs that arrive in the meantime, and replies to all of them.
     fn write_batch(
         &mut self,
         first: Box<dyn SqliteWriteJob>,
@@ -227,12 +230,13 @@ impl SqliteWriteConnection {
             Ok(()) => Ok(()),
             Err(WriteBatchFailure::Batch(lost)) => Err(lost),
             Err(WriteBatchFailure::Dirty) => self.execute("ROLLBACK").and_then(|()| {
-                // One alone is undone by that.
+                // The rollback was enough for a single job.
                 if batch.len() == 1 { Ok(()) } else { self.run_with_savepoints(&mut batch) }
             }),
         };
         let broken = match &flushed {
-            // A job may have been refused for want of room, and then the commit says nothing about it.
+            // A job may have been refused for lack of space; then the commit itself does not show
+            // it.
             Ok(()) => Some(batch.iter().any(|job| job.is_disk_full())),
             Err(StoreError::Busy { .. }) => None,
             Err(_) => Some(true),
@@ -248,8 +252,8 @@ impl SqliteWriteConnection {
         }
     }
 
-    /// Runs a batch as one and flushes it. Most refusals come before anything is written, and then
-    /// there is nothing to undo.
+    /// Runs a batch as one transaction and flushes it. Most refusals happen before anything is
+    /// written, and then there is nothing to roll back.
     fn run_batch(
         &self,
         first: Box<dyn SqliteWriteJob>,
@@ -257,7 +261,7 @@ impl SqliteWriteConnection {
         batch: &mut Vec<Box<dyn SqliteWriteJob>>,
     ) -> Result<(), WriteBatchFailure> {
         if let Err(error) = self.execute("BEGIN IMMEDIATE") {
-            // All who queued have waited as long for the lock as the first one.
+            // All queued jobs have waited for the lock as long as the first one.
             batch.extend(std::iter::once(first).chain(std::iter::from_fn(more)));
             return Err(error.into());
         }
@@ -269,7 +273,7 @@ impl SqliteWriteConnection {
             batch.push(job);
             if let Err(refused) = ran {
                 if self.db.is_autocommit() {
-                    // SQLite gave up the whole transaction, and with it the jobs before this one.
+                    // `SQLite` aborted the whole transaction, including the jobs before this one.
                     return Err(refused.into());
                 }
                 dirty = self.db.total_changes() != written;
@@ -279,7 +283,7 @@ impl SqliteWriteConnection {
         if dirty { Err(WriteBatchFailure::Dirty) } else { Ok(self.commit()?) }
     }
 
-    /// Runs a batch so that each job can be undone alone.
+    /// Runs a batch so that each job can be rolled back alone.
     fn run_with_savepoints(&self, batch: &mut [Box<dyn SqliteWriteJob>]) -> Result<(), StoreError> {
         self.execute("BEGIN IMMEDIATE")?;
         for job in batch {
@@ -300,13 +304,13 @@ impl SqliteWriteConnection {
         self.execute("COMMIT")
     }
 
-    /// Makes the connection usable after a batch was lost.
+    /// Makes the connection usable again after a batch was lost.
     fn recover(&mut self, lost: &StoreError) {
         let undone = self.db.is_autocommit() || self.execute("ROLLBACK").is_ok();
         if undone && matches!(lost, StoreError::Busy { .. } | StoreError::DiskFull) {
             return;
         }
-        // Where the file is out of reach, the next batch is told so, and this is tried again.
+        // If the file cannot be reached, the next batch gets the error, and this is tried again.
         if let Ok(db) = (self.reopen)() {
             self.db = db;
         }
@@ -348,8 +352,8 @@ mod tests {
         query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     }
 
-    /// Queues a job that holds the thread until the sender is gone, so that what is queued behind it
-    /// surely shares its batch.
+    /// Queues a job that blocks the thread until the sender is dropped, so that all jobs queued
+    /// behind it share a batch.
     async fn hold(writer: &SqliteWriter, gate: Receiver<()>) -> Result<(), StoreError> {
         writer.submit_write(move |_| gate.recv().or(Ok(()))).await
     }
@@ -438,7 +442,7 @@ mod tests {
         let place = || thread::current().name().map(str::to_owned);
         let alone = writer.submit_write(move |db| note(1)(db).map(|()| place())).await.unwrap();
         assert_ne!(alone.as_deref(), Some("store-writer"));
-        // Refused alone, after it wrote, it leaves nothing and nobody behind it is held up.
+        // A job that is refused alone after it wrote leaves nothing behind and blocks no other job.
         let refused = writer.submit_write(|db| {
             note(2)(db)?;
             Err::<(), _>(StoreError::malformed("no"))

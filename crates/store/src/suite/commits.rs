@@ -1,4 +1,4 @@
-//! Cases: a commit is kept whole or not at all, once.
+//! Cases: a store keeps a commit whole or not at all, and only once.
 
 use std::sync::Arc;
 
@@ -102,13 +102,13 @@ pub async fn a_key_is_taken_once(store: Arc<dyn Store>) {
     };
     store.append_commit(keyed(&run, 1)).await.unwrap();
     let before = load_stored_run(&*store, &run).await;
-    // Repeated as it was, and decided anew: both hear of the version that took it.
+    // Repeated unchanged, and decided again: both callers learn which version accepted the key.
     for expected in [1, 2] {
         let again = store.append_commit(keyed(&run, expected)).await;
         assert!(matches!(again, Err(StoreError::DuplicateKey { version: 2 })), "{again:?}");
     }
     assert_eq!(load_stored_run(&*store, &run).await, before);
-    // Keys belong to a run.
+    // Keys belong to one run.
     store.append_commit(keyed(&other, 1)).await.unwrap();
     assert_eq!(store.list_keys(&run).await.unwrap(), [("Schlüssel".to_owned(), 2)]);
     assert_eq!(store.list_keys(&RunId::local("nobody")).await.unwrap(), []);

@@ -1,4 +1,4 @@
-//! Cases: many writers at once.
+//! Cases: many writers at the same time.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Cases: one worker at a time, and a late one is told.
+//! Cases: one worker at a time holds a run, and a late worker is fenced.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ pub async fn a_lease_is_taken_renewed_and_over(store: Arc<dyn Store>) {
     assert_eq!(first, taken);
     assert_eq!(store.load_head(&run).await.unwrap().unwrap().lease, Some(first.clone()));
     assert_eq!(store.acquire_lease(&run, "w2", NOW + 9, NOW + 20).await.unwrap(), None);
-    // Renewed: the same epoch, and never shorter.
+    // Renewing keeps the epoch and never shortens the lease.
     let renewed = store.acquire_lease(&run, "w1", NOW + 9, NOW + 20).await.unwrap().unwrap();
     assert_eq!(renewed, Lease { until: NOW + 20, ..first.clone() });
     let shorter = store.acquire_lease(&run, "w1", NOW + 9, NOW + 12).await.unwrap().unwrap();
     assert_eq!(shorter, renewed);
     assert_eq!(store.acquire_lease(&run, "w2", NOW + 19, NOW + 30).await.unwrap(), None);
-    // Over at its end, for others and for who held it.
+    // The lease expires at its end, for other workers and for its holder.
     let second = store.acquire_lease(&run, "w2", NOW + 20, NOW + 30).await.unwrap().unwrap();
     assert_eq!((second.epoch, second.worker.as_str()), (2, "w2"));
     assert_eq!(store.acquire_lease(&run, "w1", NOW + 21, NOW + 40).await.unwrap(), None);
@@ -35,7 +35,7 @@ pub async fn a_released_lease_is_free(store: Arc<dyn Store>) {
     assert_eq!(store.load_head(&run).await.unwrap().unwrap().lease, None);
     let second = store.acquire_lease(&run, "w2", NOW, NOW + 10).await.unwrap().unwrap();
     assert_eq!(second.epoch, 2);
-    // Given back twice, or too late, nothing happens.
+    // Releasing twice, or too late, has no effect.
     store.release_lease(&first).await.unwrap();
     assert_eq!(store.load_head(&run).await.unwrap().unwrap().lease, Some(second));
     store.release_lease(&Lease { run: RunId::local("nobody"), ..first }).await.unwrap();
@@ -51,7 +51,7 @@ pub async fn a_late_worker_is_fenced(store: Arc<dyn Store>) {
     let first = store.acquire_lease(&run, "w1", NOW, NOW + 10).await.unwrap().unwrap();
     let second = store.acquire_lease(&run, "w2", NOW + 10, NOW + 20).await.unwrap().unwrap();
     let before = load_stored_run(&*store, &run).await;
-    // Whatever version it had seen.
+    // The late worker is fenced at every version it may have seen.
     for expected in [0, 1] {
         let late = store.append_commit(under(&first, expected)).await;
         assert!(matches!(late, Err(StoreError::Fenced { epoch: 1, current: 2 })), "{late:?}");
@@ -64,7 +64,7 @@ pub async fn a_late_worker_is_fenced(store: Arc<dyn Store>) {
         .append_commit(RunCommit { lease: Some(second.clone()), ..sample::step(&run, 1) })
         .await
         .unwrap();
-    // Without a lease the version alone decides: a person's answer needs no worker.
+    // Without a lease, the version alone decides: a person's answer needs no worker.
     store.append_commit(sample::step(&run, 2)).await.unwrap();
     store.release_lease(&second).await.unwrap();
     let released = store.append_commit(under(&second, 3)).await;
@@ -81,7 +81,7 @@ pub async fn a_commit_renews_its_lease(store: Arc<dyn Store>) {
         .await
         .unwrap();
     assert_eq!(store.load_head(&run).await.unwrap().unwrap().lease, Some(later.clone()));
-    // One that was known earlier does not shorten it.
+    // A lease with an earlier expiry does not shorten it.
     store.append_commit(RunCommit { lease: Some(lease), ..sample::step(&run, 2) }).await.unwrap();
     assert_eq!(store.load_head(&run).await.unwrap().unwrap().lease, Some(later));
     assert_eq!(store.acquire_lease(&run, "w2", NOW + 29, NOW + 50).await.unwrap(), None);

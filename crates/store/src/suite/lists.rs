@@ -1,4 +1,4 @@
-//! Cases: what is listed, in which order, and what is not.
+//! Cases: what lists contain, in which order, and what they leave out.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ async fn wait_ids(store: &dyn Store, filter: &WaitFilter) -> Vec<String> {
 }
 
 pub async fn runs_come_newest_first(store: Arc<dyn Store>) {
-    // Two were created at the same time; the id decides. Later steps change nothing.
+    // Two runs have the same creation time, so the id decides. Later steps do not change the order.
     for (id, created_at) in [("b", 20), ("a", 20), ("d", 30), ("c", 10), ("e", i64::MAX)] {
         let run = NewRun { created_at, ..sample::new_run() };
         store.create_run(run, sample::step(&RunId::local(id), 0)).await.unwrap();
@@ -93,7 +93,7 @@ pub async fn waits_come_by_deadline(store: Arc<dyn Store>) {
         joined.extend(page);
     }
     assert_eq!(joined, inbox);
-    // The same within one run.
+    // The same holds within one run.
     let mut filter = WaitFilter { run: Some("one".into()), limit: 3, ..all_waits(&one.tenant) };
     assert_eq!(wait_ids(&*store, &filter).await, ["late", "old", "open-a"]);
     filter.after = Some(inbox[4].to_cursor());

@@ -1,11 +1,12 @@
-//! Cases: what was written comes back, byte for byte, at every version.
+//! Cases: reads return exactly the bytes that were written, at every version.
 
 use std::sync::Arc;
 
 use super::sample;
 use crate::{Blob, RunCommit, RunId, Store, TenantId};
 
-/// Text that is easily bent: combining marks, four-byte characters, quotes, line ends, odd spaces.
+/// Text that is easily altered: combining marks, four-byte characters, quotes, line ends, unusual
+/// spaces.
 const TRICKY_TEXT: &str =
     "e\u{301} é 𝔘 👩‍👩‍👧 \"'; DROP TABLE events; --\r\n\t\u{feff}\u{2028}\u{ffff}\u{10ffff}\\u0000";
 
@@ -77,7 +78,7 @@ pub async fn the_newest_snapshot_that_fits_is_chosen(store: Arc<dyn Store>) {
         let step = if due { sample::step_with_snapshot } else { sample::step };
         store.append_commit(step(&run, expected)).await.unwrap();
     }
-    // Snapshots stand at versions 4 and 7.
+    // Versions 4 and 7 have snapshots.
     for (version, chosen) in
         [(1, 0), (3, 0), (4, 4), (5, 4), (6, 4), (7, 7), (8, 7), (10, 7)] as [(u64, u64); 8]
     {
@@ -120,7 +121,7 @@ pub async fn blobs_and_protocols_are_kept_once(store: Arc<dyn Store>) {
     let run = RunId::local("r");
     let commit = RunCommit { blobs: vec![other, sample::blob("b")], ..sample::step(&run, 0) };
     store.create_run(sample::new_run(), commit).await.unwrap();
-    // What came first stays.
+    // The first bytes under a digest stay.
     for name in ["a", "b"] {
         let blob = sample::blob(name);
         assert_eq!(store.load_blob(&tenant, &blob.digest).await.unwrap(), Some(blob.bytes));

@@ -1,9 +1,9 @@
-//! The suite every store must pass: one list of cases, expanded to one test each by
-//! [`store_suite!`](crate::store_suite). It asks only through the trait; what is special to one store
-//! is tested beside that store.
+//! The test suite that every store must pass: one list of cases, which
+//! [`store_suite!`](crate::store_suite) expands to one test each. It uses only the trait; tests of
+//! behavior that is specific to one store are next to that store.
 //!
 //! ```text
-//! countersign_store::store_suite!(memory, (Arc::new(MemoryStore::new()) as Arc<dyn Store>, ()));
+//! countersign_store::store_suite!(memory, (Arc::new(InMemoryStore::new()) as Arc<dyn Store>, ()));
 //! ```
 
 #![expect(clippy::unwrap_used, reason = "a case that cannot go on has failed")]
@@ -24,8 +24,8 @@ pub mod pruning;
 
 /// Expands to a module with a `#[tokio::test]` for each case.
 ///
-/// The expression is evaluated for each case and gives a pair: an empty store as `Arc<dyn Store>`, and
-/// whatever must live as long as it.
+/// The macro evaluates the expression once per case. It must return a pair: an empty store as
+/// `Arc<dyn Store>`, and a value that must live as long as the store.
 #[macro_export]
 macro_rules! store_suite {
     ($name:ident, $open:expr) => {
@@ -97,7 +97,7 @@ macro_rules! store_suite {
             }
         )*
 
-        /// Every case of the suite stands in the list.
+        /// Checks that the list contains every case of the suite.
         #[test]
         fn no_case_is_left_out() {
             $crate::suite::sample::assert_all_cases_listed(&[$(stringify!($case)),*]);

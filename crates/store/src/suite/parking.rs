@@ -1,4 +1,5 @@
-//! Cases: a run on which workers end is parked, and taken again when somebody says so.
+//! Cases: a run on which several workers ended is parked, and can be acquired again once it is
+//! unparked.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use crate::{
     DueRunsRequest, Lease, MAX_WORKER_DEATHS, RunCommit, RunId, Store, StoreError, TenantId,
 };
 
-/// A run that is due, taken by workers that end and leave their leases to run out.
+/// Acquires a due run with workers that end and let their leases expire.
 async fn crash_workers(
     store: &dyn Store,
     run: &RunId,
@@ -43,14 +44,14 @@ pub async fn a_run_is_parked_when_three_workers_ended_on_it(store: Arc<dyn Store
     let fourth = DueRunsRequest::new("w4", NOW + 30, NOW + 40, 8);
     assert_eq!(store.acquire_due_runs(&fourth).await.unwrap(), []);
     assert_eq!(store.acquire_lease(&run, "w4", NOW + 30, NOW + 40).await.unwrap(), None);
-    // Nobody is cheated of what is due besides.
+    // A parked run does not block other due runs.
     let other = RunId::local("s");
     sample::create_run_at_version(&*store, &other, 1).await;
     let commit = RunCommit { wake_at: Some(NOW), ..sample::full_step(&other, 1, "due") };
     store.append_commit(commit).await.unwrap();
     let one = DueRunsRequest::new("w4", NOW + 30, NOW + 1_000, 1);
     assert_eq!(store.acquire_due_runs(&one).await.unwrap()[0].run, other);
-    // It is listed, for its tenant alone.
+    // The parked run is listed, for its own tenant only.
     let parked = store.list_parked_runs(&run.tenant, NOW + 30, 8).await.unwrap();
     assert_eq!(parked, [store.load_head(&run).await.unwrap().unwrap()]);
     assert_eq!(
@@ -60,7 +61,7 @@ pub async fn a_run_is_parked_when_three_workers_ended_on_it(store: Arc<dyn Store
     );
     assert_eq!(store.list_parked_runs(&run.tenant, NOW + 30, 0).await.unwrap(), []);
     assert_eq!(store.list_parked_runs(&TenantId::new("other"), NOW + 30, 8).await.unwrap(), []);
-    // Somebody says that it may go on: the count begins anew.
+    // Unparking the run resets the count.
     assert!(store.unpark_run(&run, NOW + 30).await.unwrap());
     assert!(!store.unpark_run(&run, NOW + 30).await.unwrap(), "it is not parked any more");
     let head = store.load_head(&run).await.unwrap().unwrap();
@@ -85,7 +86,7 @@ pub async fn progress_forgets_the_workers_that_ended(store: Arc<dyn Store>) {
     assert_eq!(head.deaths, 0);
     assert!(!head.is_parked(NOW + 90));
     crash_workers(&*store, &run, 5..8).await;
-    // What a person gives it is progress too.
+    // An answer from a person also counts as progress.
     let head = store.load_head(&run).await.unwrap().unwrap();
     assert!(head.is_parked(NOW + 90));
     let commit = RunCommit { wake_at: Some(NOW), ..sample::full_step(&run, 3, "answer") };
@@ -105,7 +106,7 @@ pub async fn a_worker_that_gives_a_run_back_has_not_ended_on_it(store: Arc<dyn S
         }
     }
     assert_eq!(store.load_head(&run).await.unwrap().unwrap().deaths, 0);
-    // Nor has one that was away and takes its own run again.
+    // A worker that was away and acquires its own run again has not ended either.
     let mut last = None;
     for number in 6..12 {
         let now = NOW + number * 10;
@@ -116,7 +117,8 @@ pub async fn a_worker_that_gives_a_run_back_has_not_ended_on_it(store: Arc<dyn S
     }
     assert_eq!(store.load_head(&run).await.unwrap().unwrap().deaths, 0);
     store.release_lease(&last.unwrap()).await.unwrap();
-    // Two that ended stay counted across one that gave it back, and rest forgets them.
+    // Two deaths stay counted after another worker releases the run; suspending the run resets
+    // them.
     let leases = crash_workers(&*store, &run, 13..16).await;
     store.release_lease(&leases[2]).await.unwrap();
     assert_eq!(store.load_head(&run).await.unwrap().unwrap().deaths, 2);
@@ -139,7 +141,7 @@ pub async fn a_holder_that_is_known_to_have_ended_counts_at_once(store: Arc<dyn 
         let taking = DueRunsRequest::new(format!("w{number}"), NOW, NOW + 10, 8);
         let taken = store.acquire_due_runs(&taking).await.unwrap();
         store.expire_lease(&taken[0]).await.unwrap();
-        // Twice, or too late, nothing happens.
+        // Expiring twice, or too late, has no effect.
         store.expire_lease(&taken[0]).await.unwrap();
         let head = store.load_head(&run).await.unwrap().unwrap();
         assert_eq!((head.deaths, head.lease), (number + 1, None));

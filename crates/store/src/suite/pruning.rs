@@ -1,4 +1,4 @@
-//! Cases: a run that has ended loses its bodies and keeps its hashes.
+//! Cases: pruning removes the bodies of a run that has ended and keeps its hashes.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn blob(digest: &str) -> Blob {
     Blob { digest: digest.to_owned(), bytes: digest.as_bytes().repeat(10) }
 }
 
-/// A step whose entry names bytes that come with it.
+/// A step whose entry refers to a blob in the same commit.
 fn step_with_blob(run: &RunId, expected_version: u64, digest: &str) -> RunCommit {
     let mut commit = step(run, expected_version);
     commit.entry.body = format!(r#"{{"exchange":"{digest}"}}"#);
@@ -70,7 +70,7 @@ pub async fn a_pruned_run_keeps_its_hashes_and_its_seal(store: Arc<dyn Store>) {
     assert!(listed.iter().any(|head| head.pruned == Some(seal())));
     assert_eq!(store.read_log(&run, 0, 10).await.unwrap(), pruned_entries(4));
     assert_eq!(store.find_key_version(&run, "k").await.unwrap(), Some(4));
-    // Whoever began at a version that is kept still finds it.
+    // A run that started from a kept version still finds it.
     for state in &kept {
         let loaded = store.load_run(&run, Some(state.version)).await.unwrap().unwrap();
         assert_eq!((loaded.snapshot, loaded.entries), (Some(state.clone()), Vec::new()));
@@ -80,7 +80,7 @@ pub async fn a_pruned_run_keeps_its_hashes_and_its_seal(store: Arc<dyn Store>) {
         (between.snapshot, between.entries),
         (Some(kept[0].clone()), vec![pruned_entries(3)[2].clone()])
     );
-    // Twice is once, and others are as they were.
+    // Pruning twice has no further effect, and other runs are unchanged.
     assert_eq!(store.prune_run(&asked).await.unwrap(), PruneStats::default());
     assert_eq!(store.read_log(&other, 0, 1).await.unwrap(), [entry(1)]);
     assert_eq!(store.load_head(&other).await.unwrap().unwrap().pruned, None);
@@ -120,7 +120,7 @@ pub async fn bytes_go_unless_somebody_has_named_them_since(store: Arc<dyn Store>
     let foreign = RunId::new(TenantId::new("foreign"), "r");
     store.create_run(new_run(), step_with_blob(&foreign, 0, digests[0])).await.unwrap();
     let since = store.read_watermark().await.unwrap();
-    // The bytes are there already, and so they are not kept again.
+    // The blob exists already, so it is not stored again.
     let later = RunId::local("later");
     store.create_run(new_run(), step_with_blob(&later, 0, digests[1])).await.unwrap();
     let blobs = vec![digests[0].to_owned(), digests[1].to_owned(), "never".to_owned()];

@@ -1,11 +1,11 @@
-//! Cases: what no store may keep is refused with a reason, and nothing of it is kept.
+//! Cases: a store refuses invalid requests with a reason, and keeps nothing of them.
 
 use std::sync::Arc;
 
 use super::sample::{self, NOW, load_stored_run};
 use crate::{Lease, NewRun, RunCommit, RunId, Store, StoreError, TenantId};
 
-/// Refused as malformed, with this in the reason.
+/// Asserts that a call failed as malformed, with `reason` in its message.
 #[track_caller]
 fn assert_malformed<T: std::fmt::Debug>(answer: Result<T, StoreError>, reason: &str) {
     match answer {
@@ -63,7 +63,7 @@ pub async fn an_id_in_use_is_refused_whole(store: Arc<dyn Store>) {
     assert_malformed(store.append_commit(wait).await, "wait `a-wait` is open already");
     assert_eq!(load_stored_run(&*store, &run).await, before);
     assert_eq!(store.find_key_version(&run, "b-key").await.unwrap(), None);
-    // Taken away and given again in one commit, they are free.
+    // Ids that the same commit removes are free to be used again.
     let again = RunCommit {
         finished_actions: vec!["a-1".into()],
         waits_closed: vec!["a-wait".into()],

@@ -1,11 +1,11 @@
-//! Runs and commits for tests: every version of a sample run has two events.
+//! Sample runs and commits for tests: every version of a sample run has two events.
 
 use crate::{
     ActionRow, Blob, LoadedRun, LogEntryRow, NewRun, RunCommit, RunHead, RunHeadUpdate, RunId,
     SnapshotRow, Store, TenantId, WaitFilter, WaitRow,
 };
 
-/// When everything in samples happens.
+/// Base time of all samples, in milliseconds since the Unix epoch.
 pub const NOW: i64 = 1_763_200_000_000;
 
 const CASES: [&str; 10] = [
@@ -21,20 +21,20 @@ const CASES: [&str; 10] = [
     include_str!("pruning.rs"),
 ];
 
-/// Panics where the suite has a case that is not named.
+/// Panics if `named` does not list every case of the suite, in order.
 pub fn assert_all_cases_listed(named: &[&str]) {
     let lines = CASES.iter().flat_map(|text| text.lines());
     let written = lines.filter_map(|line| line.strip_prefix("pub async fn ")?.split('(').next());
     assert_eq!(written.collect::<Vec<_>>(), named);
 }
 
-/// A run as it begins.
+/// The fixed properties of a sample run.
 #[must_use]
 pub fn new_run() -> NewRun {
     NewRun { protocol: "sha256:aa".into(), workflow: "intake".into(), created_at: NOW }
 }
 
-/// The entry of a version.
+/// The log entry of a version.
 #[must_use]
 pub fn entry(version: u64) -> LogEntryRow {
     LogEntryRow {
@@ -47,13 +47,13 @@ pub fn entry(version: u64) -> LogEntryRow {
     }
 }
 
-/// The entries of the versions up to one.
+/// The log entries of all versions up to `last`.
 #[must_use]
 pub fn entries(last: u64) -> Vec<LogEntryRow> {
     (1..=last).map(entry).collect()
 }
 
-/// The step after a version, with two events.
+/// A commit after `expected_version`, with two events.
 #[must_use]
 pub fn step(run: &RunId, expected_version: u64) -> RunCommit {
     let version = expected_version + 1;
@@ -66,7 +66,7 @@ pub fn step(run: &RunId, expected_version: u64) -> RunCommit {
     RunCommit::new(run.clone(), expected_version, entry(version), head)
 }
 
-/// The same with a snapshot.
+/// A commit like [`step`], with a snapshot.
 #[must_use]
 pub fn step_with_snapshot(run: &RunId, expected_version: u64) -> RunCommit {
     let commit = step(run, expected_version);
@@ -75,7 +75,8 @@ pub fn step_with_snapshot(run: &RunId, expected_version: u64) -> RunCommit {
     RunCommit { snapshot, ..commit }
 }
 
-/// The same with something of everything, under names that begin with `mark`.
+/// A commit like [`step`] that also has actions, a wait, a blob and a key, with names that begin
+/// with `mark`.
 #[must_use]
 pub fn full_step(run: &RunId, expected_version: u64, mark: &str) -> RunCommit {
     RunCommit {
@@ -88,13 +89,13 @@ pub fn full_step(run: &RunId, expected_version: u64, mark: &str) -> RunCommit {
     }
 }
 
-/// An action.
+/// A sample action with this id.
 #[must_use]
 pub fn action(id: &str) -> ActionRow {
     ActionRow { id: id.into(), kind: "call_model".into(), body: format!(r#"{{"action":"{id}"}}"#) }
 }
 
-/// A wait.
+/// A sample wait of a run.
 #[must_use]
 pub fn wait(run: &RunId, id: &str, deadline: Option<i64>) -> WaitRow {
     WaitRow {
@@ -108,13 +109,13 @@ pub fn wait(run: &RunId, id: &str, deadline: Option<i64>) -> WaitRow {
     }
 }
 
-/// Bytes.
+/// A sample blob whose digest is made from `name`.
 #[must_use]
 pub fn blob(name: &str) -> Blob {
     Blob { digest: format!("sha256:{name}"), bytes: vec![0, 255, 1, 254] }
 }
 
-/// Creates a run and takes it to a version.
+/// Creates a run and advances it to a version.
 pub async fn create_run_at_version(store: &dyn Store, run: &RunId, version: u64) {
     store.create_run(new_run(), step(run, 0)).await.unwrap();
     for expected in 1..version {
@@ -122,22 +123,22 @@ pub async fn create_run_at_version(store: &dyn Store, run: &RunId, version: u64)
     }
 }
 
-/// Everything a store tells of a run.
+/// Everything that a store returns about a run, for comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRun {
-    /// Its head.
+    /// Head of the run.
     pub head: Option<RunHead>,
-    /// Its state.
+    /// The rows that the newest state is folded from.
     pub loaded: Option<LoadedRun>,
-    /// Its log.
+    /// All log entries of the run.
     pub log: Vec<LogEntryRow>,
-    /// What it has to do.
+    /// Pending actions of the run.
     pub actions: Vec<ActionRow>,
-    /// What it waits for.
+    /// Open waits of the run.
     pub waits: Vec<WaitRow>,
 }
 
-/// Asks for everything about a run.
+/// Loads everything about a run.
 pub async fn load_stored_run(store: &dyn Store, run: &RunId) -> StoredRun {
     let waits = WaitFilter { run: Some(run.id.clone()), ..all_waits(&run.tenant) };
     StoredRun {
@@ -149,7 +150,7 @@ pub async fn load_stored_run(store: &dyn Store, run: &RunId) -> StoredRun {
     }
 }
 
-/// The whole inbox of a tenant.
+/// Selects all open waits of a tenant.
 #[must_use]
 pub fn all_waits(tenant: &TenantId) -> WaitFilter {
     WaitFilter::all(tenant.clone(), usize::MAX)

@@ -1,4 +1,4 @@
-//! Cases: a tenant sees and changes its own rows only, by whatever method.
+//! Cases: a tenant sees and changes only its own rows, with every method.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub async fn tenants_never_see_each_other(store: Arc<dyn Store>) {
 
     assert_eq!(store.list_tenants().await.unwrap(), std::slice::from_ref(&ours));
 
-    // Nothing of ours is theirs.
+    // The other tenant sees none of our rows.
     let nothing = load_stored_run(&*store, &RunId::local("nobody")).await;
     assert_eq!(load_stored_run(&*store, &same).await, nothing);
     assert_eq!(store.find_key_version(&same, "a-key").await.unwrap(), None);
@@ -27,7 +27,7 @@ pub async fn tenants_never_see_each_other(store: Arc<dyn Store>) {
     let lease = store.acquire_lease(&same, "w", NOW, NOW + 1).await;
     assert!(matches!(lease, Err(StoreError::NotFound { .. })), "{lease:?}");
 
-    // They may use the same names, and ours stay as they are.
+    // The other tenant may use the same names, and our rows stay unchanged.
     let before = load_stored_run(&*store, &run).await;
     store.create_run(sample::new_run(), sample::full_step(&same, 0, "a")).await.unwrap();
     store.append_commit(sample::full_step(&same, 1, "b")).await.unwrap();
@@ -51,14 +51,14 @@ pub async fn tenants_never_see_each_other(store: Arc<dyn Store>) {
         std::slice::from_ref(&run)
     );
 
-    // Their lease is not ours, and releasing ours is not theirs.
+    // Acquiring and releasing our lease does not change the other tenant's lease.
     let mine = store.acquire_lease(&run, "w2", NOW, NOW + 10).await.unwrap().unwrap();
     store.release_lease(&mine).await.unwrap();
     assert_eq!(store.load_head(&same).await.unwrap().unwrap().lease, Some(lease));
 
     assert_eq!(store.list_tenants().await.unwrap(), [ours.clone(), theirs.clone()]);
 
-    // What is due names its tenant.
+    // A lease on a due run names its tenant.
     store
         .append_commit(crate::RunCommit { wake_at: Some(NOW), ..sample::step(&same, 3) })
         .await

@@ -1,4 +1,4 @@
-//! Cases: what is due, who gets it, and who is there to do it.
+//! Cases: which runs are due, which worker acquires them, and which workers are alive.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::sample::{self, NOW};
 use crate::{DueRunsRequest, Lease, RunCommit, RunId, Store, StoreError, TenantId, WorkerInfo};
 
-/// How long a lease lasts here.
+/// Duration of a lease in these cases, in milliseconds.
 const LEASE_TERM_MS: i64 = 10;
 
 fn run_of(tenant: &str, id: impl Into<String>) -> RunId {
     RunId::new(TenantId::new(tenant), id)
 }
 
-/// A run that is due at a moment, or never.
+/// Creates a run that is due at a time, or never.
 async fn create_due_run(store: &dyn Store, run: &RunId, wake_at: Option<i64>) {
     let commit = RunCommit { wake_at, ..sample::step(run, 0) };
     store.create_run(sample::new_run(), commit).await.unwrap();
@@ -59,11 +59,11 @@ pub async fn due_is_what_must_wake_and_nobody_holds(store: Arc<dyn Store>) {
         run_names(&acquire_runs(&*store, "w", NOW, 9).await),
         ["local/a-woken", "local/c-woken"]
     );
-    // What the worker has it does not get again, and nobody else does.
+    // A held run is acquired neither again by its holder nor by another worker.
     assert!(acquire_runs(&*store, "w", NOW, 9).await.is_empty());
     assert!(acquire_runs(&*store, "v", NOW + 4, 9).await.is_empty());
     assert_eq!(run_names(&acquire_runs(&*store, "v", NOW + 5, 9).await), ["local/held"]);
-    // Who held it has lost it.
+    // The former holder has lost the run.
     let late = RunCommit { lease: others, ..sample::step(&RunId::local("held"), 1) };
     let late = store.append_commit(late).await;
     assert!(matches!(late, Err(StoreError::Fenced { epoch: 1, current: 2 })), "{late:?}");
@@ -74,7 +74,7 @@ pub async fn a_dead_workers_runs_are_taken_when_its_leases_are_over(store: Arc<d
         create_due_run(&*store, &RunId::local(id), Some(NOW)).await;
     }
     assert_eq!(acquire_runs(&*store, "dead", NOW, 9).await.len(), 3);
-    // The last thing it did was a step, which renewed one of the leases.
+    // The worker's last action was a step, which renewed one of the leases.
     let run = RunId::local("b");
     let lease = Lease { run: run.clone(), worker: "dead".into(), epoch: 1, until: NOW + 15 };
     let step = RunCommit { lease: Some(lease), wake_at: Some(NOW + 1), ..sample::step(&run, 1) };
@@ -90,7 +90,7 @@ pub async fn a_dead_workers_runs_are_taken_when_its_leases_are_over(store: Arc<d
 
 pub async fn a_run_that_only_waits_is_never_due(store: Arc<dyn Store>) {
     let run = RunId::local("r");
-    // It waits for a person and for another run, and has an order out for that.
+    // The run waits for a person and for a child run, for which it has a pending action.
     let commit = RunCommit {
         actions: vec![sample::action("child")],
         waits_opened: vec![sample::wait(&run, "question", None)],
@@ -98,7 +98,7 @@ pub async fn a_run_that_only_waits_is_never_due(store: Arc<dyn Store>) {
     };
     store.create_run(sample::new_run(), commit).await.unwrap();
     assert!(acquire_runs(&*store, "w", i64::MAX - LEASE_TERM_MS, 9).await.is_empty());
-    // Until somebody gives it something to do.
+    // An input makes the run due.
     store.append_commit(RunCommit { wake_at: Some(NOW), ..sample::step(&run, 1) }).await.unwrap();
     assert_eq!(run_names(&acquire_runs(&*store, "w", NOW + 2, 9).await), ["local/r"]);
 }
@@ -113,7 +113,7 @@ pub async fn what_rests_is_due_when_it_says(store: Arc<dyn Store>) {
     assert!(acquire_runs(&*store, "w", NOW + 29, 9).await.is_empty());
     let second = acquire_runs(&*store, "w", NOW + 30, 9).await.remove(0);
     assert_eq!(second.epoch, 2);
-    // Given back by who has lost it: nothing happens.
+    // A worker that lost the lease suspends the run: no effect.
     assert!(!store.suspend_run(&first, 1, None).await.unwrap());
     assert_eq!(store.list_leases(NOW + 30, 9).await.unwrap(), std::slice::from_ref(&second));
     assert!(store.suspend_run(&second, 1, None).await.unwrap());
@@ -126,7 +126,7 @@ pub async fn what_came_meanwhile_is_not_put_to_rest(store: Arc<dyn Store>) {
     let run = RunId::local("r");
     create_due_run(&*store, &run, Some(NOW)).await;
     let lease = acquire_runs(&*store, "w", NOW, 9).await.remove(0);
-    // A person answered while the worker was about to leave.
+    // A person answered just before the worker suspended the run.
     store
         .append_commit(RunCommit { wake_at: Some(NOW + 1), ..sample::step(&run, 1) })
         .await
@@ -140,14 +140,14 @@ pub async fn a_run_keeps_its_place_while_it_goes_on(store: Arc<dyn Store>) {
     let (old, new) = (RunId::local("z-old"), RunId::local("a-new"));
     create_due_run(&*store, &old, Some(NOW)).await;
     create_due_run(&*store, &new, Some(NOW + 1)).await;
-    // Version 2 comes at NOW + 2.
+    // Version 2 is created at NOW + 2.
     store
         .append_commit(RunCommit { wake_at: Some(NOW + 2), ..sample::step(&old, 1) })
         .await
         .unwrap();
     assert_eq!(store.load_head(&old).await.unwrap().unwrap().wake_at, Some(NOW));
     assert_eq!(run_names(&acquire_runs(&*store, "w", NOW + 2, 1).await), ["local/z-old"]);
-    // One that goes to sleep and wakes again is due since then.
+    // A run that sleeps and wakes again is due since its new wake time.
     store
         .append_commit(RunCommit { wake_at: Some(NOW + 9), ..sample::step(&old, 2) })
         .await
@@ -172,11 +172,12 @@ pub async fn tenants_are_served_in_turn(store: Arc<dyn Store>) {
     create_due_run(&*store, &run_of("waits", "2"), Some(NOW + 1)).await;
     let first = run_names(&acquire_runs(&*store, "w", NOW, 6).await);
     assert_eq!(first, ["aside/1", "big/000", "small/1", "big/001", "small/2", "big/002"]);
-    // Nobody else has anything: the rest goes to the one who has.
+    // No other tenant has due runs: the remaining capacity goes to the one that has.
     assert_eq!(run_names(&acquire_runs(&*store, "w", NOW, 2).await), ["big/003", "big/004"]);
     create_due_run(&*store, &run_of("aside", "2"), Some(NOW)).await;
     create_due_run(&*store, &run_of("small", "3"), Some(NOW)).await;
-    // The turn goes on after the one that was served last, also where runs are taken one by one.
+    // The turn continues after the tenant that was served last, also when runs are acquired one by
+    // one.
     let mut single = Vec::new();
     for _ in 0..4 {
         let one = acquire_runs(&*store, "w", NOW, 1).await;
@@ -199,12 +200,12 @@ pub async fn a_tenant_has_no_more_than_its_share(store: Arc<dyn Store>) {
     };
     let first = store.acquire_due_runs(&share("w", NOW, 3)).await.unwrap();
     assert_eq!(run_names(&first), ["a/0", "b/0", "a/1"]);
-    // What anybody holds counts.
+    // The limit counts the runs that any worker holds.
     assert_eq!(run_names(&store.acquire_due_runs(&share("v", NOW, 9)).await.unwrap()), ["b/1"]);
     assert!(store.acquire_due_runs(&share("u", NOW, 9)).await.unwrap().is_empty());
     store.suspend_run(&first[0], 1, None).await.unwrap();
     assert_eq!(run_names(&store.acquire_due_runs(&share("u", NOW, 9)).await.unwrap()), ["a/2"]);
-    // A lease that is over does not.
+    // An expired lease does not count.
     let later =
         run_names(&store.acquire_due_runs(&share("u", NOW + LEASE_TERM_MS, 9)).await.unwrap());
     assert_eq!(later, ["b/0", "a/1", "b/1", "a/2"]);
@@ -266,7 +267,7 @@ pub async fn workers_come_and_go(store: Arc<dyn Store>) {
         .collect();
     assert_eq!(told, [("w1", 4, NOW + 9, 2), ("w2", 16, NOW, 0)]);
     assert_eq!(rows[1].info, worker("w2"));
-    // One that was lost is seen to be, for a day; its leases are over by themselves.
+    // A lost worker stays listed for a day; its leases expire by themselves.
     let rows = store.list_workers(NOW + 35).await.unwrap();
     let lost: Vec<_> = rows.iter().map(|row| (row.until <= NOW + 35, row.holds)).collect();
     assert_eq!(lost, [(false, 0), (true, 0)]);
@@ -288,7 +289,7 @@ pub async fn who_listens_hears_of_what_is_due(store: Arc<dyn Store>) {
     create_due_run(&*store, &run, Some(NOW)).await;
     wakes.wait_for_wake().await;
     let lease = acquire_runs(&*store, "w", NOW, 1).await.remove(0);
-    // Given back in the middle of the work.
+    // The lease is released in the middle of the work.
     store.release_lease(&lease).await.unwrap();
     wakes.wait_for_wake().await;
     let mut late = store.subscribe_wakes();

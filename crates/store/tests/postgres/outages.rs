@@ -11,7 +11,7 @@ use testkit::PostgresCluster;
 
 use crate::site::{Site, caller, connect, store};
 
-/// A server of its own, which may be stopped; `Empty`, and a word about it, where there is none.
+/// A server of its own, which may be stopped; `None`, and a word about it, where there is none.
 fn own(test: &str) -> Option<PostgresCluster> {
     let Some(binaries) = PostgresCluster::find_binaries() else {
         testkit::report_not_run(

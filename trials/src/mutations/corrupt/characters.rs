@@ -1,17 +1,19 @@
-//! Corruptions of single characters, anywhere in the text.
+//! Corruptions of single characters, at any position in the text.
 
 use super::Corruption;
 use crate::mutations::text_pieces::{PieceKind, TextPieces};
 use testkit::SeededRng;
 
-/// What gets inserted. No slash: two of them would be a comment, and a comment is no damage.
+/// The characters to insert. There is no slash: two of them would be a comment, and a comment is no
+/// damage.
 const STRAY: [char; 16] =
     ['"', '\'', '{', '}', '[', ']', ',', ':', '\\', '0', '-', 'x', '_', ' ', '…', '的'];
 
-/// Applies one; false where the text has no place for it.
+/// Applies a corruption; returns `false` if the text has no position for it.
 pub(super) fn apply(rng: &mut SeededRng, pieces: &mut TextPieces, corruption: Corruption) -> bool {
-    // By place in the text, so that long strings are hit as often as they are long; but half of the time by piece,
-    // or the structure would hardly ever be hit.
+    // Half of the time the position is chosen by character, so that long strings are hit in
+    // proportion to their length; otherwise by piece, because the structure would hardly ever be
+    // hit.
     let places = pieces.find_positions(|kind| kind != PieceKind::Changed);
     if places.is_empty() {
         return false;

@@ -1,7 +1,8 @@
-//! Corruptions by name, and what each does to the meaning of a reply.
+//! Corruptions by name, and their effect on the meaning of a reply.
 //!
-//! They are applied in the order of [`CorruptionStage`]: first the value, then its characters, its syntax, its notation, and
-//! last what stands around it. What the text means afterwards is decided here, in [`corrupt_reply`], and nowhere else.
+//! They are applied in the order of [`CorruptionStage`]: first to the value, then to its
+//! characters, its syntax, its notation, and last to the surrounding text. Only [`corrupt_reply`]
+//! decides what the text means afterwards.
 
 mod value;
 mod characters;
@@ -15,25 +16,26 @@ use testkit::SeededRng;
 
 macro_rules! corruptions {
     ($($variant:ident = $name:literal, $stage:ident, $tolerable:literal;)*) => {
-        /// One thing that can be wrong with a reply.
+        /// One defect that a reply can have.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) enum Corruption { $($variant,)* }
 
         impl Corruption {
-            /// Every corruption.
+            /// All corruptions, in order of definition.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The name in tables.
+            /// Returns the name used in tables.
             pub(crate) fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// When it is applied.
+            /// Returns the stage at which the corruption is applied.
             pub(crate) fn stage(self) -> CorruptionStage {
                 match self { $(Self::$variant => CorruptionStage::$stage,)* }
             }
 
-            /// Whether the reply's meaning survives it. If not, refusing is the only right outcome.
+            /// Returns whether the reply keeps its meaning. If not, refusing is the only correct
+            /// outcome.
             pub(crate) fn is_recoverable(self) -> bool {
                 match self { $(Self::$variant => $tolerable,)* }
             }
@@ -84,20 +86,21 @@ corruptions! {
     ByteOrderMark = "byte-order mark", Wrapping, true;
 }
 
-/// An object's text after corruption, and what it means.
+/// The text of an object after corruption, and its meaning.
 #[derive(Debug, Clone)]
 pub(crate) struct CorruptedReply {
     /// The text of the object alone.
     pub(crate) object: String,
-    /// What it means, if it means anything.
+    /// The value that the text means, if it has a meaning.
     pub(crate) truth: Value,
-    /// Whether accepting the truth is right at all.
+    /// Whether accepting `truth` is correct at all.
     pub(crate) recoverable: bool,
-    /// What was really done; a corruption that found nothing to corrupt is left out.
+    /// The corruptions that were applied, without those that found nothing to corrupt.
     pub(crate) applied: Vec<Corruption>,
 }
 
-/// Applies corruptions to a reply. `other` is a second reply of the same contract, for what needs foreign values.
+/// Applies corruptions to a reply. `other` is a second reply of the same contract, for corruptions
+/// that need foreign values.
 pub(crate) fn corrupt_reply(
     rng: &mut SeededRng,
     contract: &str,
@@ -120,7 +123,7 @@ pub(crate) fn corrupt_reply(
     let mut pieces = TextPieces::from_value(&truth, layout);
     for corruption in corruptions {
         let done = match corruption.stage() {
-            // A stray character could undo what was done to the value.
+            // A stray character could undo the corruption of the value.
             CorruptionStage::Characters if spoiled => false,
             CorruptionStage::Characters => {
                 let done = characters::apply(rng, &mut pieces, corruption);
@@ -154,10 +157,10 @@ pub(crate) fn corrupt_reply(
     CorruptedReply { object, truth, recoverable: tolerable, applied }
 }
 
-/// The text, cut off so that some of its content is lost; `Empty` where it has none.
+/// Truncates the text so that some of its content is lost; `None` if it has no content.
 fn truncate_text(rng: &mut SeededRng, pieces: &TextPieces) -> Option<String> {
-    // Behind the last letter or digit come only quotes and brackets, which a guess could bring back. Decoration is
-    // no content.
+    // After the last letter or digit there are only quotes and brackets, which the repair level
+    // `guess` could restore. Decoration is not content.
     let last = (0..pieces.0.len())
         .rev()
         .find(|&at| pieces.0[at].strict.contains(char::is_alphanumeric))?;
@@ -173,7 +176,7 @@ fn truncate_text(rng: &mut SeededRng, pieces: &TextPieces) -> Option<String> {
     Some(text)
 }
 
-/// What the strict spelling of the text says, where it is JSON.
+/// Parses the strict spelling of the text, if it is JSON.
 fn parse_strict(pieces: &TextPieces) -> Option<Value> {
     serde_json::from_str(&pieces.to_strict_json()).ok()
 }

@@ -1,4 +1,5 @@
-//! Corruptions of strings, keys and words, and comments between them: mostly notations that are not JSON's.
+//! Corruptions of strings, keys and literals, and comments between them: mostly notations that are
+//! not JSON.
 
 use super::Corruption;
 use crate::mutations::text_pieces::{PieceKind, TextPiece, TextPieces, quote_string};
@@ -15,7 +16,7 @@ const COMMENTS: [&str; 6] = [
 
 const SMART: [[char; 2]; 4] = [['“', '”'], ['”', '”'], ['«', '»'], ['＂', '＂']];
 
-/// Applies one; false where the text has nothing for it.
+/// Applies a corruption; returns `false` if the text offers nothing for it.
 pub(super) fn apply(rng: &mut SeededRng, pieces: &mut TextPieces, corruption: Corruption) -> bool {
     match corruption {
         Corruption::MissingQuote => change_one(
@@ -81,13 +82,14 @@ fn is_string(piece: &TextPiece) -> bool {
     matches!(piece.kind, PieceKind::Key | PieceKind::Text)
 }
 
-/// A key that means the same without quotes.
+/// Returns whether a key means the same without quotes.
 fn is_identifier(key: &str) -> bool {
     key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// A backslash that, left single, stands before something JSON has no escape for.
+/// Returns whether a backslash, left single, would precede a character for which JSON has no
+/// escape.
 fn has_invalid_escape(says: &str) -> bool {
     let mut found = false;
     let mut characters = says.chars().peekable();

@@ -1,4 +1,4 @@
-//! Corruptions of the syntax between the strings: commas, colons, brackets, members, numbers.
+//! Corruptions of the syntax between the strings: commas, colons, brackets, members and numbers.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::Corruption;
 use crate::mutations::text_pieces::{PieceKind, TextLayout, TextPiece, TextPieces};
 use testkit::SeededRng;
 
-/// Applies one; false where the text has nothing for it.
+/// Applies a corruption; returns `false` if the text offers nothing for it.
 pub(super) fn apply(
     rng: &mut SeededRng,
     pieces: &mut TextPieces,
@@ -29,7 +29,7 @@ pub(super) fn apply(
             change_any(rng, pieces, |kind| kind == PieceKind::Colon, |_, piece| piece.damage(""))
         }
         Corruption::MissingBracket => {
-            // A closing bracket mostly; models seldom forget to open one.
+            // Mostly a closing bracket, because models seldom forget to open one.
             let opening = rng.roll_percent(15);
             let wanted = if opening { PieceKind::Open } else { PieceKind::Close };
             change_any(rng, pieces, |kind| kind == wanted, |_, piece| piece.damage(""))
@@ -62,9 +62,10 @@ fn change_any(
     true
 }
 
-/// A number that no JSON value can hold, near the one that stood there.
+/// Replaces a number with a similar one that no JSON value can represent.
 fn make_lossy(rng: &mut SeededRng, piece: &mut TextPiece) {
-    // The seven: behind a lone zero the digits would be few enough to hold.
+    // The digit 7 is needed: after a single zero, the remaining digits would be few enough to
+    // represent.
     let whole = piece.text.split(['.', 'e']).next().unwrap_or("0").to_owned();
     let number = match rng.next_below(4) {
         0 => format!("7{whole}.00000000000000000001"),
@@ -92,7 +93,7 @@ fn add_trailing_comma(rng: &mut SeededRng, pieces: &mut TextPieces) -> bool {
     true
 }
 
-/// A field at the top a second time, with the value another reply has there.
+/// Repeats a top-level field with the value that another reply has there.
 fn duplicate_key(rng: &mut SeededRng, pieces: &mut TextPieces, other: &Value) -> bool {
     let Ok(Value::Object(members)) = serde_json::from_str(&pieces.to_strict_json()) else {
         return false;

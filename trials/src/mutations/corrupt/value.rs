@@ -1,4 +1,4 @@
-//! Corruptions of the value: well-formed JSON that no longer fits its contract.
+//! Corruptions of the value: well-formed JSON that no longer satisfies its contract.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::Corruption;
 use crate::mutations::generate;
 use testkit::SeededRng;
 
-/// Applies one; false where the reply has nothing for it.
+/// Applies a corruption; returns `false` if the reply offers nothing for it.
 pub(super) fn apply(
     rng: &mut SeededRng,
     contract: &str,
@@ -34,7 +34,7 @@ pub(super) fn apply(
             };
             true
         }
-        // `shift_remove` keeps the order of the others.
+        // `shift_remove` preserves the order of the other members.
         Corruption::DroppedField => field.and_then(|field| members.shift_remove(&field)).is_some(),
         Corruption::ExtraField => {
             let name = *rng.pick(&["confidence", "comment", "Verdict", "_note", "reasoning"]);
@@ -45,12 +45,12 @@ pub(super) fn apply(
     }
 }
 
-/// A field at the top that the contract demands and the reply has.
+/// Picks a top-level field that the contract requires and the reply has.
 fn pick_required_field(rng: &mut SeededRng, contract: &str, reply: &Value) -> Option<String> {
     let required: &[&str] = match contract {
         "xiaobo_action_v1" => &["schema_version", "task_id", "result_type"],
         "llm_step_output" => &["output_id", "step", "patch", "next_action", "rationale"],
-        // Everything these demand is at the top, and nothing there is optional.
+        // These contracts require only top-level fields, and none of them is optional.
         _ => {
             return reply
                 .as_object()
@@ -61,7 +61,7 @@ fn pick_required_field(rng: &mut SeededRng, contract: &str, reply: &Value) -> Op
     if present.is_empty() { None } else { Some((**rng.pick(&present)).to_owned()) }
 }
 
-/// A word that is near an allowed one and is none itself.
+/// Returns a word that is similar to an allowed one but not allowed itself.
 fn make_typo(rng: &mut SeededRng, word: &str) -> String {
     match rng.next_below(4) {
         0 => format!("{word}_"),

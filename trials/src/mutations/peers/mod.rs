@@ -1,7 +1,8 @@
-//! The peers on the same bytes: `json_repair` (`PyPI`) and `jsonrepair` (npm), installed on demand.
+//! Runs the peers on the same bytes: `json_repair` (`PyPI`) and `jsonrepair` (npm), installed on
+//! demand.
 //!
-//! Each runs as one process over a file of all texts. A peer that cannot be installed or run is named as such in the
-//! table; it never counts as a refusal.
+//! Each peer runs as one process over a file with all texts. A peer that cannot be installed or run
+//! is listed as such in the table and never counts as a refusal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,9 +15,9 @@ use super::case::MutationCase;
 /// A peer and its answers, or why it did not run.
 #[derive(Debug)]
 pub(crate) struct PeerResult {
-    /// Its name in the registry, with its version where it ran.
+    /// The package name, with the version if the peer ran.
     pub(crate) name: String,
-    /// One answer a case: the value it hands over, or `Empty` where it refuses.
+    /// One answer per case: the returned value, or `None` if the peer refused.
     pub(crate) answers: Result<Vec<Option<Value>>, String>,
 }
 
@@ -41,7 +42,7 @@ pub(crate) fn run_peers(cases: &[MutationCase]) -> Vec<PeerResult> {
         .collect()
 }
 
-/// Writes the texts, a JSON string a line.
+/// Writes the texts, one JSON string per line.
 fn write_cases(home: &Path, cases: &[MutationCase]) -> Result<PathBuf, String> {
     let file = home.join("cases.jsonl");
     let lines: Vec<String> =
@@ -82,7 +83,8 @@ fn write_file(path: &Path, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Runs a program to its end; gives its standard output, or a line about why there is none.
+/// Runs a program to completion; returns its standard output, or one line with the reason why it
+/// failed.
 fn run_command(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("`{program}`: {error}"))?;
@@ -94,7 +96,7 @@ fn run_command(command: &mut Command) -> Result<String, String> {
     Err(format!("`{program}` ended with {}: {last}", output.status))
 }
 
-/// The version, and an answer a case.
+/// Parses the version and one answer per case.
 fn parse_answers(output: &str, cases: usize) -> Result<(String, Vec<Option<Value>>), String> {
     let mut lines =
         output.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or(Value::Null));
@@ -107,7 +109,8 @@ fn parse_answers(output: &str, cases: usize) -> Result<(String, Vec<Option<Value
     Ok((version, answers))
 }
 
-/// What was handed over. What cannot be read back is handed over all the same: as null, which is no reply.
+/// Returns the value of an answer. An answer that cannot be parsed counts as null, which is not a
+/// valid reply.
 fn parse_answer(answer: &Value) -> Option<Value> {
     if answer.get("refused").is_some() {
         return None;

@@ -1,4 +1,5 @@
-//! `countersign contract check FILE|ID…`: faults and findings of contracts, beside their places.
+//! `countersign contract check FILE|ID…`: reports the diagnostics of contracts with their
+//! locations.
 
 use std::path::Path;
 
@@ -41,7 +42,8 @@ pub(super) fn run(
     Ok(if bad { CliExit::Refused } else { CliExit::Success })
 }
 
-/// The findings of one contract. One without a file is shown as its schema.
+/// Returns the diagnostics of one contract. For a contract without a file, they refer to its
+/// schema.
 fn check_named_contract(folder: Option<&Path>, name: &str) -> Result<Vec<Diagnostic>, CliError> {
     if files::is_contract_path(name) {
         let path = Path::new(name);

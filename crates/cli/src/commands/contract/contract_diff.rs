@@ -1,4 +1,4 @@
-//! `countersign contract diff`
+//! `countersign contract diff`: compares two versions of a contract.
 
 use std::path::Path;
 

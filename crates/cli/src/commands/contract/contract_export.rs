@@ -1,4 +1,4 @@
-//! `countersign contract export`
+//! `countersign contract export`: exports a contract's schema for a provider.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub(super) fn run(
     Ok(CliExit::Success)
 }
 
-/// The loss report, for people.
+/// Prints the losses of an export for people.
 fn print_losses(exported: &ExportedContract) {
     if exported.losses.is_empty() {
         output::print_message("nothing is lost");

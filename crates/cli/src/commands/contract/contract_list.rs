@@ -1,4 +1,4 @@
-//! `countersign contract list`
+//! `countersign contract list`: lists the available contracts.
 
 use std::path::Path;
 

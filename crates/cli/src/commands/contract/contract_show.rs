@@ -1,4 +1,4 @@
-//! `countersign contract show`
+//! `countersign contract show`: prints one contract.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `countersign contract …`: one file a subcommand.
+//! `countersign contract …`: one file per subcommand.
 
 mod contract_check;
 mod contract_diff;

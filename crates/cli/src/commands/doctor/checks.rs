@@ -1,4 +1,4 @@
-//! `countersign doctor`: what is set up, which setting came from where, and what is wrong with it.
+//! The checks of `countersign doctor`, except those of a `PostgreSQL` server.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub(in crate::commands) fn run(args: &DoctorArgs, json: bool) -> CliExit {
     if report.problems.is_empty() { CliExit::Success } else { CliExit::Refused }
 }
 
-/// Looks at everything but the runs; gives the database where it can be read.
+/// Runs every check except the count of runs; returns the database location if it can be read.
 fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocation> {
     let here = Path::new(".");
     report.start_section("program");
@@ -143,7 +143,7 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
     }
 }
 
-/// Whether files can be made, tried with one.
+/// Checks whether the folder is writable by creating a file.
 fn check_writable(report: &mut DoctorReport, folder: &Path) {
     let probe = folder.join(format!(".countersign-doctor-{}", std::process::id()));
     match fs::write(&probe, "") {
@@ -162,11 +162,11 @@ fn check_writable(report: &mut DoctorReport, folder: &Path) {
     }
 }
 
-/// Whether others can read what is kept here.
+/// Checks whether other users can read the stored files.
 fn check_permissions(report: &mut DoctorReport, home: &EngineHome) {
     let mut wide: Vec<String> = Vec::new();
     let entries = fs::read_dir(home.folder()).into_iter().flatten().flatten();
-    // Whatever lies in a private folder is out of the reach of others.
+    // Other users cannot reach the contents of a private folder.
     if fs::metadata(home.folder()).is_ok_and(|found| !is_private(&found)) {
         let inside = entries.filter(|entry| entry.file_name() != ".gitignore");
         let inside = inside.filter(|entry| entry.metadata().is_ok_and(|found| !is_private(&found)));
@@ -184,7 +184,7 @@ fn check_permissions(report: &mut DoctorReport, home: &EngineHome) {
     }
 }
 
-/// Loads the protocol; gives the model it names.
+/// Loads the protocol; returns the model that it names.
 fn check_protocol(report: &mut DoctorReport, found: Result<PathBuf, CliError>) -> Option<String> {
     let Ok(folder) = found else {
         report.add("folder", "none here or above; `countersign init` puts one here", Value::Null);
@@ -218,7 +218,7 @@ fn check_protocol(report: &mut DoctorReport, found: Result<PathBuf, CliError>) -
     }
 }
 
-/// Which model is meant, and for which providers there are keys. Keys themselves are never told.
+/// Reports the selected model and the providers that have keys. Never prints a key.
 fn check_models(report: &mut DoctorReport, named: Option<&str>) {
     let settings = match countersign_models::ModelSettings::from_env(&env_var) {
         Ok(settings) => settings,
@@ -278,7 +278,7 @@ fn check_models(report: &mut DoctorReport, named: Option<&str>) {
     }
 }
 
-/// Looks at the file of the database; false where it cannot be read.
+/// Checks the database file; returns `false` if it cannot be read.
 fn check_sqlite_file(report: &mut DoctorReport, path: &Path) -> bool {
     report.add("database", display_path(path), display_path(path));
     let bytes = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
@@ -311,7 +311,7 @@ fn check_sqlite_file(report: &mut DoctorReport, path: &Path) -> bool {
     }
 }
 
-/// Runs by status, and what waits.
+/// Counts runs by status, and open waits.
 fn count_runs(report: &mut DoctorReport, site: &StoreArgs, place: &StoreLocation) {
     let counted = block_on(async {
         let Some(house) = CliContext::find(site)? else { return Ok(None) };
@@ -350,7 +350,7 @@ fn count_runs(report: &mut DoctorReport, site: &StoreArgs, place: &StoreLocation
     }
 }
 
-/// The value of a setting; an address without what is secret in it.
+/// Returns the value of a setting; URLs are shown without credentials.
 fn display_setting(setting: &CliSetting) -> String {
     let value = setting.value.clone().unwrap_or_default();
     if setting.name != "store" || !is_address(&value) {

@@ -1,24 +1,24 @@
-//! What `countersign doctor` found, for people and for programs.
+//! The report of `countersign doctor`, as text and as JSON.
 
 use serde_json::{Value, json};
 
 use crate::render::{BAD, DIM, GOOD, HEADING};
 use crate::table::render_table;
 
-/// What was found.
+/// The results of all checks.
 #[derive(Default)]
 pub(super) struct DoctorReport {
     sections: Vec<(&'static str, Vec<DoctorCheck>)>,
     pub(super) settings: Vec<[String; 3]>,
-    /// What is wrong, and the way out.
+    /// Pairs of a problem and its remedy.
     pub(super) problems: Vec<(String, String)>,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 struct DoctorCheck {
     name: &'static str,
     text: String,
-    /// Good, bad, or neither.
+    /// Whether the check passed; `None` if the entry is informational.
     passed: Option<bool>,
     value: Value,
 }

@@ -1,4 +1,4 @@
-//! `countersign doctor`: what is set up, which setting came from where, and what is wrong with it.
+//! `countersign doctor`: reports the configuration, the origin of each setting, and problems.
 
 mod checks;
 mod doctor_report;

@@ -1,4 +1,4 @@
-//! What `countersign doctor` tells of a `PostgreSQL` server.
+//! The checks of `countersign doctor` for a `PostgreSQL` server.
 
 use countersign_postgres::PgServer;
 use countersign_runtime::folder::EngineHome;
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::doctor_report::DoctorReport;
 use crate::context::block_on;
 
-/// Looks at a server; false where nothing can be read there.
+/// Checks a server; returns `false` if its data cannot be read.
 pub(super) fn check_server(
     report: &mut DoctorReport,
     server: &PgServer,

@@ -1,4 +1,4 @@
-//! `countersign memory age`: what happened long ago is told shorter, and what belongs together as one.
+//! `countersign memory age`: compresses old episodes and merges related ones.
 
 use countersign_memory::rules::AgedEpisode;
 use countersign_server::show::truncate_line;

@@ -1,4 +1,4 @@
-//! `countersign memory audit`: what a memory is worth; junk counted, with examples.
+//! `countersign memory audit`: assesses the quality of a memory and counts junk, with examples.
 
 use countersign_memory::store::{AuditFinding, MemoryAudit};
 use serde_json::json;

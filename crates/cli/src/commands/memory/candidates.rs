@@ -1,4 +1,5 @@
-//! `countersign memory candidates | promote | refuse`: what waits for a ruling, and the ruling.
+//! `countersign memory candidates | promote | refuse`: lists pending candidates and decides on
+//! them.
 
 use countersign_memory::MemorySubject;
 use countersign_memory::record::{CandidateState, ClaimCandidate, MemoryClaim};
@@ -18,7 +19,7 @@ use crate::output;
 use crate::render::{BAD, GOOD, HEADING};
 use crate::table::render_table;
 
-/// So many columns of what was said.
+/// The maximum width of the text column, in terminal columns.
 const MAX_TEXT_WIDTH: usize = 48;
 
 pub(super) fn list_candidates(
@@ -56,7 +57,7 @@ pub(super) fn promote_candidate(
     block_on(async {
         let candidate = resolve_candidate(&*memory, &scope.subject(), &args.candidate).await?;
         let id = candidate.id.clone();
-        // A guess belongs to the run that had it.
+        // An insight belongs to the run that produced it.
         let run = match &candidate.claim {
             MemoryClaim::Insight(insight) => insight.run.as_str(),
             _ => scope.run(),
@@ -113,7 +114,7 @@ pub(super) fn refuse_candidate(
     })
 }
 
-/// The one candidate that is meant.
+/// Resolves the one candidate that a name refers to.
 async fn resolve_candidate(
     memory: &dyn Memory,
     subject: &MemorySubject,
@@ -144,7 +145,7 @@ fn print_candidates(all: &[ClaimCandidate], json: bool, empty: &str) {
     }
 }
 
-/// Candidates as a table.
+/// Renders candidates as a table.
 pub(super) fn render_candidates(all: &[ClaimCandidate]) -> String {
     let rows: Vec<[String; 5]> = all.iter().map(format_row).collect();
     render_table(["CANDIDATE", "KIND", "WHAT", "RESTS ON", "STATE"], &rows)
@@ -183,7 +184,7 @@ fn format_row(candidate: &ClaimCandidate) -> [String; 5] {
     ]
 }
 
-/// A candidate for programs.
+/// Returns a candidate as JSON.
 pub(super) fn candidate_to_json(candidate: &ClaimCandidate) -> Value {
     let ClaimCandidate { id, origin, claim, state, recorded_at, .. } = candidate;
     let claim = match claim {

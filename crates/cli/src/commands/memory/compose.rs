@@ -1,4 +1,5 @@
-//! `countersign memory compose`: what goes into a prompt. The build is kept, so that it can be explained.
+//! `countersign memory compose`: composes the packet for a prompt and stores the build, so that it
+//! can be explained.
 
 use countersign_contracts::memory::MemoryPacket;
 use countersign_contracts::memory::meta::PacketPurpose;
@@ -86,7 +87,8 @@ fn build_request(
     Ok(asking.into_request(scope, as_of))
 }
 
-/// The fault of a flag, by its name; the rest as it is.
+/// Converts an error that a flag caused into one that names the flag; other errors stay as they
+/// are.
 fn to_flag_error(error: ContextError) -> CliError {
     let error = match error {
         ContextError::Compose(error) => error,

@@ -1,4 +1,4 @@
-//! `countersign memory embed`: vectors for the events that have none.
+//! `countersign memory embed`: computes vectors for the events that have none.
 
 use countersign_runtime::memory_context::{EmbedError, embed_all};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `countersign memory expire`: takes out what is over.
+//! `countersign memory expire`: removes expired items.
 
 use countersign_memory::store::{SweepOptions, SweepReport};
 use serde_json::json;

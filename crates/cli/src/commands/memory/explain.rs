@@ -1,4 +1,5 @@
-//! `countersign memory explain BUILD`: what is in and by which rule, what is not and why, what it cost.
+//! `countersign memory explain BUILD`: shows the selected items and their rules, the omitted items
+//! and the reasons, and the token usage.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,17 +22,17 @@ use crate::table::{display_width, render_table};
 use crate::time_format;
 use countersign_server::show::truncate_line;
 
-/// What a packet calls its items.
+/// The item kinds that a packet distinguishes.
 const ITEM_KINDS: [&str; 8] =
     ["fact", "procedure", "episode", "insight", "quote", "message", "summary", "state"];
 
-/// What the score of an event is made of.
+/// The terms that are added up in the score of an event, before the factors apply.
 pub(super) const SCORE_TERMS: [&str; 2] = ["words", "nearby"];
-/// What vectors add to it.
+/// The additional term that vectors contribute.
 pub(super) const VECTOR_TERM: &str = "similar";
 pub(super) const SCORE_FACTORS: [&str; 5] = ["session", "speaker", "time", "question", "role"];
 
-/// How many cells a bar has: the whole budget.
+/// The number of cells in a bar that represents the whole budget.
 const BAR_WIDTH: u64 = 20;
 
 pub(super) fn run(
@@ -66,8 +67,8 @@ pub(super) fn run(
     })
 }
 
-/// How much of the packet before stands unchanged at the beginning of this one: so much of a provider's cache
-/// holds. `Empty` where there is none before, or where it cannot be composed any more.
+/// Returns how much of the previous packet is an unchanged prefix of this one: a provider's cache
+/// can reuse that part. `None` if there is no previous packet or it cannot be rebuilt.
 async fn compare_with_previous(
     memory: &dyn Memory,
     scope: &MemoryScope,
@@ -94,7 +95,7 @@ fn render_explanation(
 ) -> String {
     let mut text = render_header(build);
     if let Some((previous, prefix)) = prefix {
-        // Before the empty line that the head ends with.
+        // Insert before the empty line at the end of the header.
         let end = text.trim_end().len();
         let share = (prefix.share() * 100.0).floor();
         text.insert_str(end, &format!(
@@ -105,7 +106,7 @@ fn render_explanation(
     text.push_str(&render_budget(packet));
     let mut scores: BTreeMap<&str, i64> = BTreeMap::new();
     for row in &build.rows {
-        // A quote is its own evidence, and as such it has no score.
+        // A quote is its own evidence, and has no score in that role.
         let best = scores.entry(&row.id).or_default();
         *best = row.score.total.max(*best);
     }
@@ -200,7 +201,8 @@ fn render_header(build: &PacketBuild) -> String {
     text
 }
 
-/// What each section took of the whole, as a bar; where it could not give everything, what it had.
+/// Renders the share of each section in the whole budget as a bar, with the limit of the section if
+/// it used less.
 fn render_budget(packet: &MemoryPacket) -> String {
     let report = &packet.budget_report;
     let most = report.max_tokens.max(1);
@@ -230,7 +232,7 @@ fn section_limit(budgets: &SectionBudgets, section: &str) -> u64 {
     }
 }
 
-/// `id|kind,rule,…`: an id may have a bar in it, so the kind is looked for.
+/// Parses `id|kind,rule,…`. An id may contain `|`, so the parser searches for a known kind.
 fn parse_selected(line: &str) -> (&str, &str, &str) {
     for (at, _) in line.match_indices('|') {
         let (kind, rules) = line[at + 1..].split_once(',').unwrap_or((&line[at + 1..], ""));
@@ -241,7 +243,8 @@ fn parse_selected(line: &str) -> (&str, &str, &str) {
     (line, "", "")
 }
 
-/// The rules of an item; what its score is made of is told in points, and the score itself beside them.
+/// Formats the rules of an item. Score terms are shown in points; the total score has its own
+/// column.
 fn format_rules(rules: &str) -> String {
     let told = rules.split(',').filter(|rule| !rule.starts_with("score:"));
     let told: Vec<String> = told
@@ -262,7 +265,7 @@ fn format_rules(rules: &str) -> String {
     told.join(", ")
 }
 
-/// Why something stayed out, in a few words.
+/// Describes in a few words why an item was omitted.
 fn describe_omission(reason: &str) -> &'static str {
     match reason {
         "purpose" => "its kind does not go to this purpose",
@@ -292,7 +295,7 @@ fn describe_omission(reason: &str) -> &'static str {
     }
 }
 
-/// Millionths as a person reads them.
+/// Formats a score given in millionths, with two decimals.
 pub(super) fn format_score(millionths: i64) -> String {
     format!("{:.2}", millionths as f64 / 1_000_000.0)
 }

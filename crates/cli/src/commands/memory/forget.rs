@@ -1,4 +1,5 @@
-//! `countersign memory forget`: says what will go, asks, and erases it. Whom is said by flags alone.
+//! `countersign memory forget`: shows what will be erased, asks for confirmation, and erases it.
+//! Only flags select the target.
 
 use countersign_memory::MemorySubject;
 use countersign_memory::store::{EraseReport, EraseTarget};
@@ -28,7 +29,7 @@ pub(super) fn run(
     block_on(async {
         let going = memory.preview_forget(whom.clone()).await?;
         if going.rows.is_empty() {
-            // The file is written anew all the same: a crash may have left bytes behind.
+            // The file is rewritten even so, because a crash may have left residue.
             memory.forget(whom, now).await?;
             report_nothing(&told, json);
             return Ok(CliExit::Success);
@@ -55,7 +56,7 @@ pub(super) fn run(
     })
 }
 
-/// Who is meant, and what they are called.
+/// Returns the target of the erasure and its display name.
 fn resolve_target(whose: &ScopeArgs) -> Result<(EraseTarget, String), CliError> {
     let Some(user) = &whose.user else {
         return Err(CliError::Usage(
@@ -63,7 +64,7 @@ fn resolve_target(whose: &ScopeArgs) -> Result<(EraseTarget, String), CliError> 
                 .to_owned(),
         ));
     };
-    // Checked here, so that a fault names its flag.
+    // Validate here, so that the error names the flag.
     let any = "any";
     let scope =
         open_memory::build_scope(whose, user, whose.agent.as_deref().unwrap_or(any), any, any)?;

@@ -1,4 +1,4 @@
-//! Something to be remembered, as flags tell it.
+//! Parses a memory item from flags.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::args::MemoryRememberArgs;
 use crate::exit::CliError;
 use crate::files;
 
-/// What the flags tell; `Empty` where they name no thing.
+/// Returns the item that the flags describe; `None` if they name no item.
 pub(super) fn parse_item(args: &MemoryRememberArgs) -> Result<Option<MemoryInput>, CliError> {
     let (what, about) = (&args.item, &args.details);
     let (fact, value) = match what.fact.as_deref().map(parse_key_value).transpose()? {
@@ -59,7 +59,7 @@ pub(super) fn parse_item(args: &MemoryRememberArgs) -> Result<Option<MemoryInput
     Ok((!told.list_kinds().is_empty()).then_some(told))
 }
 
-/// What the file of a flag holds, where there is one.
+/// Reads the JSON object from the file of a flag, if the flag is given.
 pub(super) fn read_object(flag: &str, path: Option<&Path>) -> Result<Option<JsonObject>, CliError> {
     let Some(path) = path else { return Ok(None) };
     match files::read_json(path)? {
@@ -68,7 +68,7 @@ pub(super) fn read_object(flag: &str, path: Option<&Path>) -> Result<Option<Json
     }
 }
 
-/// `KEY=VALUE`: the value is JSON where it can be read as such, else a text.
+/// Parses `KEY=VALUE`. The value is JSON if it parses as such, otherwise text.
 pub(super) fn parse_key_value(text: &str) -> Result<(String, Value), CliError> {
     let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.trim().is_empty()) else {
         return Err(CliError::Usage(format!(

@@ -1,4 +1,5 @@
-//! `countersign memory validate | reject | learn`: what a person says of a guess, and what it teaches.
+//! `countersign memory validate | reject | learn`: records a person's decision on an insight, and
+//! the claims derived from it.
 
 use countersign_contracts::memory::insight::InsightValidationState;
 use countersign_core::run::Timestamp;
@@ -49,7 +50,7 @@ fn set_validation(
     block_on(async {
         let insight = resolve_insight(&*memory, &scope.subject(), &args.insight).await?;
         let id = insight.id.clone();
-        // A guess belongs to the run that had it.
+        // An insight belongs to the run that produced it.
         let (user, agent, session) = (scope.user(), scope.agent(), scope.session());
         let scope = open_memory::build_scope(whose, user, agent, session, &insight.run)?;
         let claim = MemoryClaim::Insight(Box::new(MemoryInsight { validation, ..insight }));
@@ -80,7 +81,7 @@ pub(super) fn run(
     })
 }
 
-/// The fact or the procedure that the flags tell.
+/// Returns the fact or the procedure that the flags describe.
 fn parse_claim(
     args: &MemoryLearnArgs,
     scope: &MemoryScope,
@@ -111,7 +112,7 @@ fn parse_claim(
     }
 }
 
-/// The one guess that is meant, of whatever run.
+/// Resolves the one insight that a name refers to, in any run.
 async fn resolve_insight(
     memory: &dyn Memory,
     subject: &MemorySubject,
@@ -138,7 +139,7 @@ async fn resolve_insight(
     }
 }
 
-/// Tells what is kept of an insight, or why nothing is.
+/// Reports what was stored for an insight, or why nothing was.
 fn report_outcome(
     kept: Result<ClaimReceipt, MemoryError>,
     kind: &'static str,

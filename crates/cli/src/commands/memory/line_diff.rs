@@ -1,13 +1,13 @@
-//! The difference of two texts, line by line.
+//! Compares two texts line by line.
 
 use std::fmt::Write as _;
 
 use crate::render::{BAD, DIM, GOOD};
 
-/// So many lines that are the same are shown around those that are not.
+/// The number of unchanged lines to show around a change.
 const CONTEXT_LINES: usize = 2;
 
-/// A line of either text.
+/// The text that a line comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineOrigin {
     Before,
@@ -15,7 +15,7 @@ enum LineOrigin {
     Both,
 }
 
-/// What went and what came, with a little of what stayed.
+/// Formats removed and added lines with a few unchanged lines around them.
 pub(super) fn diff_lines(before: &str, after: &str) -> String {
     let lines = align_lines(before, after);
     let changed = |at: usize| {
@@ -49,10 +49,10 @@ fn write_unchanged(text: &mut String, hidden: &mut usize) {
     }
 }
 
-/// The longest common lines stand once.
+/// Aligns two texts by their longest common subsequence; common lines appear once.
 fn align_lines<'t>(before: &'t str, after: &'t str) -> Vec<(LineOrigin, &'t str)> {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
-    // longest[i][j]: how many lines `old[i..]` and `new[j..]` have in common, in order.
+    // `longest[i][j]`: the length of the longest common subsequence of `old[i..]` and `new[j..]`.
     let mut longest = vec![vec![0_usize; new.len() + 1]; old.len() + 1];
     for i in (0..old.len()).rev() {
         for j in (0..new.len()).rev() {

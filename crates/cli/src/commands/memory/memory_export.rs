@@ -1,4 +1,4 @@
-//! `countersign memory export`: memory as JSON Lines.
+//! `countersign memory export`: writes the memory as JSON Lines.
 
 use countersign_runtime::private_files;
 use serde_json::json;

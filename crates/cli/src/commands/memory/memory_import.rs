@@ -1,7 +1,8 @@
-//! `countersign memory import`: lines of an export into a store, in bounded steps.
+//! `countersign memory import`: imports the lines of an export in bounded steps.
 //!
-//! A file is read a line at a time and taken in by batches: neither a long file nor a long line is ever
-//! in memory as a whole. What was taken in before a fault stays; taking it in again changes nothing.
+//! The command reads one line at a time and imports in batches, so that neither a long file nor a
+//! long line is in memory as a whole. Lines imported before an error stay; importing them again
+//! changes nothing.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -38,13 +39,14 @@ pub(super) fn import_memory(
             source.name
         )));
     }
-    // Read before a folder or a database is made for it.
+    // Read the first batch before creating a folder or a database for it.
     let memory = open_memory::open_or_create(whose)?;
     block_on(async {
         while !batch.lines.is_empty() {
             let imported = memory.import(batch.lines, provenance, now).await?;
             report.kept += imported.accepted;
-            // The memory counts what it was given; people count the lines of their file.
+            // The memory numbers the lines of the batch; the report uses the line numbers of the
+            // file.
             for (given, said) in imported.refused {
                 let place = usize::try_from(given).ok().and_then(|given| given.checked_sub(1));
                 let line = place.and_then(|place| batch.numbers.get(place)).copied();
@@ -62,22 +64,22 @@ pub(super) fn import_memory(
     })
 }
 
-/// Lines that are taken in at once, with their numbers in the file.
+/// Lines to import together, with their line numbers in the file.
 #[derive(Default)]
 struct ImportBatch {
     numbers: Vec<u64>,
     lines: Vec<MemoryExportLine>,
 }
 
-/// What came of it so far.
+/// The results of the import so far.
 #[derive(Default)]
 struct ImportReport {
     json: bool,
     kept: u64,
     refused: u64,
-    /// The first ones, for programs.
+    /// The first refused lines, for JSON output.
     refused_lines: Vec<Value>,
-    /// The first line that is none of an export, while no other was found.
+    /// The first line that is not an export line, as long as no export line was found.
     first_unparsed: Option<(u64, String)>,
 }
 
@@ -114,22 +116,22 @@ impl ImportReport {
     }
 }
 
-/// A file of lines, or standard input.
+/// The file or standard input that lines are read from.
 struct ImportSource {
     name: String,
     reader: Box<dyn BufRead>,
-    /// The number of the last line that was read.
+    /// The number of the last line read.
     line: u64,
-    /// How many bytes were read.
+    /// The number of bytes read.
     bytes: u64,
-    /// Whether a line of an export was found.
+    /// Whether an export line was found.
     is_export: bool,
 }
 
-/// A line as it stands in a file.
+/// One raw line of the file.
 enum ImportLine {
     Text(Vec<u8>),
-    /// Longer than a line may be; it was passed over.
+    /// A line that exceeds the length limit and was skipped.
     TooLong,
     End,
 }
@@ -148,8 +150,8 @@ impl ImportSource {
         Ok(Self { name, reader, line: 0, bytes: 0, is_export: false })
     }
 
-    /// The next lines that can be taken in. What cannot is told at once. Nothing at the end of the file, and where
-    /// it begins with nothing but lines that are none of an export.
+    /// Reads the next batch of valid lines and reports invalid ones immediately. The batch is empty
+    /// at the end of the file, or if the file starts with only lines that are not export lines.
     fn next_batch(
         &mut self,
         whose: &ScopeArgs,
@@ -231,7 +233,7 @@ fn parse_line(text: &[u8]) -> Result<MemoryExportLine, String> {
     serde_json::from_slice(text).map_err(|error| format!("no line of an export: {error}"))
 }
 
-/// How deep arrays and objects are nested in a JSON text.
+/// Returns the nesting depth of arrays and objects in a JSON text.
 fn nesting_depth(text: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let (mut in_string, mut escaped) = (false, false);
@@ -251,8 +253,8 @@ fn nesting_depth(text: &[u8]) -> usize {
     deepest
 }
 
-/// Why a line does not belong to whoever the flags name: the tenant always counts, a user and an agent where they are
-/// said.
+/// Returns why a line does not match the flags. The tenant must always match, user and agent only
+/// if given.
 fn check_subject(whose: &ScopeArgs, subject: &MemorySubject) -> Option<String> {
     let named = |flag: &Option<String>, name: &str| flag.as_deref().is_none_or(|flag| flag == name);
     let MemorySubject { tenant, user, agent } = subject;

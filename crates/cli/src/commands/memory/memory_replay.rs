@@ -1,4 +1,5 @@
-//! `countersign memory replay BUILD`: the same bytes again; or, under another policy, what becomes different.
+//! `countersign memory replay BUILD`: rebuilds the same bytes or, with another policy, shows the
+//! differences.
 
 use countersign_contracts::memory::MemoryPacket;
 use countersign_memory::render::render_packet;

@@ -1,4 +1,5 @@
-//! `countersign memory verify-erased` and `verify-scope`: proofs, with exit code 1 where they fail.
+//! `countersign memory verify-erased` and `verify-scope`: verify the memory and exit with code 1 if
+//! a check fails.
 
 use countersign_memory::store::{ResidueMatch, ScopeViolation};
 use serde_json::{Value, json};
@@ -14,11 +15,12 @@ use crate::store_location::StoreLocation;
 use crate::table::render_table;
 use countersign_server::show::truncate_line;
 
-/// What a server keeps beneath its tables.
+/// The storage layers of a server that cannot be scanned.
 const UNSCANNED_LAYERS: [&str; 4] =
     ["free space in pages", "the write-ahead log", "standbys", "backups"];
 
-/// Looks for bytes in the file of the memory, its write-ahead log and that log's index; on a server in its tables.
+/// Searches for bytes in the memory file, its write-ahead log and the index of that log; on a
+/// server, in its tables.
 pub(super) fn verify_erased(
     whose: &ScopeArgs,
     args: &VerifyErasedArgs,
@@ -94,7 +96,7 @@ fn report_erased(
     }
 }
 
-/// Looks for rows that lack a scope or cross one.
+/// Searches for rows that lack a scope or cross scopes.
 pub(super) fn verify_scope(whose: &ScopeArgs, json: bool) -> Result<CliExit, CliError> {
     let Some(memory) = open_memory::find_memory(whose)? else {
         report_scope(&[], json, open_memory::NO_MEMORY_MESSAGE);

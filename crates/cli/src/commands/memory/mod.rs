@@ -1,4 +1,4 @@
-//! `countersign memory …`: memory alone, without a run.
+//! `countersign memory …`: manages memory without a run.
 
 mod age;
 mod audit;

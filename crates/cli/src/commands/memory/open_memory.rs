@@ -1,5 +1,5 @@
-//! Where memory is kept, whose is meant, and which moment is now. Names are never guessed: one that is missing
-//! is an error, not "all".
+//! Resolves the location, the scope and the current time of memory commands. Scope names have no
+//! default: a missing name is an error and does not mean "all".
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use crate::render::BAD;
 use crate::settings::CliSettings;
 use crate::store_location::StoreLocation;
 
-/// What is said where there is nothing to look at.
+/// The message for commands that need a memory when none exists.
 pub(super) const NO_MEMORY_MESSAGE: &str =
     "nothing is remembered yet; `countersign memory remember` begins";
 
-/// Opens the memory, and makes it where there is none.
+/// Opens the memory and creates it if it does not exist.
 pub(super) fn open_or_create(whose: &ScopeArgs) -> Result<Arc<dyn Memory>, CliError> {
     match resolve_location(whose)? {
         Some(place) => place.open_memory(),
@@ -32,7 +32,8 @@ pub(super) fn open_or_create(whose: &ScopeArgs) -> Result<Arc<dyn Memory>, CliEr
     }
 }
 
-/// The memory to look at. Nothing is made: `Empty` where nothing was kept yet.
+/// Finds the memory for read-only commands. Creates nothing; returns `None` if nothing is stored
+/// yet.
 pub(super) fn find_memory(whose: &ScopeArgs) -> Result<Option<Arc<dyn Memory>>, CliError> {
     let place = match resolve_location(whose)? {
         Some(place) if whose.store.is_some() && !place.exists() => {
@@ -43,13 +44,13 @@ pub(super) fn find_memory(whose: &ScopeArgs) -> Result<Option<Arc<dyn Memory>>, 
     place.map(|place| place.open_memory()).transpose()
 }
 
-/// The same where there must be something to look at.
+/// Like [`find_memory`], but returns a usage error if nothing is stored yet.
 pub(super) fn open_existing(whose: &ScopeArgs) -> Result<Arc<dyn Memory>, CliError> {
     find_memory(whose)?.ok_or_else(|| CliError::Usage(NO_MEMORY_MESSAGE.to_owned()))
 }
 
-/// Where the memory is: where the flag says, beside the runs where those are on a server, or in the folder of the
-/// house, where there is one.
+/// Returns the location of the memory: the flag, the server that stores the runs, or the engine
+/// home, if one exists.
 pub(super) fn resolve_location(whose: &ScopeArgs) -> Result<Option<StoreLocation>, CliError> {
     if let Some(named) = &whose.store {
         return StoreLocation::parse(named).map(Some);
@@ -61,10 +62,10 @@ pub(super) fn resolve_location(whose: &ScopeArgs) -> Result<Option<StoreLocation
     })
 }
 
-/// The scope that is meant: flag over environment over file.
+/// Resolves the scope from flags, environment variables and the settings file, in this order.
 pub(super) fn resolve_scope(whose: &ScopeArgs) -> Result<MemoryScope, CliError> {
     let settings = load_settings(None)?;
-    // Whoever is logged in is not thereby the one whose memory it is.
+    // The login name is not a statement of whose memory is meant.
     let set = settings.user.value.filter(|_| settings.user.origin != "default");
     let missing = |flag: &str, variable: &str, name: &str| {
         CliError::Usage(format!(
@@ -78,14 +79,15 @@ pub(super) fn resolve_scope(whose: &ScopeArgs) -> Result<MemoryScope, CliError> 
     build_scope(whose, &user, &agent, &whose.session, &whose.run)
 }
 
-/// The settings of the folder, with the model that a flag names.
+/// Loads the settings of the folder, with the model that a flag names.
 pub(super) fn load_settings(model: Option<&str>) -> Result<CliSettings, CliError> {
     let home = EngineHome::find(Path::new("."))?;
     let folder = home.as_ref().map_or(Path::new("."), EngineHome::workspace);
     CliSettings::load(folder, &StoreArgs::default(), model)
 }
 
-/// The embedder that is meant: flag over environment over file; none where nobody names one.
+/// Connects to the embedder that a flag, the environment or the settings file names, in this order;
+/// `None` if none is named.
 pub(super) fn connect_embedder(
     flag: Option<&String>,
 ) -> Result<Option<Arc<dyn Embedder>>, CliError> {
@@ -97,7 +99,8 @@ pub(super) fn connect_embedder(
     settings.connect_embedder()
 }
 
-/// A request with the vector of its words, where there is an embedder that answers; else by words alone.
+/// Adds the vector of the request's text if an embedder is available and answers; otherwise the
+/// search uses words only.
 pub(super) async fn embed_request(
     memory: &dyn Memory,
     embedder: Option<&Arc<dyn Embedder>>,
@@ -112,7 +115,7 @@ pub(super) async fn embed_request(
     request
 }
 
-/// The scope of these names; a fault names the flag.
+/// Builds a scope from these names; an error names the flag.
 pub(super) fn build_scope(
     whose: &ScopeArgs,
     user: &str,
@@ -126,7 +129,7 @@ pub(super) fn build_scope(
     })
 }
 
-/// The moment that counts as now.
+/// Returns the timestamp that counts as now.
 pub(super) fn resolve_now(whose: &ScopeArgs) -> Result<Timestamp, CliError> {
     match &whose.at {
         Some(text) => parse_time("--at", text).map_err(CliError::Usage),
@@ -134,7 +137,7 @@ pub(super) fn resolve_now(whose: &ScopeArgs) -> Result<Timestamp, CliError> {
     }
 }
 
-/// So many of something: `1 line`, `2 lines`.
+/// Formats a count with its noun: `1 line`, `2 lines`.
 pub(super) fn pluralize(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

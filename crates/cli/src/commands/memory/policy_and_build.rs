@@ -1,4 +1,4 @@
-//! Policies by name or file, and builds by id.
+//! Loads policies by name or file, and builds by id.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use countersign_memory::{Candidates, MemoryScope};
 use crate::exit::CliError;
 use crate::files;
 
-/// A policy that ships, or that of a file.
+/// Loads a shipped policy, or the policy in a file.
 pub(super) fn load_policy(named: &str) -> Result<MemoryPolicy, CliError> {
     if let Some(policy) = MemoryPolicy::load_shipped(named) {
         return Ok(policy);
@@ -28,7 +28,7 @@ pub(super) fn load_policy(named: &str) -> Result<MemoryPolicy, CliError> {
     })
 }
 
-/// A build of this scope, with what was found for it then.
+/// Loads a build of this scope with the candidates that were found for it.
 pub(super) async fn load_build(
     memory: &dyn Memory,
     scope: &MemoryScope,

@@ -1,4 +1,4 @@
-//! `countersign memory propose`: a model reads the latest events and proposes what is worth remembering.
+//! `countersign memory propose`: a model reads the latest events and proposes memory items.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub(super) fn run(
     })
 }
 
-/// The model that is meant: flag over environment over file.
+/// Connects to the model that a flag, the environment or the settings file names, in this order.
 pub(super) fn connect_selected_model(flag: Option<&str>) -> Result<Arc<dyn ChatModel>, CliError> {
     let settings = open_memory::load_settings(flag)?;
     settings.permit_server(&settings.model)?;
@@ -64,7 +64,7 @@ pub(super) fn connect_selected_model(flag: Option<&str>) -> Result<Arc<dyn ChatM
     connect_model(&spec, &settings).map_err(|error| usage(&error))
 }
 
-/// Tells what is heard while a model is asked.
+/// Prints progress while a model replies.
 pub(super) fn progress_printer(json: bool) -> impl FnMut(ExtractionProgress<'_>) + Send {
     let mut written = 0;
     move |heard| match heard {
@@ -84,7 +84,8 @@ pub(super) fn progress_printer(json: bool) -> impl FnMut(ExtractionProgress<'_>)
     }
 }
 
-/// A reply that no contract lets in is an answer; anything else is a fault.
+/// Reports a reply that the contract refused as a negative result; returns any other failure as an
+/// error.
 pub(super) fn report_refusal(error: ExtractionError, json: bool) -> Result<CliExit, CliError> {
     match error {
         ExtractionError::Refused { ref violations, ref model, attempts, .. } => {

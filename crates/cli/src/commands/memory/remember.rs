@@ -1,4 +1,4 @@
-//! `countersign memory remember`: one thing by flags, or many by lines.
+//! `countersign memory remember`: stores one item from flags, or many from lines.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::exit::{CliError, CliExit};
 use crate::output;
 use crate::render::{BAD, GOOD, HEADING};
 
-/// So many are told one by one.
+/// The maximum number of items to list one by one.
 const MAX_LISTED: usize = 20;
 
 pub(super) fn run(
@@ -37,7 +37,7 @@ pub(super) fn run(
         )],
         None => read_items(args.file.as_deref(), &scope, now)?,
     };
-    // Read before a folder or a database is made for it.
+    // Read the items before creating a folder or a database for them.
     let memory = open_memory::open_or_create(whose)?;
     block_on(async {
         let account = ingest_items(&*memory, things, now).await?;
@@ -46,7 +46,8 @@ pub(super) fn run(
     })
 }
 
-/// Things of a file of JSON Lines, each with the number of its line. One that cannot be read stops all.
+/// Reads items from a JSON Lines file, each with its line number. An invalid line aborts the whole
+/// command.
 fn read_items(
     file: Option<&Path>,
     scope: &MemoryScope,
@@ -103,7 +104,7 @@ fn print_results(account: &IngestReport, json: bool) {
     }
 }
 
-/// What was kept, in a sentence.
+/// Describes in one sentence what was stored.
 pub(super) fn describe_outcome(done: &IngestedItem) -> String {
     let IngestedItem { kind, id, revision, outcome } = done;
     let named = format!("{kind} {HEADING}{id}{HEADING:#}");

@@ -1,4 +1,5 @@
-//! `countersign memory search TEXT`: the events that answer, best first, and what their scores are made of.
+//! `countersign memory search TEXT`: lists the matching events, best first, with the parts of their
+//! scores.
 
 use countersign_contracts::memory::meta::PacketPurpose;
 use countersign_memory::record::MemoryEvent;
@@ -79,7 +80,7 @@ fn format_row(one: &ScoredRow<MemoryEvent>) -> [String; 6] {
     ]
 }
 
-/// `(words 1.20 + nearby 0.30) × session 1.80`.
+/// Formats the parts of a score: `(words 1.20 + nearby 0.30) × session 1.80`.
 fn format_score_parts(score: &RelevanceScore) -> String {
     let part = |name: &str| {
         let value = score.parts.get(name)?;

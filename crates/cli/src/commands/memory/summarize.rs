@@ -1,4 +1,5 @@
-//! `countersign memory summarize`: the session so far, in its best lines, or in the words of a model.
+//! `countersign memory summarize`: summarizes the session so far, from its best lines or with a
+//! model.
 
 use countersign_memory::record::SessionSummary;
 use countersign_memory::summarize::summarize_by_rules;

@@ -1,7 +1,9 @@
-//! `countersign store copy FROM TO`: every run of one database into another, each proved on the way.
+//! `countersign store copy FROM TO`: copies every run from one database to another and verifies
+//! each.
 //!
-//! A run goes as `export` and `import` move it: nothing is kept that does not prove itself, and what is
-//! there already is not copied again. At the end both databases are asked where each run stands.
+//! Runs are moved as by `export` and `import`: a run that does not verify is not stored, and a run
+//! that already exists is not copied again. At the end, the command compares the heads of each run
+//! in both databases.
 
 use std::sync::Arc;
 
@@ -18,15 +20,15 @@ use crate::output;
 use crate::render::{BAD, GOOD, HEADING};
 use crate::store_location::StoreLocation;
 
-/// What became of the runs of a tenant.
+/// The results of copying the runs of a tenant.
 #[derive(Debug, Default)]
 struct CopyCount {
     copied: u64,
     known: u64,
     open: u64,
-    /// Runs that could not be copied, and why.
+    /// Runs that could not be copied, each with the reason.
     refused: Vec<(String, String)>,
-    /// Runs that stand elsewhere in the two databases at the end.
+    /// Runs whose heads differ between the two databases at the end.
     apart: Vec<String>,
 }
 
@@ -86,7 +88,7 @@ async fn copy_tenant(
                 };
                 match moved.await {
                     Ok(_) => count.copied += 1,
-                    // The store itself is away: the rest would fare no better.
+                    // The store itself is unavailable, so the remaining runs would fail too.
                     Err(TransferError::Engine(error)) if is_outage(&error) => {
                         return Err(error.into());
                     }
@@ -104,7 +106,7 @@ async fn copy_tenant(
     }
 }
 
-/// Asks both where each run stands, now that all is copied.
+/// Compares the head of each run in both databases after the copy.
 async fn compare_tenant(
     from: &Arc<dyn Store>,
     to: &Arc<dyn Store>,
@@ -131,7 +133,7 @@ async fn compare_tenant(
     }
 }
 
-/// The hash is one of everything before it, so the same hash is the same history.
+/// The hash covers everything before it, so equal hashes mean equal histories.
 fn is_same_history(ours: &RunHead, theirs: Option<&RunHead>) -> bool {
     let place = |head: &RunHead| (head.version, head.seq, head.hash.clone());
     theirs.is_some_and(|theirs| place(ours) == place(theirs))

@@ -1,4 +1,4 @@
-//! `countersign store …`: looking after the database itself.
+//! `countersign store …`: maintains the database.
 
 mod copy;
 mod run_pages;
@@ -8,7 +8,7 @@ mod prune;
 use crate::args::{StoreCommand, StoreCommandArgs};
 use crate::exit::{CliError, CliExit};
 
-/// Runs the command that was asked for.
+/// Runs the selected subcommand.
 pub(super) fn run(args: &StoreCommandArgs, json: bool) -> Result<CliExit, CliError> {
     match &args.command {
         StoreCommand::Copy(args) => copy::run(args, json),

@@ -1,4 +1,5 @@
-//! `countersign store prune`: takes the words out of runs that ended long ago, and keeps their hashes.
+//! `countersign store prune`: removes the content of runs that ended long ago and keeps their
+//! hashes.
 
 use countersign_core::protocol::parse_duration;
 use countersign_core::run::Timestamp;
@@ -81,7 +82,8 @@ pub(super) fn run(args: &StorePruneArgs, json: bool) -> Result<CliExit, CliError
     })
 }
 
-/// Which runs are old, by the flags. Nothing is guessed: without a flag that says so, no run is.
+/// Returns the prune criteria from the flags. There is no default: without a flag, no run
+/// qualifies.
 fn parse_prune_criteria(args: &StorePruneArgs, now: Timestamp) -> Result<PruneCriteria, CliError> {
     if args.before.is_none() && args.keep.is_none() {
         return Err(CliError::Usage(

@@ -1,4 +1,4 @@
-//! The store that is meant, and every run of it, tenant by tenant, a page at a time.
+//! Opens the selected store and pages through its runs, tenant by tenant.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::store_location::StoreLocation;
 
 const PAGE_SIZE: usize = 500;
 
-/// The tenants that are meant: the one that was named, or all there are.
+/// Returns the named tenant, or all tenants.
 pub(super) async fn list_tenants(
     store: &Arc<dyn Store>,
     named: Option<&str>,
@@ -29,7 +29,7 @@ pub(super) async fn list_tenants(
     }
 }
 
-/// The database that is meant. Nothing is made.
+/// Resolves the location of the selected database. Creates nothing.
 pub(super) fn resolve_location(site: &StoreArgs) -> Result<StoreLocation, CliError> {
     let home = EngineHome::find(Path::new("."))?;
     let folder = home.as_ref().map_or(Path::new("."), EngineHome::workspace);
@@ -46,7 +46,7 @@ pub(super) fn resolve_location(site: &StoreArgs) -> Result<StoreLocation, CliErr
     }
 }
 
-/// An engine for the runs of one tenant, which does nothing by itself.
+/// Opens an engine for the runs of one tenant, without background work.
 pub(super) fn open_engine(store: &Arc<dyn Store>, tenant: &TenantId) -> Engine {
     Engine::open(EngineConfig {
         store: Arc::clone(store),
@@ -58,7 +58,7 @@ pub(super) fn open_engine(store: &Arc<dyn Store>, tenant: &TenantId) -> Engine {
     })
 }
 
-/// The runs of a tenant, the one created last first.
+/// Pages through the runs of a tenant, most recently created first.
 pub(super) struct RunPages {
     filter: RunFilter,
     exhausted: bool,
@@ -69,7 +69,7 @@ impl RunPages {
         Self { filter: RunFilter::newest(tenant.clone(), PAGE_SIZE), exhausted: false }
     }
 
-    /// The next of them; none where there are no more.
+    /// Returns the next page; empty if there are no more runs.
     pub(super) async fn next_page(
         &mut self,
         store: &Arc<dyn Store>,

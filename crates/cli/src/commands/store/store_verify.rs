@@ -1,4 +1,4 @@
-//! `countersign store verify`: the chain of every run, tenant by tenant.
+//! `countersign store verify`: verifies the hash chain of every run, tenant by tenant.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::exit::{CliError, CliExit};
 use crate::output;
 use crate::render::{BAD, GOOD, HEADING};
 
-/// What was found of a tenant.
+/// The verification results of a tenant.
 #[derive(Debug, Default)]
 struct TenantVerification {
     runs: u64,
     events: u64,
-    /// Runs of which only hashes are left.
+    /// The number of runs of which only hashes remain.
     pruned: u64,
     faults: Vec<(String, String)>,
 }
@@ -60,7 +60,7 @@ async fn verify_tenant(
             return Ok(found);
         }
         for head in page {
-            // What was pruned cannot be decided again.
+            // The inputs of a pruned run cannot be decided again.
             let decide = decide && head.pruned.is_none();
             match verify_run(&engine, &head.run.id, decide).await? {
                 Ok(ChainVerification { events, pruned }) => {
@@ -80,7 +80,7 @@ async fn verify_tenant(
     }
 }
 
-/// What a run that holds has, or what does not.
+/// Returns the verified counts of a run, or the reason why it does not verify.
 async fn verify_run(
     engine: &Engine,
     run: &str,

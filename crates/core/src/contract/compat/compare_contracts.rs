@@ -1,4 +1,4 @@
-//! The comparison itself: each direction on its own, then the list of changes.
+//! The comparison itself: each direction separately, then the list of changes.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -17,15 +17,19 @@ use crate::reply::RuleContext;
 /// Compares two versions of a contract.
 ///
 /// ```
-/// use countersign_core::contract::{Answer, Compatibility, compare, load_inline};
+/// use countersign_core::contract::{
+///     CompatOutcome, CompatibilityLevel, compare, load_inline_contract,
+/// };
 ///
-/// let version = |schema: &str| load_inline(&format!("id: verdict\nversion: 1.0.0\nschema: {schema}")).unwrap();
+/// let version = |schema: &str| {
+///     load_inline_contract(&format!("id: verdict\nversion: 1.0.0\nschema: {schema}")).unwrap()
+/// };
 /// let old = version("{ type: object, properties: { score: { type: integer, maximum: 100 } } }");
 /// let new = version("{ type: object, properties: { score: { type: integer, maximum: 10 } } }");
 ///
 /// let comparison = compare(&old, &new);
-/// assert_eq!(comparison.compatibility(), Compatibility::Forward);
-/// let Answer::No { witness, because, .. } = comparison.backward else { panic!() };
+/// assert_eq!(comparison.compatibility(), CompatibilityLevel::Forward);
+/// let CompatOutcome::No { witness, because, .. } = comparison.backward else { panic!() };
 /// assert_eq!(witness["score"], 11);
 /// assert_eq!(because, ["/score: expected at most 10, found 11 [maximum]"]);
 /// ```
@@ -34,14 +38,16 @@ pub fn compare(old: &Contract, new: &Contract) -> ContractComparison {
     compare_with(old, new, &[])
 }
 
-/// Compares two versions of a contract, with values at hand that one of them took: replies of the
-/// past, examples of the documentation. Rules are often too narrow for made-up values; these pass them.
+/// Like [`compare`], with example values that one of the versions accepts, such as earlier replies
+/// or documentation examples. Rules are often too narrow for generated values; examples satisfy
+/// them.
 #[must_use]
 pub fn compare_with(old: &Contract, new: &Contract, examples: &[Value]) -> ContractComparison {
     compare_within(old, new, examples, &WorkBudget::default())
 }
 
-/// The same as far as a budget lasts. What is not decided by then stays undecided.
+/// Like [`compare_with`], within a budget. A direction that is not decided when the budget ends
+/// stays undecided.
 #[must_use]
 pub fn compare_within(
     old: &Contract,
@@ -64,15 +70,15 @@ pub fn compare_within(
     ContractComparison { backward, forward, changes }
 }
 
-/// One of the two contracts, with what the comparison needs of it.
+/// One of the two contracts, with the data that the comparison needs.
 struct ComparedContract<'a> {
     contract: &'a Contract,
     budget: &'a WorkBudget<'a>,
-    /// Without its words.
+    /// The schema without annotations.
     schema_set: SchemaSet,
-    /// The defaults by place; none where there are too many.
+    /// The defaults by pointer; `None` if there are too many.
     defaults: Option<BTreeMap<String, Value>>,
-    /// What it takes without filling anything in, where that can be written.
+    /// The equivalent schema without defaults, if it can be expressed; computed on first use.
     schema_without_defaults: OnceCell<Option<SchemaSet>>,
 }
 
@@ -97,7 +103,7 @@ impl<'a> ComparedContract<'a> {
     }
 }
 
-/// Does `to` take all that `from` takes?
+/// Returns whether `to` accepts everything that `from` accepts.
 fn compare_direction(
     from: &ComparedContract<'_>,
     to: &ComparedContract<'_>,
@@ -113,7 +119,7 @@ fn compare_direction(
     };
     doubts.extend(compare_rules(from, to));
     let (from, to, budget) = (from.contract, to.contract, from.budget);
-    // The contracts themselves have the last word, whatever was proven.
+    // The contracts themselves decide, even against a proof.
     let found = if doubts.is_empty() {
         pool.find_refutation(from, to)
     } else {
@@ -141,7 +147,7 @@ fn compare_direction(
     CompatOutcome::Unknown { reason: doubts.join("; ") }
 }
 
-/// The schemas, with defaults taken into account.
+/// Compares the schemas, taking defaults into account.
 fn compare_schemas(from: &ComparedContract<'_>, to: &ComparedContract<'_>) -> ContainmentProof {
     let open =
         |reason: &str| ContainmentProof::Unproven { reason: reason.to_owned(), difference: None };
@@ -152,7 +158,8 @@ fn compare_schemas(from: &ComparedContract<'_>, to: &ComparedContract<'_>) -> Co
         return open("the defaults have too many places to be compared");
     };
     if before == after {
-        // Both fill in the same, so it is enough to compare what they say of the filled value.
+        // Both fill in the same defaults, so it is enough to compare the schemas of the filled
+        // value.
         let proof = prove_containment(&from.schema_set, &to.schema_set);
         if matches!(proof, ContainmentProof::Contained) {
             return proof;
@@ -164,7 +171,7 @@ fn compare_schemas(from: &ComparedContract<'_>, to: &ComparedContract<'_>) -> Co
     }
 }
 
-/// Why the rules might refuse what they let pass before.
+/// Returns the reasons why the rules of `to` might refuse what the rules of `from` accept.
 fn compare_rules(from: &ComparedContract<'_>, to: &ComparedContract<'_>) -> Vec<String> {
     let mut doubts = Vec::new();
     for rule in &to.contract.rules {
@@ -192,7 +199,7 @@ fn compare_rules(from: &ComparedContract<'_>, to: &ComparedContract<'_>) -> Vec<
     doubts
 }
 
-/// Whether two rules decide alike. Where they point and what they say decides nothing.
+/// Returns whether two rules decide alike. Their pointers and messages do not matter.
 pub(super) fn is_same_rule(one: &ContractRule, two: &ContractRule) -> bool {
     let when = |rule: &ContractRule| rule.when.as_ref().map(|when| when.source().to_owned());
     one.each == two.each && when(one) == when(two) && one.then.source() == two.then.source()

@@ -1,44 +1,46 @@
-//! What a comparison says.
+//! The result of comparing two versions of a contract.
 
 use serde_json::Value;
 
 use super::contract_change::ContractChange;
 use crate::contract::CompatibilityLevel;
 
-/// Whether one contract takes everything the other takes.
+/// Whether one contract accepts everything that the other accepts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CompatOutcome {
-    /// It does, and that is proven.
+    /// It does, and this is proven.
     Yes,
-    /// It does not.
+    /// It does not, and a witness shows it.
     No {
-        /// A value that one takes and the other refuses.
+        /// A value that one contract accepts and the other refuses.
         witness: Value,
-        /// The reply that carries it, where the value alone makes no difference.
+        /// A reply text that carries the value; present only if the contracts differ in the text,
+        /// not in the value.
         reply_text: Option<String>,
-        /// The violations of the one that refuses.
+        /// The violations of the contract that refuses, one line each.
         because: Vec<String>,
     },
-    /// Neither was proven.
+    /// Neither answer was proven.
     Unknown {
-        /// What stands in the way of a proof.
+        /// What prevents a proof.
         reason: String,
     },
 }
 
-/// Two versions of a contract, compared.
+/// The comparison of two versions of a contract.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContractComparison {
-    /// Does the new one take all that the old one took?
+    /// Whether the new version accepts everything that the old one accepts.
     pub backward: CompatOutcome,
-    /// Does the old one take all that the new one takes?
+    /// Whether the old version accepts everything that the new one accepts.
     pub forward: CompatOutcome,
-    /// What changed, by place.
+    /// The changes from the old version to the new one, in the order of the schema; then those of
+    /// rules, intake and repairs.
     pub changes: Vec<ContractChange>,
 }
 
 impl ContractComparison {
-    /// The relation in one word. What is not proven does not count.
+    /// Returns the compatibility level. An unproven direction counts as not compatible.
     #[must_use]
     pub fn compatibility(&self) -> CompatibilityLevel {
         match (&self.backward, &self.forward) {
@@ -49,7 +51,7 @@ impl ContractComparison {
         }
     }
 
-    /// Whether a direction stayed undecided, so that the word may be too hard.
+    /// Returns whether a direction is undecided, so that the level may be stricter than necessary.
     #[must_use]
     pub fn is_undecided(&self) -> bool {
         [&self.backward, &self.forward]

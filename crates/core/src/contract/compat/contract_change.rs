@@ -1,6 +1,6 @@
-//! What changed between two versions, for people: place, kind, sentence.
+//! Lists the changes between two versions for people: pointer, kind and sentence.
 //!
-//! A list to read, not the ground of a verdict: that is the proof's and the witness's.
+//! The list is for reading. The outcome of a comparison rests on proofs and witnesses only.
 
 use serde_json::{Map, Value};
 
@@ -10,52 +10,52 @@ use super::text_witness::strictness_rank;
 use crate::contract::Contract;
 use crate::contract::describe_schema::ANNOTATION_KEYWORDS;
 
-/// One change.
+/// One change between two versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContractChange {
-    /// The place in the values; `*` stands for every item. Empty for the whole.
+    /// The pointer in the values, with `*` for every item; empty for the whole contract.
     pub pointer: String,
-    /// What kind of change.
+    /// The kind of change, for programs.
     pub kind: ContractChangeKind,
-    /// The change in a sentence.
+    /// The change as a sentence.
     pub says: String,
 }
 
 /// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContractChangeKind {
-    /// A field is declared that was not.
+    /// The schema declares a new field.
     FieldAdded,
-    /// A field is no longer declared.
+    /// The schema no longer declares a field.
     FieldRemoved,
-    /// A field must now be there.
+    /// A field is now required.
     BecameRequired,
-    /// A field may now be absent.
+    /// A field is now optional.
     BecameOptional,
-    /// An enumeration has one more member.
+    /// An enumeration has a new member.
     MemberAdded,
-    /// An enumeration has one member less.
+    /// An enumeration lost a member.
     MemberRemoved,
-    /// Less is allowed than before.
+    /// The new version allows less.
     Tightened,
-    /// More is allowed than before.
+    /// The new version allows more.
     Loosened,
-    /// Another type.
+    /// The type is different.
     TypeChanged,
-    /// Another default.
+    /// The default is different.
     DefaultChanged,
-    /// A keyword says something else; whether that is more or less is not told here.
+    /// A keyword is different, and the change does not say whether that allows more or less.
     Reworded,
-    /// One more rule.
+    /// The new version has a new rule.
     RuleAdded,
-    /// One rule less.
+    /// The new version lacks a rule.
     RuleRemoved,
-    /// A rule asks for something else.
+    /// A rule has another condition.
     RuleChanged,
 }
 
 impl ContractChangeKind {
-    /// The name for programs.
+    /// Returns the name that JSON output uses.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -77,7 +77,7 @@ impl ContractChangeKind {
     }
 }
 
-/// Every change from the old version to the new one.
+/// Returns every change from the old version to the new one.
 pub(super) fn list_changes(old: &Contract, new: &Contract) -> Vec<ContractChange> {
     let mut changes = SchemaDiffWalker::diff_schemas(
         &strip_annotations(old.schema.source()),
@@ -130,7 +130,8 @@ pub(super) fn list_changes(old: &Contract, new: &Contract) -> Vec<ContractChange
     changes
 }
 
-/// The schema without its words. The dialect stays with the root; `$id` goes where nothing refers to it.
+/// Removes the annotations of a schema. The root keeps `$schema`, and keeps `$id` only if a
+/// reference may use it.
 pub(super) fn strip_annotations(schema: &Value) -> Value {
     let mut bare = strip_subschema(schema);
     if let Some(keywords) = bare.as_object_mut() {

@@ -1,4 +1,4 @@
-//! How many alternatives a schema has where everything that is said of a value is multiplied out.
+//! Counts the alternatives of a schema after multiplying out all keywords that apply to a value.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) fn count_alternatives(schema: &Value, limit: u64) -> u64 {
 
 struct AlternativeCounter<'r, 's> {
     references: &'r ReferenceResolver<'s>,
-    /// By the address of the subschema; one while it is being counted.
+    /// Counts by the address of the subschema; 1 while a subschema is being counted.
     known: BTreeMap<*const Value, u64>,
     limit: u64,
 }
@@ -46,7 +46,8 @@ impl<'s> AlternativeCounter<'_, 's> {
         total
     }
 
-    /// The alternatives for one value: sums over branches, products over what must hold together.
+    /// Counts the alternatives for one value: the sum over branches, the product over keywords that
+    /// apply together.
     fn count_for_value(&mut self, schema: &'s Value) -> u64 {
         let Some(keywords) = schema.as_object() else { return 1 };
         if let Some(known) = self.known.get(&std::ptr::from_ref(schema)) {
@@ -66,7 +67,7 @@ impl<'s> AlternativeCounter<'_, 's> {
                 ("allOf", Value::Array(parts)) => parts.iter().fold(1_u64, |product, part| {
                     product.saturating_mul(self.count_for_value(part))
                 }),
-                // What is negated is one of its parts that does not hold.
+                // A negated schema holds if any one of its parts fails.
                 ("not", negated) => count_parts(negated),
                 ("if", _) => 2,
                 ("dependentSchemas" | "dependencies" | "dependentRequired", Value::Object(all)) => {
@@ -81,7 +82,7 @@ impl<'s> AlternativeCounter<'_, 's> {
     }
 }
 
-/// How many things a schema asks for at once, each of which may fail by itself.
+/// Counts the requirements of a schema, each of which can fail separately.
 fn count_parts(schema: &Value) -> u64 {
     let Some(keywords) = schema.as_object() else { return 1 };
     let sum = |inner: &mut dyn Iterator<Item = &Value>| {
@@ -109,7 +110,7 @@ mod tests {
         let either = json!({"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "boolean"}]});
         let count = |schema: Value| count_alternatives(&schema, 1_000_000);
         assert_eq!(count(json!({"type": "string"})), 1);
-        // The whole has nine, each of the two has three, and each branch one.
+        // The whole schema has nine, each of the two `anyOf` has three, and each branch has one.
         assert_eq!(count(json!({"allOf": [either, either]})), 9 + 2 * (3 + 3));
         assert!(count(json!({"allOf": vec![either.clone(); 40]})) >= 1_000_000);
         assert!(count(json!({"allOf": [{"$ref": "#"}, either]})) < 20);

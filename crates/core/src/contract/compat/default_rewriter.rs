@@ -1,8 +1,8 @@
-//! Declared defaults, as far as they decide what a contract takes.
+//! Expresses declared defaults in the schema itself, as far as they affect what a contract accepts.
 //!
-//! A contract takes a value when the schema takes it with the defaults filled in. A required field
-//! with a good default may therefore be absent. Here that is written back into the schema, where it
-//! can be done exactly.
+//! A contract accepts a value if the schema accepts it with the defaults filled in, so a required
+//! field with a valid default may be absent. This module rewrites the schema accordingly where that
+//! is exact.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,8 @@ use crate::contract::{ContractRule, Schema, WorkBudget};
 use crate::json;
 use crate::limits;
 
-/// The defaults of a schema by the place they fill; `*` stands for every item. `Empty` where there
-/// are too many places.
+/// Returns the defaults of a schema by the pointer they fill, with `*` for every item; `None` if
+/// there are too many pointers.
 pub(super) fn collect_defaults(
     schema: &Value,
     budget: &WorkBudget<'_>,
@@ -33,7 +33,7 @@ pub(super) fn collect_defaults(
 
 struct DefaultCollector<'a> {
     references: &'a ReferenceResolver<'a>,
-    /// The references on the way here, with the place where each began.
+    /// The references on the current path, with the pointer at which each began.
     open_references: Vec<(String, String)>,
     defaults: BTreeMap<String, Value>,
     budget: &'a WorkBudget<'a>,
@@ -47,7 +47,8 @@ impl DefaultCollector<'_> {
         }
         if let Some((target, referred)) = self.references.resolve_in(schema) {
             match self.open_references.iter().find(|(seen, _)| *seen == target) {
-                // The same structure again: where it began tells all that follows.
+                // The structure repeats: the pointer at which it began determines everything that
+                // follows.
                 Some((_, before)) => {
                     self.defaults.insert(format!("{at} again"), json!(before));
                 }
@@ -79,8 +80,8 @@ impl DefaultCollector<'_> {
     }
 }
 
-/// A schema that takes, without filling, what this one takes with its defaults filled in;
-/// `Empty` where that cannot be written exactly.
+/// Returns a schema that accepts, without filling in defaults, what this one accepts with its
+/// defaults filled in; `None` if it cannot be expressed exactly.
 pub(super) fn rewrite_without_defaults(schema: &Value, budget: &WorkBudget<'_>) -> Option<Value> {
     let mut names = BTreeSet::new();
     collect_defaulted_names(schema, &mut names);
@@ -110,7 +111,7 @@ fn collect_defaulted_names(schema: &Value, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Keywords under which a filled-in field could count, or under which nothing is filled in.
+/// Keywords for which a filled-in field could matter, or below which no defaults are filled in.
 const UNREWRITABLE_KEYWORDS: [&str; 15] = [
     "if",
     "then",
@@ -131,19 +132,21 @@ const UNREWRITABLE_KEYWORDS: [&str; 15] = [
 
 struct DefaultRewriter<'a> {
     root: &'a Value,
-    /// The names of all fields that have a default somewhere.
+    /// The names of all fields that have a default anywhere.
     names: BTreeSet<String>,
     quoted_names: Vec<String>,
     budget: &'a WorkBudget<'a>,
 }
 
 impl DefaultRewriter<'_> {
-    /// Takes defaulted fields out of `required`; false where the outcome would not be exact.
+    /// Removes fields with a default from `required`; returns false if the result would not be
+    /// exact.
     fn rewrite(&self, schema: &mut Value) -> bool {
         let Some(keywords) = schema.as_object_mut() else { return true };
         for (keyword, said) in keywords.iter() {
             let delicate = UNREWRITABLE_KEYWORDS.contains(&keyword.as_str());
-            // Nothing is filled in below these, not even in a definition that is filled in elsewhere.
+            // No defaults are filled in below these keywords, even in a definition that is filled
+            // elsewhere.
             let unfilled =
                 keyword == "additionalProperties" || (keyword == "items" && said.is_array());
             if !delicate && !unfilled {
@@ -173,7 +176,8 @@ impl DefaultRewriter<'_> {
         let Some(good) = good else { return false };
         if let Some(required) = keywords.get_mut("required").and_then(Value::as_array_mut) {
             required.retain(|name| !name.as_str().is_some_and(|name| good.contains(name)));
-            // Required here and defaulted elsewhere: whether the two meet in one object is not seen from here.
+            // The field is required here and has a default elsewhere; whether both apply to the
+            // same object is unknown at this point.
             let mut names = required.iter().filter_map(Value::as_str);
             if names.any(|name| self.names.contains(name)) {
                 return false;
@@ -191,7 +195,7 @@ impl DefaultRewriter<'_> {
         })
     }
 
-    /// Whether the default of a field is good in its own schema.
+    /// Returns whether the default of a field is valid in its own schema.
     fn is_default_valid(&self, field: &Value) -> bool {
         let refers = field.to_string().contains("\"$ref\"");
         let whole = if refers { to_standalone_schema(self.root, field) } else { field.clone() };
@@ -206,7 +210,7 @@ impl DefaultRewriter<'_> {
     }
 }
 
-/// Whether a rule could see that a default is filled in at a place, or what it is.
+/// Returns whether a rule could observe that a default is filled in at a pointer, or its value.
 pub(super) fn may_rule_read(rule: &ContractRule, place: &str, default: &Value) -> bool {
     let name = json::split_pointer(place).last().unwrap_or_default().into_owned();
     let reads =
@@ -224,7 +228,7 @@ pub(super) fn may_rule_read(rule: &ContractRule, place: &str, default: &Value) -
     visited
 }
 
-/// The smallest value that has this value at this place.
+/// Returns the smallest value that has this value at this pointer.
 fn wrap_at_pointer(place: &str, value: &Value) -> Value {
     let segments: Vec<_> = json::split_pointer(place).collect();
     segments.iter().rev().fold(value.clone(), |inside, segment| match segment.as_ref() {
@@ -267,7 +271,7 @@ mod tests {
         check(with(json!({"if": {"required": ["a"]}, "then": {"required": ["b"]}})), None);
         check(with(json!({"minProperties": 1})), None);
         check(with(json!({"allOf": [{"required": ["a"]}]})), None);
-        // What is defined once may be filled in at one place and not at another.
+        // A shared definition may be filled in at one pointer and not at another.
         check(with(json!({"additionalProperties": {"$ref": "#/$defs/d"}})), None);
         check(
             json!({"required": ["a"], "properties": {"a": {"type": "integer", "default": "x"}}}),

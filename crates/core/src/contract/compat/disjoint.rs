@@ -1,5 +1,5 @@
-//! Whether alternatives exclude each other: told by their types, by a field that says which one is
-//! meant, or by the algebra where there are few of them.
+//! Decides whether alternatives exclude each other: by their types, by a discriminator field, or by
+//! set algebra if there are few of them.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,18 @@ use serde_json::{Map, Value, json};
 use super::schema_set::are_pairwise_disjoint;
 use crate::contract::reference_resolver::ReferenceResolver;
 
-/// The branches of `oneOf`, with the keywords that stand beside it.
+/// The branches of a `oneOf`, with the keywords beside it.
 #[derive(Debug)]
 pub(in crate::contract) struct OneOfBranches<'b, 's> {
-    /// The document that they refer to.
+    /// The resolver of the document that the branches belong to.
     pub(in crate::contract) references: &'b ReferenceResolver<'s>,
-    /// The alternatives.
+    /// The branches of the `oneOf`.
     pub(in crate::contract) alternatives: &'b [Value],
-    /// What else holds for each of them.
+    /// The keywords beside the `oneOf`, which apply to every branch.
     pub(in crate::contract) beside: &'b Map<String, Value>,
 }
 
-/// Whether no value fits two of the branches. False where that is not proven.
+/// Returns whether no value is valid against two of the branches; false if this is not proven.
 pub(in crate::contract) fn are_mutually_exclusive(checked: &OneOfBranches<'_, '_>) -> bool {
     let OneOfBranches { references, alternatives: branches, beside } = checked;
     let read: Option<Vec<Map<String, Value>>> =
@@ -38,7 +38,7 @@ pub(in crate::contract) fn are_mutually_exclusive(checked: &OneOfBranches<'_, '_
     whole.len() == branches.len() && are_pairwise_disjoint(references.root(), &whole)
 }
 
-/// The keywords of a branch, through references that stand alone.
+/// Returns the keywords of a branch, following references that have no other keywords beside them.
 fn resolve_branch(
     references: &ReferenceResolver<'_>,
     branch: &Value,
@@ -49,7 +49,7 @@ fn resolve_branch(
         match references.resolve_in(schema) {
             Some((_, target)) if keywords.len() == 1 => schema = target,
             _ => {
-                // A branch that refers elsewhere as well is at least this narrow.
+                // A branch that also refers elsewhere is at least as narrow as its own keywords.
                 let of_interest = ["type", "required", "properties", "const", "enum"];
                 let kept = keywords.iter().filter(|(name, _)| of_interest.contains(&name.as_str()));
                 return Some(kept.map(|(name, said)| (name.clone(), said.clone())).collect());
@@ -59,7 +59,7 @@ fn resolve_branch(
     None
 }
 
-/// Whether each branch has types of its own.
+/// Returns whether no two branches share a type.
 fn have_distinct_types(branches: &[Map<String, Value>]) -> bool {
     let mut seen = BTreeSet::new();
     branches.iter().all(|branch| {
@@ -69,13 +69,13 @@ fn have_distinct_types(branches: &[Map<String, Value>]) -> bool {
             _ => return false,
         };
         let name = |name: &str| if name == "integer" { "number" } else { name }.to_owned();
-        // One branch may name both kinds of number.
+        // One branch may name both number types.
         let own: BTreeSet<String> = names.into_iter().map(name).collect();
         own.into_iter().all(|name| seen.insert(name))
     })
 }
 
-/// Whether some field must be there in each branch and has values of its own in each.
+/// Returns whether a field is required in every branch and has different values in each.
 fn has_discriminator(branches: &[Map<String, Value>], beside: &Map<String, Value>) -> bool {
     let is_object = |schema: &Map<String, Value>| schema.get("type") == Some(&json!("object"));
     let Some((first, _)) = branches.split_first() else { return false };
@@ -87,7 +87,7 @@ fn has_discriminator(branches: &[Map<String, Value>], beside: &Map<String, Value
         names.into_iter().any(|one| one == name)
     };
     let fields = first.get("properties").and_then(Value::as_object).into_iter().flatten();
-    // Fields that say which branch is meant come early, and there are few of them.
+    // Discriminator fields come early, and there are few of them.
     let mut candidates = fields.filter(|(_, field)| list_string_values(field).is_some()).take(16);
     candidates.any(|(name, _)| {
         let mut seen = BTreeSet::new();
@@ -103,7 +103,7 @@ fn has_discriminator(branches: &[Map<String, Value>], beside: &Map<String, Value
     })
 }
 
-/// The values that a field may have, where they are texts that are listed.
+/// Returns the values that a field may have, if they are listed and all strings.
 fn list_string_values(field: &Value) -> Option<Vec<&Value>> {
     let values = match (field.get("const"), field.get("enum")) {
         (Some(value), _) => vec![value],
@@ -136,7 +136,7 @@ mod tests {
         assert!(disjoint(json!(many)));
         many[7] = many[8].clone();
         assert!(!disjoint(json!(many)));
-        // Without a type, everything but an object fits each of them.
+        // Without a type, every value except an object is valid against each of them.
         many = (0..20).map(branch).collect();
         many[3].as_object_mut().unwrap().remove("type");
         assert!(!disjoint(json!(many)));

@@ -1,13 +1,14 @@
-//! Two versions of a contract side by side: does one take what the other took, and what changed.
+//! Compares two versions of a contract: whether one accepts what the other accepts, and what
+//! changed.
 //!
 //! ```text
-//! schemas ── algebra ──► contained, or a difference ──┐
-//! rules, defaults, intake ──► doubts                  ├──► Yes │ No with a witness │ Unknown with a reason
-//! samples, edges ──► put to both contracts ───────────┘
+//! schemas ── set algebra ──► contained, or a difference ──┐    Yes
+//! rules, defaults, intake ──► doubts                      ├──► No, with a witness
+//! samples, boundary values ──► tried on both contracts ───┘    Unknown, with a reason
 //! ```
 //!
-//! A witness has always been put to both contracts; a proof never overrules it. Where nothing was
-//! proven and no witness was found the answer is Unknown, never Yes.
+//! Every witness has been tried on both contracts, and a witness overrules a proof. If nothing was
+//! proven and no witness was found, the outcome is `Unknown`, never `Yes`.
 
 mod comparison;
 mod compare_contracts;

@@ -1,4 +1,4 @@
-//! Two schemas walked side by side, keyword by keyword.
+//! Compares two schemas keyword by keyword.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use super::contract_change::{ContractChange, ContractChangeKind};
 use crate::json;
 
-/// Larger numbers allow less.
+/// Keywords for which a larger number allows less.
 const LOWER_BOUND_KEYWORDS: [&str; 6] =
     ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains"];
-/// Smaller numbers allow less.
+/// Keywords for which a smaller number allows less.
 const UPPER_BOUND_KEYWORDS: [&str; 5] =
     ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
-/// Told by their own words below, or by what they hold.
+/// Keywords that are compared by their own code, or by their content.
 const HANDLED_KEYWORDS: [&str; 13] = [
     "properties",
     "required",
@@ -29,28 +29,28 @@ const HANDLED_KEYWORDS: [&str; 13] = [
     "$schema",
     "$id",
 ];
-/// Deeper than this nothing is told.
+/// The depth beyond which changes are not listed.
 const MAX_DIFF_DEPTH: usize = 24;
-/// So many subschemas are compared.
+/// The maximum number of subschemas that are compared.
 const MAX_COMPARED_SUBSCHEMAS: usize = 20_000;
-/// So many bytes of changes are told.
+/// The maximum size of all listed changes in bytes.
 const MAX_CHANGE_BYTES: usize = 256 * 1024;
 
-/// The walk through both.
+/// Walks both schemas in parallel.
 pub(super) struct SchemaDiffWalker<'s> {
     old: &'s Value,
     new: &'s Value,
     changes: Vec<ContractChange>,
-    /// Pairs of references on the way here, so that recursion ends.
+    /// The pairs of references on the current path, so that recursion ends.
     open_references: Vec<(String, String)>,
-    /// Subschemas that are still compared.
+    /// The number of subschemas that may still be compared.
     subschemas_left: usize,
-    /// Bytes that may still be told.
+    /// The number of bytes that may still be listed.
     bytes_left: usize,
 }
 
 impl<'s> SchemaDiffWalker<'s> {
-    /// Every change of the schema.
+    /// Returns every change of the schema.
     pub(super) fn diff_schemas(old: &'s Value, new: &'s Value) -> Vec<ContractChange> {
         let (left, room) = (MAX_COMPARED_SUBSCHEMAS, MAX_CHANGE_BYTES);
         let mut walk = SchemaDiffWalker {
@@ -301,7 +301,7 @@ fn classify_change(keyword: &str, old: Option<&Value>, new: Option<&Value>) -> C
     }
 }
 
-/// The listed values as texts.
+/// Returns the members of `enum` or `const` as JSON texts.
 fn list_enum_members(schema: &Map<String, Value>) -> Option<BTreeSet<String>> {
     match schema.get("const") {
         Some(value) => Some(BTreeSet::from([value.to_string()])),
@@ -309,7 +309,7 @@ fn list_enum_members(schema: &Map<String, Value>) -> Option<BTreeSet<String>> {
     }
 }
 
-/// Follows a reference that stands alone.
+/// Follows references that have no other keywords beside them.
 fn resolve_reference<'s>(root: &'s Value, mut schema: &'s Value) -> &'s Value {
     for _ in 0..MAX_DIFF_DEPTH {
         let target =
@@ -322,7 +322,7 @@ fn resolve_reference<'s>(root: &'s Value, mut schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// Whether a reference has no company but definitions.
+/// Returns whether a reference has no keywords beside it except definitions and identifiers.
 fn is_bare_reference(schema: &Value) -> bool {
     let beside = schema.as_object().into_iter().flat_map(Map::keys);
     beside.into_iter().all(|keyword| {

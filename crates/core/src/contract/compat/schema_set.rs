@@ -1,7 +1,8 @@
-//! The set algebra of schemas: containment, difference, disjointness.
+//! Set algebra of schemas: containment, difference and disjointness.
 //!
-//! The only file that knows the engine's algebra. It is experimental there, so nothing of it shows
-//! outside. There is no clock here: a schema beyond a fixed size is not worked on at all.
+//! Only this file uses the algebra of the schema engine. The engine calls it experimental, so
+//! nothing of it is visible outside. This crate has no clock, so schemas beyond a fixed size are
+//! not compared at all.
 
 use std::cell::OnceCell;
 
@@ -14,32 +15,33 @@ use crate::contract::reference_resolver::is_draft_07;
 use crate::contract::sample::to_standalone_schema;
 use crate::contract::work_budget::count_values;
 
-/// So many JSON values two schemas may consist of; the largest schema that ships has 778.
+/// The maximum number of JSON values in two schemas together; the largest shipped schema has 778.
 const MAX_SET_VALUES: usize = 6000;
 
-/// So many alternatives two schemas may have, counted as the product where they meet. The engine
-/// works each of them out and cannot be stopped.
+/// The maximum number of alternatives in two schemas, counted as the product where they apply
+/// together. The engine expands each of them and cannot be interrupted.
 const MAX_ALTERNATIVES: u64 = 20_000;
 
-/// So many pairs of alternatives of two schemas are compared: the engine compares each with each.
+/// The maximum number of pairs of alternatives of two schemas: the engine compares every pair.
 const MAX_ALTERNATIVE_PAIRS: u64 = 16_384;
 
-/// So many listed values (`enum`) two schemas may have; the engine compares each with each.
+/// The maximum number of `enum` members in two schemas; the engine compares every pair.
 const MAX_LISTED_VALUES: usize = 1000;
 
-/// So many alternatives are compared with each other, pair by pair.
+/// The maximum number of branches that are compared pair by pair.
 const MAX_PAIRED_BRANCHES: usize = 8;
 
-/// What the algebra knows about two schemas.
+/// The result of comparing two schemas as sets.
 #[derive(Debug)]
 pub(super) enum ContainmentProof {
-    /// The outer schema takes everything the inner one takes.
+    /// The outer schema accepts everything that the inner one accepts.
     Contained,
-    /// It does not, or nobody knows; the difference as a schema where it can be written.
+    /// Containment is refuted or undecided. `difference` is a schema of the difference, if it can
+    /// be expressed.
     Unproven { reason: String, difference: Option<Value> },
 }
 
-/// A schema as a set; its canonical form is made once, when it is asked for.
+/// A schema as a set; its canonical form is computed once, on first use.
 #[derive(Debug)]
 pub(super) struct SchemaSet {
     pub(super) schema: Value,
@@ -49,7 +51,7 @@ pub(super) struct SchemaSet {
 }
 
 impl SchemaSet {
-    /// A schema that may be compared.
+    /// Creates a set from a schema.
     pub(super) fn new(schema: Value) -> Self {
         let values = count_values(&schema);
         Self { schema, values, alternatives: OnceCell::new(), canonical: OnceCell::new() }
@@ -64,7 +66,7 @@ impl SchemaSet {
     }
 }
 
-/// Asks whether `outer` takes everything that `inner` takes.
+/// Checks whether `outer` accepts everything that `inner` accepts.
 pub(super) fn prove_containment(inner: &SchemaSet, outer: &SchemaSet) -> ContainmentProof {
     if inner.schema == outer.schema {
         return ContainmentProof::Contained;
@@ -105,7 +107,8 @@ pub(super) fn prove_containment(inner: &SchemaSet, outer: &SchemaSet) -> Contain
     }
 }
 
-/// Whether no value fits two of these subschemas of a document. False where that is not proven.
+/// Returns whether no value is valid against two of these subschemas of a document; false if this
+/// is not proven.
 pub(super) fn are_pairwise_disjoint(root: &Value, schemas: &[Value]) -> bool {
     if schemas.len() > MAX_PAIRED_BRANCHES || count_values(root) * schemas.len() > MAX_SET_VALUES {
         return false;
@@ -122,7 +125,7 @@ pub(super) fn are_pairwise_disjoint(root: &Value, schemas: &[Value]) -> bool {
     })
 }
 
-/// The canonical form under the very options that schemas are compiled with.
+/// Returns the canonical form, with the same options that schemas are compiled with.
 fn canonicalize(schema: &Value) -> Result<CanonicalSchema, String> {
     if is_draft_07(schema) && has_later_format(schema) {
         return Err(
@@ -137,7 +140,7 @@ fn canonicalize(schema: &Value) -> Result<CanonicalSchema, String> {
         .map_err(|error| error.to_string())
 }
 
-/// How many values the enumerations of a schema list.
+/// Counts the members of all enumerations of a schema.
 fn count_enum_values(schema: &Value) -> usize {
     match schema {
         Value::Object(members) => {
@@ -149,7 +152,7 @@ fn count_enum_values(schema: &Value) -> usize {
     }
 }
 
-/// Whether a schema names a format that draft-07 itself does not have.
+/// Returns whether a schema uses a format that draft-07 does not define.
 fn has_later_format(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => {

@@ -1,6 +1,7 @@
-//! How a text may carry the object: intake and repairs, compared.
+//! Compares how two contracts read a reply text: intake and repairs.
 //!
-//! A looser intake takes every text a stricter one takes: what is bare JSON stays bare JSON.
+//! A looser intake accepts every text that a stricter one accepts, because bare JSON stays bare
+//! JSON.
 
 use serde_json::Value;
 
@@ -9,17 +10,18 @@ use crate::contract::work_budget::count_bytes;
 use crate::contract::{Contract, SchemaSampler, WorkBudget};
 use crate::reply::{FinishReason, IntakeMode, RuleContext};
 
-/// Whether `to` refuses texts, by intake or repairs, that `from` takes.
+/// Returns whether `to` refuses texts that `from` accepts, because of intake or repairs.
 pub(super) fn is_stricter(from: &Contract, to: &Contract) -> bool {
     strictness_rank(to.intake) < strictness_rank(from.intake) || to.repairs < from.repairs
 }
 
-/// The place of an intake among all, strictest first.
+/// Returns the rank of an intake mode, strictest first.
 pub(super) fn strictness_rank(intake: IntakeMode) -> usize {
     IntakeMode::ALL.iter().position(|one| *one == intake).unwrap_or(0)
 }
 
-/// A value and a text that carries it, which `from` takes and `to` refuses though it takes the value.
+/// Returns a value, a text that carries it, and the violations: `from` accepts the text and `to`
+/// refuses it, although `to` accepts the value.
 pub(super) fn find_text_witness(
     from: &Contract,
     to: &Contract,
@@ -54,7 +56,7 @@ pub(super) fn find_text_witness(
     })
 }
 
-/// One text for each way of carrying an object that somebody may refuse.
+/// Renders one text for each form of reply that an intake mode or repair level may refuse.
 fn render_text_variants(value: &Value) -> Vec<String> {
     let bare = value.to_string();
     let inside = bare.strip_suffix('}').unwrap_or(&bare);

@@ -1,6 +1,7 @@
-//! The search for a value that one contract takes and another refuses.
+//! Searches for a value that one contract accepts and another refuses.
 //!
-//! Bounded by counts, not by time. The value that is found is cut down until every part of it matters.
+//! The search is bounded by counts, not by time. A witness is reduced until every part of it
+//! matters.
 
 use serde_json::{Value, json};
 
@@ -10,29 +11,29 @@ use crate::contract::{Contract, SchemaSampler, WorkBudget};
 use crate::json;
 use crate::reply::RuleContext;
 
-/// So many samples of each schema are tried.
+/// The number of seeds that are tried for each schema.
 const SAMPLES_PER_SCHEMA: u64 = 96;
-/// So many values, and so many changed places in each, are probed.
+/// The maximum number of values that are probed, and of changed pointers in each.
 const PROBE_LIMITS: (usize, usize) = (12, 24);
-/// So many values are tried against a proof.
+/// The number of values that are tried against a proof.
 const MAX_REFUTATION_VALUES: usize = 64;
-/// So many parts of a witness are tried to be left out.
+/// The maximum number of attempts to reduce a witness.
 const MAX_MINIMIZE_STEPS: usize = 400;
 
-/// Steps that one check of one value may take. A value that needs more is passed over.
+/// The maximum number of steps for checking one value. A value that needs more is skipped.
 const MAX_CHECK_STEPS: u64 = 2_000_000;
 
-/// Values that either version may take: given ones, edges and samples.
+/// Values that either version may accept: examples, boundary values and samples.
 #[derive(Debug)]
 pub(super) struct WitnessPool<'b> {
     values: Vec<Value>,
-    /// Places that changed, `*` for every item.
+    /// The pointers that changed, with `*` for every item.
     changed_pointers: Vec<String>,
     budget: &'b WorkBudget<'b>,
 }
 
 impl<'b> WitnessPool<'b> {
-    /// Gathers the values for a comparison.
+    /// Collects the values for a comparison.
     pub(super) fn from_contracts(
         old: &Contract,
         new: &Contract,
@@ -52,7 +53,8 @@ impl<'b> WitnessPool<'b> {
         Self { values, changed_pointers: places.take(PROBE_LIMITS.1).collect(), budget }
     }
 
-    /// A value that `from` takes and `to` refuses; the difference of the schemas is asked first.
+    /// Returns a value that `from` accepts and `to` refuses; tries the difference of the schemas
+    /// first.
     pub(super) fn find_witness(
         &self,
         from: &Contract,
@@ -73,7 +75,7 @@ impl<'b> WitnessPool<'b> {
         Some(minimize_witness(found, &proves))
     }
 
-    /// The same where containment is proven: a few values, in case the proof is wrong.
+    /// Tries a few values although containment is proven, in case the proof is wrong.
     pub(super) fn find_refutation(&self, from: &Contract, to: &Contract) -> Option<Value> {
         let step = (self.values.len() / MAX_REFUTATION_VALUES).max(1);
         let mut spots = self.values.iter().step_by(step);
@@ -85,8 +87,8 @@ impl<'b> WitnessPool<'b> {
             && accepts_value(to, value, self.budget) == Some(false)
     }
 
-    /// Tries simple values at the places that changed. An undeclared field of an open object, for
-    /// one, may hold what its declaration now forbids, and no sample would put it there.
+    /// Tries simple values at the changed pointers. For example, an undeclared field of an open
+    /// object may hold a value that its declaration now forbids, and no sample would contain it.
     fn probe_changed_pointers(
         &self,
         from: &Contract,
@@ -115,7 +117,8 @@ impl<'b> WitnessPool<'b> {
     }
 }
 
-/// Whether a contract takes a value, its rules included; `Empty` where that would cost too much.
+/// Returns whether a contract, including its rules, accepts a value; `None` if the check would cost
+/// too much.
 pub(super) fn accepts_value(
     contract: &Contract,
     value: &Value,
@@ -129,7 +132,7 @@ pub(super) fn accepts_value(
     contract.schema.fill_defaults(&mut filled);
     let limit = budget.remaining_steps().min(MAX_CHECK_STEPS);
     let steps = contract.schema.estimate_validation_steps(&filled, limit);
-    // What is refused is looked at again, for the reasons.
+    // A refused value is validated again to find the reasons.
     if !budget.spend(steps.unwrap_or(limit).saturating_mul(3)) {
         return None;
     }
@@ -155,12 +158,12 @@ fn set_at_pointer(value: &mut Value, place: &str, probe: &Value) -> bool {
     }
 }
 
-/// Leaves out, one by one, the members and items that the proof does not need.
+/// Removes, one by one, the members and items that the witness does not need.
 fn minimize_witness(mut value: Value, proves: &dyn Fn(&Value) -> bool) -> Value {
     let mut budget = MAX_MINIMIZE_STEPS;
     let mut parts = Vec::new();
     list_parts("", &value, &mut parts);
-    // From the outside in: what goes early takes much with it.
+    // Start with the outer parts, because they remove the most.
     for pointer in parts {
         if budget == 0 {
             break;
@@ -171,7 +174,7 @@ fn minimize_witness(mut value: Value, proves: &dyn Fn(&Value) -> bool) -> Value 
             value = smaller;
             continue;
         }
-        // A text that must stay may still be shorter.
+        // A string that must stay may still become shorter.
         while budget > 0 && halve_string(&mut smaller, &value, &pointer) && proves(&smaller) {
             budget -= 1;
             value = smaller.clone();
@@ -180,7 +183,7 @@ fn minimize_witness(mut value: Value, proves: &dyn Fn(&Value) -> bool) -> Value 
     value
 }
 
-/// Half of the text at a place; false where there is none to halve.
+/// Halves the string at a pointer; returns false if there is no string or it is empty.
 fn halve_string(smaller: &mut Value, value: &Value, pointer: &str) -> bool {
     smaller.clone_from(value);
     match smaller.pointer_mut(pointer) {
@@ -192,7 +195,7 @@ fn halve_string(smaller: &mut Value, value: &Value, pointer: &str) -> bool {
     }
 }
 
-/// Every part by its pointer, outer ones first, later items before earlier ones.
+/// Lists the pointers of all parts, outer ones first and later items before earlier ones.
 fn list_parts(at: &str, value: &Value, parts: &mut Vec<String>) {
     if parts.len() >= MAX_MINIMIZE_STEPS {
         return;

@@ -1,5 +1,5 @@
-//! Listed values in the language of one provider: lists hold plain values only, so objects and
-//! lists among them are written out.
+//! Writes enumerations in the language of one provider. Providers accept only plain values in
+//! `enum`, so objects and arrays among the members are written as schemas.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use super::exported_contract::LossEffect;
 use super::schema_exporter::{SchemaExporter, format_type_names};
 
 impl SchemaExporter<'_> {
-    /// One of these values.
+    /// Writes a schema that accepts exactly these values, as far as the provider's language allows.
     pub(super) fn write_enum_members(&mut self, members: &[Value], at: &str) -> Value {
         let is_plain = |member: &&Value| !member.is_object() && !member.is_array();
         let plain: Vec<&Value> = members.iter().filter(is_plain).collect();
@@ -67,7 +67,7 @@ impl SchemaExporter<'_> {
     }
 }
 
-/// The name of a value's type.
+/// Returns the JSON Schema type of a value.
 pub(super) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,4 +1,4 @@
-//! Objects and arrays in the language of one provider.
+//! Writes objects and arrays in the language of one provider.
 
 use serde_json::{Map, Value, json};
 
@@ -64,7 +64,7 @@ impl SchemaExporter<'_> {
         out
     }
 
-    /// What undeclared fields may be.
+    /// Writes the schema of undeclared fields.
     fn write_additional_properties(&mut self, keywords: &Map<String, Value>, at: &str) -> Value {
         let patterned = keywords.contains_key("patternProperties");
         let said = keywords.get("additionalProperties");
@@ -150,7 +150,7 @@ impl SchemaExporter<'_> {
     }
 }
 
-/// The same, or null.
+/// Returns a schema that also accepts null.
 fn make_nullable(mut schema: Value) -> Value {
     let name = schema["type"].as_str().map(str::to_owned);
     match (name, schema.as_object_mut()) {

@@ -1,4 +1,4 @@
-//! How large an export is, in what the providers count.
+//! Measures an export in the units that providers limit.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ pub(super) struct ExportSize {
 }
 
 impl ExportSize {
-    /// Counts a schema.
+    /// Measures a schema.
     pub(super) fn from_schema(schema: &Value) -> Self {
         let mut size = Self::default();
         size.measure(schema, 0);

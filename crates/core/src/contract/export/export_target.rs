@@ -1,31 +1,31 @@
-//! Where an export goes.
+//! The targets of an export.
 
 use super::strict_mode::{self, StrictModeProfile};
 
 /// A provider's strict mode, or a grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportTarget {
-    /// OpenAI's structured outputs with `strict: true`.
+    /// OpenAI structured outputs with `strict: true`.
     OpenAi,
-    /// Anthropic's structured outputs.
+    /// Anthropic structured outputs.
     Anthropic,
-    /// Gemini's `responseJsonSchema`.
+    /// Gemini structured outputs, by `responseJsonSchema`.
     Gemini,
-    /// A GBNF grammar as llama.cpp takes it.
+    /// A GBNF grammar as llama.cpp accepts it.
     Grammar,
 }
 
 impl ExportTarget {
-    /// Every target.
+    /// Every target, in the order of the declaration.
     pub const ALL: [Self; 4] = [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Grammar];
 
-    /// Reads a target by its name.
+    /// Parses a target name, or returns `None` for another name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|target| target.as_str() == name)
     }
 
-    /// The name a user types.
+    /// Returns the name that users type.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -36,13 +36,15 @@ impl ExportTarget {
         }
     }
 
-    /// When the table of this provider's restrictions was last read; none for the grammar, which has no vendor.
+    /// Returns the date at which the table of this provider's restrictions was last checked; `None`
+    /// for the grammar, which has no provider.
     #[must_use]
     pub fn as_of(self) -> Option<&'static str> {
         self.profile().map(|vendor| vendor.as_of.as_str())
     }
 
-    /// The points on which sources about this provider disagree, and what was made of each.
+    /// Returns the points on which sources about this provider disagree, each with the reading that
+    /// was chosen.
     #[must_use]
     pub fn contested_points(self) -> &'static [String] {
         self.profile().map(|vendor| vendor.contested.as_slice()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Exports of small schemas, written out.
+//! Tests of exports of small schemas, with their complete output.
 
 use serde_json::{Value, json};
 
@@ -139,7 +139,7 @@ fn the_table_is_dated_and_says_what_is_contested() {
     );
 }
 
-/// Every target, for a schema that must neither crash nor take long.
+/// Exports a schema, which must neither crash nor take long, to every target.
 #[expect(clippy::needless_pass_by_value, reason = "a line a case reads better without ampersands")]
 fn export_all(schema: Value) -> Vec<super::ExportedContract> {
     let contract = contract(&schema);
@@ -159,7 +159,7 @@ fn recursion_beside_other_keywords_becomes_a_definition() {
         "{openai:#}"
     );
     assert!(openai["$defs"]["Definition0"]["properties"]["v"].is_object(), "{openai:#}");
-    // Gemini's language has no recursion: any object is let through, and that is said.
+    // Gemini's language has no recursion: any object is accepted, and the losses say so.
     assert!(all[2].losses.iter().any(|loss| loss.effect == LossEffect::Widened
         && loss.keyword == "$ref"
         && loss.reason.contains("any object is let through")));
@@ -226,7 +226,7 @@ fn an_export_beyond_its_limits_says_so() {
     let schema =
         json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/0"}}, "$defs": defs});
     let all = export_all(schema);
-    // Without recursion nothing is named, so the tree is cut.
+    // Without recursion there are no named definitions, so the tree is cut off.
     assert!(
         all[2]
             .losses
@@ -256,7 +256,7 @@ fn the_root_is_one_object() {
     let mut reply = json!({"kind": "circle", "radius": 1, "side": null});
     openai.drop_nulls(&mut reply);
     assert_eq!(reply, json!({"kind": "circle", "radius": 1}));
-    // A reply is always an object, so the other types of the root need not be sent.
+    // A reply is always an object, so the other types of the root are left out.
     check(
         ExportTarget::Gemini,
         json!({"properties": {"a": {"type": "null"}}}),

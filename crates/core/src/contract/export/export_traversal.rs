@@ -1,9 +1,9 @@
-//! How far an export has got: which subschemas are being written, which became definitions, and
-//! how much may still be written.
+//! Tracks the progress of an export: which subschemas are being written, which became definitions,
+//! and how much may still be written.
 //!
-//! A reference that stands alone becomes a definition. One with company is folded into its place;
-//! where that leads back to a subschema that is being written, that subschema becomes a definition
-//! too, so that recursion ends.
+//! A reference without other keywords becomes a definition. A reference with other keywords beside
+//! it is inlined. If inlining leads back to a subschema that is being written, that subschema
+//! becomes a definition as well, so that recursion ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,39 +15,40 @@ use super::reference_graph::find_recursive_definitions;
 use crate::contract::reference_resolver::ReferenceResolver;
 use crate::limits::{MAX_EXPORT_COPIES, MAX_EXPORT_DEPTH, MAX_EXPORT_SUBSCHEMAS};
 
-/// Begins the key of a definition that stands nowhere in the document.
+/// The prefix of the key of a definition that is not part of the document.
 const DETACHED_KEY_PREFIX: &str = "#folded/";
 
-/// What is lost beyond the limits of an export.
+/// The reason of losses beyond the limits of an export.
 pub(super) const TOO_LARGE_REASON: &str = "the schema is too large to be written out here";
 
 /// The progress of one export.
 pub(super) struct ExportTraversal<'r> {
     pub(super) references: ReferenceResolver<'r>,
     recursive_definitions: BTreeSet<String>,
-    /// Whether a definition may refer to itself.
+    /// Whether a definition may be recursive.
     allows_recursion: bool,
     subschemas_left: usize,
-    /// How many folded subschemas may still be written out again.
+    /// The number of inlined subschemas that may still be written more than once.
     copies_left: usize,
-    /// The texts of the folded subschemas that are being written; empty for the others.
+    /// The texts of the inlined subschemas that are being written; empty texts for other
+    /// subschemas.
     active: Vec<String>,
-    /// The texts of all folded subschemas so far, with the key of those that became definitions.
+    /// The texts of all inlined subschemas so far, with the key of those that became definitions.
     folded: BTreeMap<String, Option<String>>,
     detached_definitions: Vec<(Value, String)>,
     /// Whether the next subschema is the body of a definition.
     enters_definition: bool,
 }
 
-/// What a subschema turned out to be.
+/// How a subschema is written.
 pub(super) enum EnteredSubschema {
-    /// It is to be written here; [`ExportTraversal::leave_subschema`] follows.
+    /// Write it here, then call [`ExportTraversal::leave_subschema`].
     Inline(Box<NormalizedSchema>),
-    /// A definition with this key stands for it.
+    /// Refer to the definition with this key.
     Definition(String),
-    /// It leads back to itself, and definitions may not.
+    /// It is recursive, and the target does not allow recursion.
     Recursive(Box<NormalizedSchema>),
-    /// Nothing more may be written.
+    /// The limits of the export do not allow writing it.
     LimitReached,
 }
 
@@ -68,17 +69,18 @@ impl<'r> ExportTraversal<'r> {
         }
     }
 
-    /// Whether nothing more may be written.
+    /// Returns whether the limits do not allow writing more subschemas.
     pub(super) fn is_exhausted(&self) -> bool {
         self.subschemas_left == 0 || self.active.len() >= MAX_EXPORT_DEPTH
     }
 
-    /// Whether a definition leads back to itself.
+    /// Returns whether a definition is recursive.
     pub(super) fn is_recursive(&self, key: &str) -> bool {
         self.recursive_definitions.contains(key)
     }
 
-    /// Where a row of references that stand alone ends; `Empty` where it leads back to itself.
+    /// Returns the end of a chain of references without other keywords; `None` if the chain is a
+    /// cycle.
     pub(super) fn resolve_reference_chain(&self, key: &str) -> Option<String> {
         let mut passed = BTreeSet::from([key.to_owned()]);
         let mut settled = key.to_owned();
@@ -94,18 +96,19 @@ impl<'r> ExportTraversal<'r> {
         Some(settled)
     }
 
-    /// A subschema in its shape, without entering it.
+    /// Returns the normalized form of a subschema without entering it.
     pub(super) fn normalize(&self, schema: &Value, at: &str) -> NormalizedSchema {
         normalize_schema(&self.references, schema, at)
     }
 
-    /// The shape of a definition.
+    /// Returns the shape of a definition.
     pub(super) fn classify_definition(&self, pointer: &str) -> SchemaShape {
         let schema = self.references.root().pointer(pointer).unwrap_or(&Value::Bool(true));
         self.normalize(schema, pointer).shape
     }
 
-    /// The types that values of a shape may have, as far as a few steps show.
+    /// Returns the types that values of a shape may have; a shape nested too deep counts as all
+    /// types.
     pub(super) fn list_possible_types(&self, shape: &SchemaShape) -> BTreeSet<&'static str> {
         let mut found = BTreeSet::new();
         self.collect_types(shape, 0, &mut found);
@@ -136,7 +139,7 @@ impl<'r> ExportTraversal<'r> {
         }
     }
 
-    /// The schema of a definition, and where it stands. Its body is entered next.
+    /// Returns the schema of a definition and its pointer. The next call must enter its body.
     pub(super) fn begin_definition(&mut self, key: &str) -> (Value, String) {
         self.enters_definition = true;
         match key.strip_prefix(DETACHED_KEY_PREFIX).and_then(|index| index.parse::<usize>().ok()) {
@@ -148,7 +151,7 @@ impl<'r> ExportTraversal<'r> {
         }
     }
 
-    /// Looks at a subschema that is to be written.
+    /// Decides how to write a subschema.
     pub(super) fn enter_subschema(&mut self, schema: &Value, at: &str) -> EnteredSubschema {
         let beginning = std::mem::take(&mut self.enters_definition);
         if self.is_exhausted() {
@@ -178,7 +181,7 @@ impl<'r> ExportTraversal<'r> {
         EnteredSubschema::Inline(normal)
     }
 
-    /// Ends a subschema that was entered.
+    /// Ends a subschema that was entered inline.
     pub(super) fn leave_subschema(&mut self) {
         self.active.pop();
     }

@@ -1,4 +1,4 @@
-//! What an export is: a schema or a grammar, and what it could not say.
+//! The result of an export: a schema or a grammar, and what it cannot express.
 
 use std::fmt;
 
@@ -6,50 +6,50 @@ use serde_json::Value;
 
 use super::nullable_fields::NullableFields;
 
-/// A contract in another language.
+/// A contract in the form that a provider accepts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExportedContract {
-    /// The schema, or the text of the grammar as a string.
+    /// The schema, or the text of the grammar as a JSON string.
     pub output: Value,
-    /// What it could not say.
+    /// What the export cannot express, in the order in which it was found; rules come last.
     pub losses: Vec<ExportLoss>,
-    /// Places in the values, `*` for every item, where null means that the field is absent; at most
-    /// a thousand of them.
+    /// The pointers in the values, with `*` for every item, at which null means that the field is
+    /// absent; at most 1000 of them.
     pub nullable: Vec<String>,
-    /// All of them.
+    /// All these fields, without a limit.
     pub(super) nullable_fields: NullableFields,
 }
 
-/// One thing that an export could not say.
+/// One thing that an export cannot express.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportLoss {
-    /// The place in the contract's schema; for a rule the place it points at.
+    /// The pointer in the contract's schema; for a rule, the pointer that its violations report.
     pub pointer: String,
-    /// The keyword, or `rule:` and its id, or `limit`.
+    /// The keyword; or `rule:` and the id of the rule; or `limit`.
     pub keyword: String,
-    /// What is lost, in a sentence or a few words.
+    /// What is lost, in a few words.
     pub reason: String,
-    /// What that does to the export.
+    /// How the loss changes the export.
     pub effect: LossEffect,
-    /// Who still enforces it.
+    /// Who still enforces the requirement: `runtime` or `provider`.
     pub enforced_by: &'static str,
 }
 
-/// What a loss does.
+/// How a loss changes an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossEffect {
-    /// The export takes more than the contract.
+    /// The export accepts more than the contract.
     Widened,
-    /// The export cannot say something that the contract takes.
+    /// The export cannot express something that the contract accepts.
     Narrowed,
-    /// The model is not told something that the runtime does.
+    /// The export does not tell the model something that the runtime does.
     Untold,
-    /// The provider may refuse the export for its size.
+    /// The provider may refuse the export because of its size.
     OverLimit,
 }
 
 impl LossEffect {
-    /// The word in reports.
+    /// Returns the name that reports use.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -62,7 +62,8 @@ impl LossEffect {
 }
 
 impl ExportLoss {
-    /// A loss; everything but what a provider's language itself forbids is left to the runtime.
+    /// Creates a loss. The runtime enforces what the export does not express; the provider enforces
+    /// what its language makes narrower or limits.
     pub(super) fn new(pointer: &str, keyword: &str, reason: &str, effect: LossEffect) -> Self {
         let enforced_by = match effect {
             LossEffect::Widened | LossEffect::Untold => "runtime",
@@ -91,25 +92,25 @@ impl fmt::Display for ExportLoss {
 }
 
 impl ExportedContract {
-    /// The schema, unless this is a grammar.
+    /// Returns the schema, or `None` if this is a grammar.
     #[must_use]
     pub fn schema(&self) -> Option<&Value> {
         (!self.output.is_string()).then_some(&self.output)
     }
 
-    /// The grammar, if this is one.
+    /// Returns the grammar, or `None` if this is a schema.
     #[must_use]
     pub fn grammar(&self) -> Option<&str> {
         self.output.as_str()
     }
 
-    /// Whether the contract takes something that a model under this export cannot say.
+    /// Returns whether the contract accepts something that a model cannot send under this export.
     #[must_use]
     pub fn is_narrower(&self) -> bool {
         self.losses.iter().any(|loss| loss.effect == LossEffect::Narrowed)
     }
 
-    /// Drops the nulls that mean absence; to be done before a reply is put to the contract.
+    /// Removes the nulls that mean absence. Call this before admitting a reply.
     pub fn drop_nulls(&self, value: &mut Value) {
         self.nullable_fields.drop_nulls(value);
     }

@@ -1,8 +1,9 @@
-//! A contract as a provider's strict mode can take it, and the list of what only we still enforce.
+//! Exports a contract for a provider's strict mode, with a list of what only the runtime enforces.
 //!
-//! An export never replaces the door: every reply is put to the whole contract. What an export
-//! drops makes it wider, which costs a re-ask at worst; where a provider's language cannot say what
-//! the contract takes, the export is narrower, and the report says so.
+//! An export never replaces admission: every reply is still checked against the whole contract.
+//! What an export drops makes it wider, which costs a retry at worst. If a provider's schema
+//! language cannot express something that the contract accepts, the export is narrower, and the
+//! report says so.
 
 mod export_target;
 mod exported_contract;
@@ -27,12 +28,12 @@ pub use exported_contract::{ExportLoss, ExportedContract, LossEffect};
 
 use crate::contract::Contract;
 
-/// Exports a contract.
+/// Exports a contract for a target.
 ///
 /// ```
-/// use countersign_core::contract::{Target, export, load_inline};
+/// use countersign_core::contract::{ExportTarget, export_contract, load_inline_contract};
 ///
-/// let contract = load_inline(r#"
+/// let contract = load_inline_contract(r#"
 /// id: verdict
 /// version: 1.0.0
 /// schema:
@@ -42,10 +43,14 @@ use crate::contract::Contract;
 ///   properties: { score: { type: integer, maximum: 10 }, note: { type: string, minLength: 3 } }
 /// "#).unwrap();
 ///
-/// let export = export(&contract, Target::OpenAi);
+/// let export = export_contract(&contract, ExportTarget::OpenAi);
 /// assert_eq!(export.schema().unwrap()["required"], serde_json::json!(["score", "note"]));
 /// assert_eq!(export.nullable, ["/note"]);
-/// assert_eq!(export.losses[0].to_string(), "/properties/note: minLength: not in this provider's language [widened, enforced by the runtime]");
+/// assert_eq!(
+///     export.losses[0].to_string(),
+///     "/properties/note: minLength: not in this provider's language \
+///      [widened, enforced by the runtime]",
+/// );
 /// ```
 #[must_use]
 pub fn export_contract(contract: &Contract, target: ExportTarget) -> ExportedContract {

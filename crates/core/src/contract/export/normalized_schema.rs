@@ -1,7 +1,7 @@
-//! A schema brought into one of a few shapes that every target can be asked about.
+//! Normalizes a schema into one of a few shapes that every target handles.
 //!
-//! `allOf` and references with company are folded in. What no target can say (conditions, `not`,
-//! dependencies) is set aside and listed.
+//! `allOf` and references with other keywords beside them are folded in. What no target can express
+//! (conditions, `not`, dependencies) is dropped and listed.
 
 use serde_json::{Map, Value};
 
@@ -10,21 +10,24 @@ use crate::contract::describe_schema::ANNOTATION_KEYWORDS;
 use crate::contract::reference_resolver::ReferenceResolver;
 use crate::contract::sample::merge_schemas;
 
-/// Nested references and `allOf` that are folded into one place. More are dropped as `limit`.
+/// The maximum nesting of references and `allOf` that are folded into one schema. Deeper ones are
+/// dropped as `limit`.
 const MAX_FOLD_DEPTH: usize = 100;
-/// Subschemas that are folded into one place. More are dropped as `limit`.
+/// The maximum number of subschemas that are folded into one schema. Further ones are dropped as
+/// `limit`.
 const MAX_FOLDED: usize = 5_000;
 
-/// What a schema amounts to.
+/// The shape of a schema.
 #[derive(Debug)]
 pub(super) enum SchemaShape {
-    /// Every value.
+    /// Every value is accepted.
     Anything,
-    /// No value.
+    /// No value is accepted.
     Nothing,
-    /// Whatever stands at this pointer of the document.
+    /// The schema at this pointer of the document.
     Reference(String),
-    /// One of these; exactly one where the keyword is `oneOf`. The keywords beside them hold too.
+    /// One of these branches, or exactly one if the keyword is `oneOf`. The keywords beside them
+    /// apply as well.
     Alternatives(Vec<Value>, &'static str, Map<String, Value>),
     /// One of these values.
     EnumMembers(Vec<Value>),
@@ -32,18 +35,18 @@ pub(super) enum SchemaShape {
     Typed(Vec<String>, Map<String, Value>),
 }
 
-/// A schema in its shape.
+/// A normalized schema.
 #[derive(Debug)]
 pub(super) struct NormalizedSchema {
     pub(super) shape: SchemaShape,
-    /// Places and keywords that were set aside.
+    /// The pointers and keywords that were dropped.
     pub(super) dropped: Vec<(String, String)>,
-    /// Whether a reference was folded into this place.
+    /// Whether a reference was folded in.
     pub(super) has_inlined_reference: bool,
     pub(super) description: Option<String>,
 }
 
-/// Keywords that stand beside what a value must be.
+/// Keywords that do not restrict a value.
 const NON_ASSERTION_KEYWORDS: [&str; 4] = ["$id", "$defs", "definitions", "default"];
 const UNSUPPORTED_KEYWORDS: [&str; 11] = [
     "if",
@@ -58,10 +61,10 @@ const UNSUPPORTED_KEYWORDS: [&str; 11] = [
     "$dynamicRef",
     "minContains",
 ];
-/// Every type; `number` stands for integers too.
+/// Every type; `number` includes integers.
 pub(super) const TYPES: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
 
-/// Brings a schema of the document into its shape; `at` is where it stands.
+/// Normalizes a schema of the document; `at` is its pointer.
 pub(super) fn normalize_schema(
     references: &ReferenceResolver<'_>,
     schema: &Value,
@@ -84,7 +87,7 @@ pub(super) fn normalize_schema(
     NormalizedSchema { shape, dropped, has_inlined_reference: unfolded, description }
 }
 
-/// A branch of alternatives together with the keywords beside them.
+/// Returns a branch combined with the keywords beside the alternatives.
 pub(super) fn with_siblings(beside: &Map<String, Value>, branch: &Value) -> Value {
     if beside.is_empty() {
         return branch.clone();
@@ -96,15 +99,15 @@ pub(super) fn with_siblings(beside: &Map<String, Value>, branch: &Value) -> Valu
 struct SchemaNormalizer<'r, 's> {
     references: &'r ReferenceResolver<'s>,
     dropped: Vec<(String, String)>,
-    /// The pointers of the references on the way here: one that leads back to itself for the same
-    /// value says nothing more.
+    /// The pointers of the references on the current path. A reference that leads back to itself
+    /// for the same value adds nothing.
     open_references: Vec<String>,
     subschemas_left: usize,
     has_inlined_reference: bool,
 }
 
 impl SchemaNormalizer<'_, '_> {
-    /// All that is said of the value, in one object; `Empty` where nothing fits.
+    /// Folds everything that applies to the value into one object; `None` if no value is accepted.
     fn fold_schema(
         &mut self,
         schema: &Value,
@@ -161,7 +164,7 @@ impl SchemaNormalizer<'_, '_> {
         Some(keywords)
     }
 
-    /// Puts what a reference leads to in its place.
+    /// Replaces a reference by its target.
     fn inline_reference(
         &mut self,
         mut keywords: Map<String, Value>,
@@ -230,7 +233,7 @@ fn classify_shape(
     if types.is_empty() { SchemaShape::Nothing } else { SchemaShape::Typed(types, keywords) }
 }
 
-/// The listed values that the other keywords take too.
+/// Returns the members that the other keywords accept as well.
 fn filter_enum_members(mut keywords: Map<String, Value>) -> Vec<Value> {
     let listed = match (keywords.shift_remove("const"), keywords.shift_remove("enum")) {
         (Some(value), Some(Value::Array(listed))) if !listed.contains(&value) => Vec::new(),
@@ -241,7 +244,7 @@ fn filter_enum_members(mut keywords: Map<String, Value>) -> Vec<Value> {
     if keywords.is_empty() {
         return listed;
     }
-    // What refers to definitions speaks of the inside of lists and objects, which are seldom listed.
+    // Keywords with references concern the content of arrays and objects, which are seldom members.
     keywords.retain(|_, said| !said.to_string().contains("\"$ref\""));
     let others = Value::Object(keywords);
     let compiled = Schema::compile(others).ok();

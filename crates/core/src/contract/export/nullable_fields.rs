@@ -1,7 +1,7 @@
-//! Absent fields where every field must be there: null stands for absence.
+//! Represents absent fields as null where a provider requires every field.
 //!
-//! The places are kept as a graph along the schema, one node a subschema, so that recursive
-//! schemas need no list of all their places.
+//! The fields are stored as a graph along the schema, with one node per subschema, so that
+//! recursive schemas need no list of all their pointers.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,36 +11,37 @@ use serde_json::{Map, Value};
 use crate::contract::reference_resolver::ReferenceResolver;
 use crate::json;
 
-/// A recursive place is listed this often, for people.
+/// The number of times that a recursive node is listed on one path.
 const MAX_RECURSIVE_VISITS: usize = 4;
-/// Places that are listed. Nulls are dropped at all of them, listed or not.
+/// The maximum number of listed pointers. Nulls are removed at all of them, listed or not.
 const MAX_LISTED_POINTERS: usize = 1_000;
-/// Steps of the walk that lists them.
+/// The maximum number of steps of listing pointers.
 const MAX_LIST_STEPS: usize = 20_000;
-/// Steps of one walk through a value. Nulls beyond are left in place, and the contract is asked
-/// about them.
+/// The maximum number of steps of removing nulls from one value. Nulls beyond it stay, and the
+/// contract decides about them.
 const MAX_DROP_STEPS: usize = 4_000_000;
 
-/// The fields that a schema object demands.
+/// Returns the fields that a schema object requires.
 pub(super) fn required_fields(object: &Map<String, Value>) -> BTreeSet<&str> {
     let names = object.get("required").and_then(Value::as_array).into_iter().flatten();
     names.filter_map(Value::as_str).collect()
 }
 
-/// Whether the contract takes a value without this field.
+/// Returns whether the contract accepts a value without this field.
 pub(super) fn may_be_absent(required: &BTreeSet<&str>, name: &str, field: &Value) -> bool {
     !required.contains(name) || field.get("default").is_some()
 }
 
-/// Tells whether a subschema takes null, by what the keywords say of null alone.
+/// Decides whether a subschema accepts null, from its keywords alone.
 #[derive(Debug, Default)]
 pub(super) struct NullabilityChecker {
-    /// By the pointer of the definition; what is being looked at counts as taken.
+    /// Results by the pointer of the definition; a definition that is being checked counts as
+    /// accepting null.
     accepts_null_by_pointer: RefCell<BTreeMap<String, bool>>,
 }
 
 impl NullabilityChecker {
-    /// Whether null is a value of the schema.
+    /// Returns whether the schema accepts null.
     pub(super) fn accepts_null(&self, references: &ReferenceResolver<'_>, schema: &Value) -> bool {
         let keywords = match schema {
             Value::Object(keywords) => keywords,
@@ -91,7 +92,7 @@ impl NullabilityChecker {
     }
 }
 
-/// Every place where null may stand for absence.
+/// Every field for which null means absence.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct NullableFields {
     nodes: Vec<NullableNode>,
@@ -99,16 +100,16 @@ pub(super) struct NullableFields {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 struct NullableNode {
-    /// Subschemas of the same value.
+    /// Subschemas that apply to the same value.
     in_place: Vec<usize>,
-    /// Fields in their order, whether null means their absence, and their subschemas.
+    /// The fields in order: the name, whether null means absence, and the node of the subschema.
     fields: Vec<(String, bool, usize)>,
     by_name: BTreeMap<String, usize>,
     items: Vec<usize>,
 }
 
 impl NullableFields {
-    /// Finds the places of a schema whose references lead into the document.
+    /// Finds the fields of a schema whose references lead into the document.
     pub(super) fn from_schema(references: &ReferenceResolver<'_>, start: &Value) -> Self {
         let mut finder = NullableFinder {
             references,
@@ -124,7 +125,7 @@ impl NullableFields {
         finder.nullable_fields
     }
 
-    /// The places as pointers with `*` for every item, the first thousand of them.
+    /// Returns the pointers of the fields, with `*` for every item; at most 1000.
     pub(super) fn list_pointers(&self) -> Vec<String> {
         let mut list = NullableLister { steps_left: MAX_LIST_STEPS, ..NullableLister::default() };
         if !self.nodes.is_empty() {
@@ -133,7 +134,7 @@ impl NullableFields {
         list.pointers
     }
 
-    /// Drops the nulls that mean absence.
+    /// Removes the nulls that mean absence.
     pub(super) fn drop_nulls(&self, value: &mut Value) {
         if !self.nodes.is_empty() {
             self.drop_nulls_in(&BTreeSet::from([0]), value, &mut MAX_DROP_STEPS.clone());
@@ -201,7 +202,7 @@ struct NullableFinder<'r, 's, 'v> {
     references: &'r ReferenceResolver<'s>,
     null_checker: NullabilityChecker,
     nullable_fields: NullableFields,
-    /// Nodes by the address of their subschema, which outlives the search.
+    /// Node indices by the address of their subschema, which outlives the search.
     node_ids: BTreeMap<*const Value, usize>,
     pending: Vec<(usize, &'v Value)>,
 }
@@ -246,7 +247,7 @@ impl<'s: 'v, 'v> NullableFinder<'_, 's, 'v> {
 struct NullableLister {
     pointers: Vec<String>,
     seen: BTreeSet<String>,
-    /// How often each node is on the way here.
+    /// The number of times that each node occurs on the current path.
     visits: BTreeMap<usize, usize>,
     steps_left: usize,
 }

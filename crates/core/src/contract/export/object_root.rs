@@ -1,4 +1,5 @@
-//! The root of an export. A reply is always an object, and strict modes want one at the root.
+//! Makes the root of an export an object. A reply is always an object, and strict modes require one
+//! at the root.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +9,13 @@ use super::exported_contract::LossEffect;
 use super::normalized_schema::{SchemaShape, with_siblings};
 use super::schema_exporter::SchemaExporter;
 
-/// Alternatives at the root that are joined into one object. More stay alternatives.
+/// The maximum number of alternatives at the root that are joined into one object. If there are
+/// more, they stay alternatives.
 const MAX_JOINED_BRANCHES: usize = 64;
 
-/// The schema to begin with, and where it stands: references are followed, types other than
-/// objects are left out, and alternatives are joined into one object that takes all of theirs.
+/// Returns the schema to start with and its pointer. References are followed, types other than
+/// objects are left out, and alternatives are joined into one object that accepts what each of them
+/// accepts.
 pub(super) fn build_object_root(writer: &mut SchemaExporter<'_>) -> (Value, String) {
     let root = writer.traversal.references.root();
     let (schema, at) = follow_references(writer, root.clone(), String::new());
@@ -55,7 +58,7 @@ fn copy_description(schema: &Value, keywords: &mut Map<String, Value>) {
         .extend(schema.get("description").map(|words| ("description".to_owned(), words.clone())));
 }
 
-/// Follows references that stand alone.
+/// Follows references that have no other keywords beside them.
 fn follow_references(
     writer: &SchemaExporter<'_>,
     mut schema: Value,
@@ -65,7 +68,7 @@ fn follow_references(
     while let SchemaShape::Reference(pointer) = writer.traversal.normalize(&schema, &at).shape {
         let Some(target) = writer.traversal.references.root().pointer(&pointer) else { break };
         if !passed.insert(pointer.clone()) {
-            // A reference that leads back to itself says nothing.
+            // A reference that leads back to itself restricts nothing.
             return (Value::Bool(true), at);
         }
         (schema, at) = (target.clone(), pointer);
@@ -73,8 +76,8 @@ fn follow_references(
     (schema, at)
 }
 
-/// Collects the objects among alternatives inside alternatives; false where there are too many, or
-/// one that is no plain object.
+/// Collects the objects among nested alternatives; returns false if there are too many, or if one
+/// is not a plain object.
 fn collect_object_branches(
     writer: &SchemaExporter<'_>,
     branch: Value,
@@ -103,7 +106,7 @@ fn collect_object_branches(
     }
 }
 
-/// One object that takes what each of these takes.
+/// Returns one object schema that accepts what each of these accepts.
 fn join_objects(objects: &[Map<String, Value>]) -> Map<String, Value> {
     let nothing = Map::new();
     let fields = |object: &'_ Map<String, Value>| -> Map<String, Value> {

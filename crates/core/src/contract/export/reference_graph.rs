@@ -1,4 +1,4 @@
-//! Which definitions of a schema lead back to themselves.
+//! Finds the recursive definitions of a schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::contract::reference_resolver::{DATA_KEYWORDS, ReferenceResolver};
 
-/// The pointers of the definitions that lead back to themselves, found in one pass (Tarjan's
-/// strongly connected components, without recursion).
+/// Returns the pointers of the recursive definitions, found in one pass by Tarjan's algorithm for
+/// strongly connected components, implemented without recursion.
 pub(super) fn find_recursive_definitions(references: &ReferenceResolver<'_>) -> BTreeSet<String> {
     let mut graph = ReferenceGraph::default();
     let mut pending = list_direct_targets(references, references.root());
@@ -25,7 +25,7 @@ pub(super) fn find_recursive_definitions(references: &ReferenceResolver<'_>) -> 
     graph.find_cycles()
 }
 
-/// Where the references inside a schema lead, each once.
+/// Returns the targets of the references inside a schema, each once.
 fn list_direct_targets(references: &ReferenceResolver<'_>, schema: &Value) -> Vec<String> {
     let mut found = BTreeSet::new();
     collect_targets(references, schema, &mut found);
@@ -58,7 +58,7 @@ struct ReferenceGraph {
     targets: BTreeMap<String, Vec<String>>,
 }
 
-/// A definition on its way through the search.
+/// The state of a definition during the search.
 #[derive(Clone, Copy)]
 struct TarjanVisit {
     index: usize,
@@ -67,7 +67,8 @@ struct TarjanVisit {
 }
 
 impl ReferenceGraph {
-    /// A definition that stands inside another is written with it.
+    /// Adds an edge from each definition to the definitions inside it, because they are written
+    /// with it.
     fn add_enclosing(&mut self) {
         let pointers: Vec<String> = self.targets.keys().cloned().collect();
         for pointer in &pointers {

@@ -1,7 +1,7 @@
-//! A schema in the language of one provider.
+//! Writes a schema in the language of one provider.
 //!
-//! Definitions stay definitions. Every keyword the provider does not take is dropped and listed;
-//! what its language forces narrower than the contract is listed as narrowed.
+//! Definitions stay definitions. Every keyword that the provider does not accept is dropped and
+//! listed; what the provider's language makes narrower than the contract is listed as narrowed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,10 +17,10 @@ use super::strict_mode::StrictModeProfile;
 use crate::contract::compat::{OneOfBranches, are_mutually_exclusive};
 use crate::json;
 
-/// The definition that stands for any value, where a definition may refer to itself.
+/// The name of the definition for any value, used if definitions may be recursive.
 const ANY_DEFINITION: &str = "AnyJson";
 
-/// Exports a schema for a vendor.
+/// Exports a schema for a provider.
 pub(super) fn export_schema(root: &Value, vendor: &StrictModeProfile) -> ExportedContract {
     let mut writer = SchemaExporter::new(root, vendor);
     let (start, at) = build_object_root(&mut writer);
@@ -67,7 +67,7 @@ pub(super) struct SchemaExporter<'r> {
     pub(super) traversal: ExportTraversal<'r>,
     pub(super) null_checker: NullabilityChecker,
     losses: Vec<ExportLoss>,
-    /// The losses by place, keyword and reason, so that each is listed once.
+    /// The recorded losses by pointer, keyword and reason, so that each is listed once.
     recorded_losses: BTreeSet<(String, String, String)>,
     /// The names of definitions by their key.
     definition_names: BTreeMap<String, String>,
@@ -104,7 +104,7 @@ impl<'r> SchemaExporter<'r> {
         }
     }
 
-    /// A subschema that stands at `at`.
+    /// Writes the subschema at the pointer `at`.
     pub(super) fn write_schema(&mut self, schema: &Value, at: &str) -> Value {
         let normal = match self.traversal.enter_subschema(schema, at) {
             EnteredSubschema::Inline(normal) => *normal,
@@ -157,7 +157,7 @@ impl<'r> SchemaExporter<'r> {
     }
 
     fn write_reference(&mut self, key: &str, at: &str) -> Value {
-        // A reference that leads back to itself says nothing.
+        // A reference that leads back to itself restricts nothing.
         let Some(key) = self.traversal.resolve_reference_chain(key) else {
             return self.write_anything(at);
         };
@@ -184,8 +184,8 @@ impl<'r> SchemaExporter<'r> {
         json!({"$ref": format!("#/$defs/{name}")})
     }
 
-    /// What a definition that leads back to itself becomes where definitions may not: a value of
-    /// its types, without its inside.
+    /// Writes a recursive definition for a provider that does not allow recursion: a value of its
+    /// types, without its content.
     fn write_recursive(&mut self, shape: &SchemaShape, at: &str) -> Value {
         let types = self.traversal.list_possible_types(shape);
         let mut kinds = Vec::new();
@@ -219,7 +219,7 @@ impl<'r> SchemaExporter<'r> {
         if kinds.len() == 1 { kinds.remove(0) } else { json!({"anyOf": kinds}) }
     }
 
-    /// No value fits; a provider's language has no word for that.
+    /// Writes a schema that accepts no value; a provider's language has no form for that.
     pub(super) fn write_nothing(&mut self, at: &str) -> Value {
         self.record_loss(
             at,
@@ -230,7 +230,7 @@ impl<'r> SchemaExporter<'r> {
         json!({"type": "null"})
     }
 
-    /// A value of any kind, as far as it can be said.
+    /// Writes a schema for any value, as far as the provider's language can express it.
     pub(super) fn write_anything(&mut self, at: &str) -> Value {
         match (self.profile.closed_objects, self.profile.recursion) {
             (true, true) => {
@@ -273,7 +273,7 @@ impl<'r> SchemaExporter<'r> {
             beside,
         };
         if keyword == "oneOf" && !are_mutually_exclusive(&checked) {
-            // Any other rewriting would be wider still.
+            // Any other form would accept even more.
             self.record_loss(at, "oneOf", "exactly one may fit; sent as anyOf, and the branches are not proven to exclude each other", LossEffect::Widened);
         }
         let mut out: Vec<Value> = Vec::new();
@@ -334,7 +334,7 @@ impl<'r> SchemaExporter<'r> {
         if branches.len() == 1 { branches.remove(0) } else { json!({"anyOf": branches}) }
     }
 
-    /// Sends a keyword as it is, or lists it.
+    /// Writes a keyword unchanged if the provider accepts it, and records a loss otherwise.
     pub(super) fn write_keyword(
         &mut self,
         keyword: &str,
@@ -370,7 +370,7 @@ impl<'r> SchemaExporter<'r> {
     }
 }
 
-/// One name, or a list of several.
+/// Returns a single name as a string, and several as an array.
 pub(super) fn format_type_names(names: &[&str]) -> Value {
     if names.len() == 1 { json!(names[0]) } else { json!(names) }
 }

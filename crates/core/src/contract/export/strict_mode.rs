@@ -1,6 +1,6 @@
-//! What each provider's strict mode takes: data, dated, in `vendors.json`.
+//! The restrictions of each provider's strict mode, as dated data in `vendors.json`.
 //!
-//! Where sources disagree the table holds the stricter reading, and says what was contested.
+//! Where sources disagree, the table holds the stricter reading and lists the point as contested.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,27 +10,28 @@ use serde::Deserialize;
 /// The restrictions of one provider.
 #[derive(Debug, Deserialize)]
 pub(super) struct StrictModeProfile {
-    /// When this was read.
+    /// The date at which the restrictions were last checked.
     pub(super) as_of: String,
-    /// Points on which sources disagree, for whoever reads the table next.
+    /// Points on which sources disagree, for the next person who updates the table.
     pub(super) contested: Vec<String>,
-    /// The keywords it takes beyond types, objects, lists, `enum`, `anyOf` and references.
+    /// The accepted keywords, in addition to types, objects, arrays, `enum`, `anyOf` and
+    /// references.
     pub(super) keywords: Vec<String>,
-    /// The formats it takes.
+    /// The accepted values of `format`.
     pub(super) formats: Vec<String>,
     /// Whether every object must forbid undeclared fields.
     pub(super) closed_objects: bool,
     /// Whether every field must be required.
     pub(super) all_required: bool,
-    /// Whether a definition may refer to itself.
+    /// Whether a definition may be recursive.
     pub(super) recursion: bool,
-    /// The largest `minItems` it takes.
+    /// The largest accepted `minItems`; absent if there is no limit.
     pub(super) min_items_at_most: Option<u64>,
-    /// How large a schema may be.
+    /// The size limits of a schema.
     pub(super) limits: StrictModeLimits,
 }
 
-/// How large a schema may be; none where no number is known.
+/// The size limits of a schema; a limit is absent if no number is known.
 #[derive(Debug, Deserialize)]
 pub(super) struct StrictModeLimits {
     pub(super) properties: Option<usize>,
@@ -42,13 +43,13 @@ static PROFILES: LazyLock<BTreeMap<String, StrictModeProfile>> = LazyLock::new(|
     serde_json::from_str(include_str!("vendors.json")).expect("our own table is JSON of this shape")
 });
 
-/// The table of all providers.
+/// Returns the profiles of all providers by target name.
 pub(super) fn strict_mode_profiles() -> &'static BTreeMap<String, StrictModeProfile> {
     &PROFILES
 }
 
 impl StrictModeProfile {
-    /// Whether a keyword may be sent with what it says.
+    /// Returns whether the provider accepts a keyword with this value.
     pub(super) fn accepts_keyword(&self, keyword: &str, said: &serde_json::Value) -> bool {
         if !self.keywords.iter().any(|known| known == keyword) {
             return false;
@@ -60,7 +61,7 @@ impl StrictModeProfile {
             "minItems" => self
                 .min_items_at_most
                 .is_none_or(|most| said.as_u64().is_some_and(|least| least <= most)),
-            // Look-around begins with these.
+            // Look-around groups begin with these.
             "pattern" => said.as_str().is_some_and(|pattern| {
                 !pattern.contains("(?=") && !pattern.contains("(?!") && !pattern.contains("(?<")
             }),

@@ -1,4 +1,4 @@
-//! Every export, odd as its contract may be, stays within what its provider documents.
+//! Tests that every export, even of an unusual contract, stays within what its provider documents.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::strict_mode::{self, StrictModeProfile};
 use super::{ExportTarget, export_contract};
 use crate::contract::load_inline_contract;
 
-/// Schemas that real contracts contain and strict modes do not take as they are.
+/// Schemas that occur in real contracts and that strict modes do not accept unchanged.
 fn odd_schemas() -> Vec<Value> {
     let node = json!({"type": "object", "properties": {"next": {"$ref": "#/$defs/n"}, "list": {"type": "array", "items": {"$ref": "#/$defs/n"}}}});
     vec![

@@ -1,6 +1,7 @@
-//! A schema laid flat: references, `allOf` and one branch of each alternative folded into one object.
+//! Flattens a schema: folds references, `allOf` and one branch of each alternative into one object.
 //!
-//! Conditions (`if`) are set aside: whether they hold shows only when the value is there.
+//! Conditions (`if`) are kept separately, because whether they apply depends on the generated
+//! value.
 
 use serde_json::{Map, Value, json};
 
@@ -8,17 +9,17 @@ use super::merge_schemas::merge_schemas;
 use super::sample_generator::SampleGenerator;
 use crate::contract::work_budget::count_values;
 
-/// References and `allOf` deeper than this are given up.
+/// The depth of references and `allOf` beyond which flattening fails.
 const MAX_FLATTEN_DEPTH: usize = 24;
 
-/// What a value must be, and what more is asked of it under a condition.
+/// The unconditional keywords of a value, and its conditions.
 #[derive(Debug, Default)]
 pub(super) struct FlatSchema<'s> {
     pub(super) keywords: Map<String, Value>,
     pub(super) conditions: Vec<SchemaCondition<'s>>,
 }
 
-/// One `if` with what follows from it.
+/// One `if` with its consequences.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SchemaCondition<'s> {
     pub(super) if_schema: &'s Value,
@@ -26,7 +27,7 @@ pub(super) struct SchemaCondition<'s> {
     pub(super) else_schema: Option<&'s Value>,
 }
 
-/// Keywords that are folded in or set aside, and those that demand nothing of a value.
+/// Keywords that are folded or kept separately, and keywords that do not restrict a value.
 const FOLDED_KEYWORDS: [&str; 18] = [
     "$ref",
     "allOf",
@@ -49,7 +50,7 @@ const FOLDED_KEYWORDS: [&str; 18] = [
 ];
 
 impl<'s> SampleGenerator<'s> {
-    /// Lays a schema of the document flat; `Empty` where it takes nothing.
+    /// Flattens a schema of the document; `None` if it accepts nothing.
     pub(super) fn flatten(&mut self, schema: &'s Value) -> Option<FlatSchema<'s>> {
         let mut flat = FlatSchema::default();
         self.fold_schema(schema, &mut flat, 0)?;
@@ -107,7 +108,7 @@ impl<'s> SampleGenerator<'s> {
     }
 }
 
-/// A subschema as a document of its own, with the definitions it may refer to.
+/// Returns a subschema as a document of its own, with the definitions it may refer to.
 pub(in crate::contract) fn to_standalone_schema(root: &Value, schema: &Value) -> Value {
     let mut document = json!({"allOf": [schema]});
     for keyword in ["$schema", "$defs", "definitions"] {

@@ -1,13 +1,13 @@
-//! Two schema objects as one that asks for both, keyword by keyword.
+//! Merges two schema objects, keyword by keyword, into one that requires both.
 //!
-//! Exact for types, enumerations, bounds and fields. Of two patterns or formats the first is kept,
-//! so the outcome may take more than both together, never less.
+//! The result is exact for types, enumerations, bounds and fields. Of two patterns or formats the
+//! first is kept, so the result may accept more than both together, never less.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// A schema that asks for both.
+/// Combines two subschemas into one that requires both.
 fn combine_subschemas(left: Value, right: Value) -> Value {
     let anything = |schema: &Value| {
         schema == &Value::Bool(true) || schema.as_object().is_some_and(Map::is_empty)
@@ -16,7 +16,7 @@ fn combine_subschemas(left: Value, right: Value) -> Value {
         (Value::Bool(false), _) | (_, Value::Bool(false)) => Value::Bool(false),
         (left, right) if anything(&left) || left == right => right,
         (left, right) if anything(&right) => left,
-        // Three and more stand side by side, not inside each other.
+        // Three or more parts share one `allOf` instead of nesting.
         (Value::Object(mut left), right) if is_only_all_of(&left) => {
             if let Some(Value::Array(parts)) = left.get_mut("allOf") {
                 parts.push(right);
@@ -31,7 +31,7 @@ fn is_only_all_of(schema: &Map<String, Value>) -> bool {
     schema.len() == 1 && schema.get("allOf").is_some_and(Value::is_array)
 }
 
-/// One schema object out of two.
+/// Merges two schema objects into one that requires both.
 pub(in crate::contract) fn merge_schemas(
     mut left: Map<String, Value>,
     mut right: Map<String, Value>,
@@ -64,7 +64,7 @@ fn const_to_enum(schema: &mut Map<String, Value>) {
     }
 }
 
-/// A closed object forbids the fields that only the other one declares.
+/// Removes the fields that a closed `other` object does not declare and therefore forbids.
 fn keep_declared(schema: &mut Map<String, Value>, other: &Map<String, Value>) {
     let closed = other.get("additionalProperties") == Some(&Value::Bool(false));
     if !closed || other.contains_key("patternProperties") {

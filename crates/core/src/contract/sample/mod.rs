@@ -1,8 +1,8 @@
-//! Values made from a schema: samples by number, and the values at its edges.
+//! Generates values from a schema: samples by seed, and boundary values.
 //!
-//! The same schema and number give the same value, on every machine. Whatever comes out has been
-//! put to the schema itself; where nothing valid was found there is no value, never a wrong one.
-//! Not a test library: the comparison of contracts looks here for values that prove a difference.
+//! The same schema and seed give the same value on every machine. Every generated value has been
+//! validated against the schema; if no valid one was found, there is no value. The comparison of
+//! contracts uses these values to prove differences.
 
 mod schema_sampler;
 mod sample_generator;

@@ -1,10 +1,10 @@
-//! Numbers within bounds.
+//! Numbers within the bounds of a schema.
 
 use serde_json::{Map, Number, Value};
 
 use super::splitmix64::SplitMix64;
 
-/// The bounds of a number; both ends belong to it where the steps allow.
+/// The bounds of a number, rounded inward to multiples of the step; both ends are included.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NumberBounds {
     least: Option<f64>,
@@ -13,10 +13,10 @@ pub(super) struct NumberBounds {
 }
 
 impl NumberBounds {
-    /// Reads the bounds of a schema object for whole numbers, or for any.
+    /// Reads the bounds from schema keywords, for integers or for any number.
     pub(super) fn from_keywords(schema: &Map<String, Value>, whole: bool) -> Self {
         let number = |keyword| schema.get(keyword).and_then(Value::as_f64);
-        // A quarter is exact in binary, so bounds and steps are met to the bit.
+        // A quarter is exact in binary, so bounds and steps are exact.
         let step = number("multipleOf").filter(|step| *step > 0.0).unwrap_or(if whole {
             1.0
         } else {
@@ -32,7 +32,8 @@ impl NumberBounds {
         Self { least, most, step }
     }
 
-    /// The value nearest to zero for the smallest choice, something within otherwise.
+    /// Returns the lower bound, or else the upper bound or 0, if `smallest` is set, and otherwise a
+    /// random value in the range; `None` if the range is empty.
     pub(super) fn pick_value(self, random: &mut SplitMix64, smallest: bool) -> Option<Value> {
         if let (Some(least), Some(most)) = (self.least, self.most)
             && least > most
@@ -51,7 +52,7 @@ impl NumberBounds {
         })
     }
 
-    /// The values at the bounds and one step inside them.
+    /// Returns the bounds and the values one step inside them.
     pub(super) fn boundary_values(self) -> Vec<Value> {
         let least = self.least.map(|least| [least, least + self.step]);
         let most = self.most.map(|most| [most, most - self.step]);

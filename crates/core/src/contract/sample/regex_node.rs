@@ -1,23 +1,24 @@
-//! Texts that match a simple pattern: literals, classes, groups, alternatives, repetition.
+//! Generates texts that match a simple pattern: literals, classes, groups, alternatives and
+//! repetition.
 //!
-//! Anchors are read and dropped. Look-around, back references, word boundaries and Unicode classes
-//! are not understood; such a pattern gives nothing.
+//! Anchors are parsed and ignored. Look-around, back references, word boundaries and Unicode
+//! classes are not supported; such a pattern gives no text.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
 use super::splitmix64::SplitMix64;
 
-/// A part of a pattern.
+/// A node of a parsed pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::contract) enum RegexNode {
-    /// One of these characters.
+    /// One character of these inclusive ranges.
     CharClass(Vec<(char, char)>),
-    /// One after the other.
+    /// The nodes one after the other.
     Sequence(Vec<RegexNode>),
-    /// One of these.
+    /// Exactly one of the nodes.
     Alternatives(Vec<RegexNode>),
-    /// So many times; without an upper bound where there is none.
+    /// A repetition with its minimum and maximum count; `None` means no maximum.
     Repeat(Box<RegexNode>, usize, Option<usize>),
     /// The beginning or the end of the text.
     Anchor,
@@ -25,19 +26,19 @@ pub(in crate::contract) enum RegexNode {
 
 const ANY_CHAR_RANGE: (char, char) = ('a', 'z');
 
-/// The longest text that is made.
+/// The maximum length of a generated text.
 const MAX_MATCH_BYTES: usize = 16 * 1024;
 
 impl RegexNode {
-    /// Reads a pattern; `Empty` where it is not a simple one.
+    /// Parses a pattern; `None` if it is not a simple one.
     pub(in crate::contract) fn parse(pattern: &str) -> Option<Self> {
         let mut rest = pattern.chars().peekable();
         let node = parse_alternatives(&mut rest, 0)?;
         rest.next().is_none().then_some(node)
     }
 
-    /// A text that matches, as a search would; `longer` asks for more repetition. `Empty` where it
-    /// would be too long.
+    /// Generates a text in which the pattern is found; `longer` allows more repetitions. Returns
+    /// `None` if the text would be too long.
     pub(super) fn generate_text(&self, random: &mut SplitMix64, longer: usize) -> Option<String> {
         let mut text = String::new();
         self.write_text(random, longer, &mut text).then_some(text)
@@ -64,7 +65,7 @@ impl RegexNode {
             Self::Repeat(part, least, most) => {
                 let longer_room = longer.saturating_add(3);
                 let room = most.map_or(longer_room, |most| (most - least).min(longer_room));
-                // What writes nothing is not repeated without end.
+                // A part that writes nothing is not repeated forever.
                 let times = least.saturating_add(random.next_below(room.saturating_add(1)));
                 for _ in 0..times.min(MAX_MATCH_BYTES + 1) {
                     let length = text.len();
@@ -145,7 +146,7 @@ fn parse_repetition(part: RegexNode, rest: &mut RegexChars<'_>) -> Option<RegexN
         _ => return Some(part),
     };
     rest.next()?;
-    // A lazy match is the same match.
+    // A lazy quantifier matches the same texts.
     rest.next_if_eq(&'?');
     Some(RegexNode::Repeat(Box::new(part), least, most))
 }
@@ -190,7 +191,7 @@ fn parse_class(rest: &mut RegexChars<'_>) -> Option<RegexNode> {
     Some(RegexNode::CharClass(if barred { negate_ranges(&ranges)? } else { ranges }))
 }
 
-/// The printable ASCII characters that are not in the ranges.
+/// Returns the printable ASCII characters outside the ranges.
 fn negate_ranges(ranges: &[(char, char)]) -> Option<Vec<(char, char)>> {
     let free = |sign: &char| !ranges.iter().any(|(low, high)| low <= sign && sign <= high);
     let others: Vec<_> = (' '..='~').filter(free).map(|sign| (sign, sign)).collect();

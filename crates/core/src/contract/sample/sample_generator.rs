@@ -1,7 +1,7 @@
-//! One value out of a schema: the choices, and what they lead to.
+//! Generates one value from a schema by making choices.
 //!
-//! A maker is optimistic: it follows the keywords it knows and leaves `not` and the corners to the
-//! check that follows. While it works it can note the edges it passes.
+//! The generator follows the keywords it knows and leaves `not` and the corner cases to the
+//! validation that follows. While it works, it records the boundary values that it passes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,50 +17,51 @@ use crate::contract::reference_resolver::ReferenceResolver;
 use crate::contract::work_budget::{SampleBudget, count_bytes};
 use crate::json;
 
-/// Deeper than this only what must be there is made.
+/// The depth beyond which only required parts are generated.
 const MAX_OPTIONAL_DEPTH: usize = 5;
-/// Deeper than this nothing is made.
+/// The depth beyond which nothing is generated.
 const MAX_GENERATED_DEPTH: usize = 20;
-/// Edges that one value may have.
+/// The maximum number of boundary edits recorded for one value.
 const MAX_BOUNDARY_EDITS: usize = 1_600;
 
-/// How a maker chooses.
+/// How the generator chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SampleStyle {
-    /// The least of everything.
+    /// The smallest choice everywhere.
     Minimal,
-    /// Every field, and more than the least of items.
+    /// Every field, and more items than required.
     Maximal,
-    /// As the numbers fall.
+    /// Random choices from the seed.
     Random,
 }
 
-/// A change that leads to an edge: another value at a place, or none.
+/// An edit that produces a boundary value: another value at a pointer, or `None` to remove the
+/// field.
 #[derive(Debug, Clone)]
 pub(super) struct BoundaryEdit {
     pub(super) pointer: String,
     pub(super) value: Option<Value>,
 }
 
-/// Makes one value.
+/// Generates one value and records boundary edits.
 pub(super) struct SampleGenerator<'s> {
     pub(super) references: &'s ReferenceResolver<'s>,
     pub(super) condition_schemas: &'s BTreeMap<String, Schema>,
     pub(super) budget: &'s SampleBudget<'s>,
     pub(super) style: SampleStyle,
     pub(super) random: SplitMix64,
-    /// Which branch of alternatives the calm styles take.
+    /// The branch of alternatives that the minimal and maximal styles take.
     pub(super) branch_index: usize,
     pub(super) boundary_edits: Vec<BoundaryEdit>,
     pub(super) pointer: String,
     pub(super) depth: usize,
 }
 
-/// A type that a value may have.
+/// The types that are tried if a schema does not restrict the type.
 const JSON_TYPES: [&str; 6] = ["object", "string", "integer", "boolean", "array", "null"];
 
 impl<'s> SampleGenerator<'s> {
-    /// A value for a schema of the document.
+    /// Generates a value for a schema of the document.
     pub(super) fn generate(&mut self, schema: &'s Value) -> Option<Value> {
         if self.depth > MAX_GENERATED_DEPTH || !self.budget.spend_bytes(1) {
             return None;
@@ -71,10 +72,10 @@ impl<'s> SampleGenerator<'s> {
         value
     }
 
-    /// A value for a schema that stands nowhere in the document.
+    /// Generates a value for a schema that is not part of the document.
     pub(super) fn generate_detached(&mut self, schema: &Value) -> Option<Value> {
-        // References inside it point into the same document, so it borrows the root's lifetime
-        // by being made with a maker of its own.
+        // A separate generator has the shorter lifetime of the schema; references still resolve in
+        // the same document.
         let mut maker = SampleGenerator {
             references: self.references,
             condition_schemas: self.condition_schemas,
@@ -96,7 +97,7 @@ impl<'s> SampleGenerator<'s> {
     fn generate_flat(&mut self, flat: FlatSchema<'s>) -> Option<Value> {
         let FlatSchema { keywords, conditions } = flat;
         let mut value = self.generate_unconditional(&keywords)?;
-        // What one condition adds may make another one hold.
+        // Satisfying one condition may make another one apply.
         for _ in 0..3 {
             let due: Vec<&Value> = conditions
                 .iter()
@@ -112,7 +113,7 @@ impl<'s> SampleGenerator<'s> {
         Some(value)
     }
 
-    /// What a condition still asks of the value.
+    /// Returns the `then` or `else` schema that applies and that the value does not satisfy.
     fn find_unmet_consequence(
         &self,
         condition: &SchemaCondition<'s>,
@@ -192,7 +193,7 @@ impl<'s> SampleGenerator<'s> {
         self.budget.spend_bytes(text.len()).then(|| Value::from(text))
     }
 
-    /// Which of several branches to take.
+    /// Returns the index of the branch to take.
     pub(super) fn choose_branch(&mut self, count: usize) -> usize {
         match self.style {
             SampleStyle::Random => self.random.next_below(count),
@@ -200,7 +201,7 @@ impl<'s> SampleGenerator<'s> {
         }
     }
 
-    /// Whether a field that may be absent is made.
+    /// Returns whether to generate an optional field.
     pub(super) fn wants_optional(&mut self) -> bool {
         match self.style {
             SampleStyle::Minimal => false,
@@ -211,7 +212,7 @@ impl<'s> SampleGenerator<'s> {
         }
     }
 
-    /// How many items or fields, of so many to so many.
+    /// Returns the number of items to generate, between `least` and `most`.
     pub(super) fn choose_count(&mut self, least: usize, most: usize) -> usize {
         let room = most.saturating_sub(least);
         least
@@ -242,7 +243,8 @@ impl<'s> SampleGenerator<'s> {
     }
 }
 
-/// The types a value may have: those declared, or those the keywords speak of, or all.
+/// Returns the types that a value may have: the declared ones, the one that the keywords imply, or
+/// all.
 fn infer_types(keywords: &Map<String, Value>) -> Vec<Cow<'_, str>> {
     match keywords.get("type") {
         Some(Value::String(name)) => return vec![Cow::Borrowed(name)],

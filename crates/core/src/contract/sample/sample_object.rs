@@ -1,4 +1,4 @@
-//! Objects and arrays: which members, how many items.
+//! Generates objects and arrays: which members, and how many items.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::sample_generator::{BoundaryEdit, SampleGenerator, SampleStyle};
 use crate::contract::work_budget::count_values;
 use crate::json;
 
-/// A schema that takes everything.
+/// A schema that accepts everything.
 const TRUE_SCHEMA: Value = Value::Bool(true);
 
 impl<'s> SampleGenerator<'s> {
@@ -63,7 +63,7 @@ impl<'s> SampleGenerator<'s> {
         Some(Value::Object(members))
     }
 
-    /// Fields that nobody declared, where they are allowed.
+    /// Adds undeclared fields where the schema allows them.
     fn add_undeclared_fields(
         &mut self,
         keywords: &Map<String, Value>,
@@ -96,7 +96,7 @@ impl<'s> SampleGenerator<'s> {
                 SampleStyle::Minimal => 0,
             };
         }
-        // A value that cannot be finished is not begun.
+        // Do not begin a value that the budget cannot finish.
         if wanted > self.budget.remaining_bytes() {
             return;
         }
@@ -111,7 +111,7 @@ impl<'s> SampleGenerator<'s> {
             if !self.budget.spend_bytes(name.len() + self.pointer.len()) {
                 return;
             }
-            // Loose ends of nothing in particular stay small.
+            // The value of an unrestricted extra field stays small.
             let value = if schema == &TRUE_SCHEMA {
                 Some(Value::from(number as u64))
             } else {
@@ -129,7 +129,8 @@ impl<'s> SampleGenerator<'s> {
         }
     }
 
-    /// Meets what a condition asks: fields it speaks of are made again, with both in mind.
+    /// Changes the value to satisfy a condition: regenerates the fields that the condition names,
+    /// under both schemas.
     pub(super) fn satisfy_condition(
         &mut self,
         keywords: &Map<String, Value>,
@@ -166,7 +167,7 @@ impl<'s> SampleGenerator<'s> {
                 None => members.remove(&name),
             };
         }
-        // Fields stand in the order they are declared in, also those that came late.
+        // Put the fields in the order of their declaration, including those added late.
         let mut ordered = Map::new();
         for name in fields.into_iter().flat_map(Map::keys) {
             ordered.extend(members.shift_remove_entry(name));
@@ -224,7 +225,7 @@ impl<'s> SampleGenerator<'s> {
         Some(Value::Array(made))
     }
 
-    /// Notes the shortest array, and the longest where it is not long.
+    /// Records the shortest array, and the longest one if it is not long.
     fn record_array_lengths(&mut self, made: &[Value], least: usize, most: usize) {
         self.record_boundary_values(
             [least, least.saturating_add(1)]
@@ -248,7 +249,7 @@ fn iter_strings(list: Option<&Value>) -> impl Iterator<Item = &str> {
     list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// What an undeclared field must be.
+/// Returns the schema of undeclared fields.
 fn undeclared_field_schema(keywords: &Map<String, Value>) -> &Value {
     keywords.get("additionalProperties").unwrap_or(&TRUE_SCHEMA)
 }

@@ -1,14 +1,14 @@
-//! Strings: of a length, of a format, of a pattern.
+//! Generates strings of a length, a format or a pattern.
 
 use serde_json::{Map, Value};
 
 use super::regex_node::RegexNode;
 use super::splitmix64::SplitMix64;
 
-/// Longer texts are not made.
+/// The maximum length of a generated string.
 const MAX_STRING_LENGTH: usize = 8192;
 
-/// A string for a schema object, as long as asked where that is free.
+/// Generates a string for schema keywords, `wanted` characters long if the schema allows it.
 pub(super) fn generate_text(
     schema: &Map<String, Value>,
     random: &mut SplitMix64,
@@ -28,13 +28,14 @@ pub(super) fn generate_text(
     })
 }
 
-/// The bounds of the length.
+/// Returns the minimum and maximum length.
 pub(super) fn read_length_bounds(schema: &Map<String, Value>) -> (usize, usize) {
     let bound = |keyword| schema.get(keyword).and_then(Value::as_f64).map(|bound| bound as usize);
     (bound("minLength").unwrap_or(0), bound("maxLength").unwrap_or(usize::MAX))
 }
 
-/// A text of exactly this many characters; not blank, because rules like words.
+/// Generates a text of exactly `length` characters from words, because rules often refuse blank
+/// text.
 pub(super) fn generate_words(length: usize, random: &mut SplitMix64) -> String {
     const WORDS: [&str; 8] =
         ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "haven"];

@@ -1,11 +1,11 @@
-//! Samples are valid, repeatable and at the edges.
+//! Tests that samples are valid and repeatable, and that boundary values are complete.
 
 use serde_json::{Value, json};
 
 use super::SchemaSampler;
 use crate::contract::Schema;
 
-/// Every sample there is must be valid, and at least one of forty must be there.
+/// Checks that every sample is valid and that at least 30 of 40 seeds give one.
 #[expect(clippy::needless_pass_by_value, reason = "a line a case reads better without ampersands")]
 #[track_caller]
 fn check(schema: Value) {

@@ -1,4 +1,4 @@
-//! The door: samples by number, and the values at the edges.
+//! The [`SchemaSampler`], which generates samples by seed and boundary values.
 
 use std::collections::BTreeMap;
 
@@ -12,37 +12,38 @@ use crate::contract::reference_resolver::ReferenceResolver;
 use crate::contract::work_budget::{SampleBudget, WorkBudget, count_values};
 use crate::json;
 
-/// So often a sample is tried again before it is given up.
+/// The number of attempts to generate one sample.
 const MAX_SAMPLE_ATTEMPTS: u64 = 24;
-/// At most so many values at the edges.
+/// The maximum number of boundary values.
 const MAX_BOUNDARY_VALUES: usize = 400;
-/// So many branches of alternatives are walked for the edges.
+/// The number of branches of each alternative that are tried for boundary values.
 const BOUNDARY_BRANCHES: usize = 4;
-/// Values of all the conditions that are compiled to be tested. More conditions are not looked at.
+/// The maximum size, in JSON values, of all condition schemas that are compiled. Further conditions
+/// are ignored.
 const MAX_CONDITION_VALUES: usize = 20_000;
 
-/// Makes values that are valid under one schema.
+/// Generates values that are valid against one schema.
 ///
 /// ```
-/// use countersign_core::contract::Sampler;
+/// use countersign_core::contract::SchemaSampler;
 /// use serde_json::json;
 ///
-/// let sampler = Sampler::new(&json!({"type": "integer", "minimum": 1, "maximum": 3}));
-/// let sample = sampler.sample(7).unwrap();
-/// assert_eq!(sampler.sample(7), Some(sample));
-/// assert_eq!(sampler.boundary(), [json!(1), json!(2), json!(3)]);
+/// let sampler = SchemaSampler::new(&json!({"type": "integer", "minimum": 1, "maximum": 3}));
+/// let sample = sampler.generate_sample(7).unwrap();
+/// assert_eq!(sampler.generate_sample(7), Some(sample));
+/// assert_eq!(sampler.generate_boundary_values(), [json!(1), json!(2), json!(3)]);
 /// ```
 #[derive(Debug)]
 pub struct SchemaSampler {
     source: Value,
-    /// Without one there is nothing to check against, and so there are no samples.
+    /// The compiled schema; `None` if it does not compile, and then there are no samples.
     schema: Option<Schema>,
-    /// The subschemas of conditions, by their text.
+    /// The compiled subschemas of conditions, by their text.
     condition_schemas: BTreeMap<String, Schema>,
 }
 
 impl SchemaSampler {
-    /// Looks at a schema. One that does not compile has no samples.
+    /// Creates a sampler. A schema that does not compile has no samples.
     #[must_use]
     pub fn new(schema: &Value) -> Self {
         let compiled = Schema::compile(schema.clone()).ok();
@@ -54,20 +55,21 @@ impl SchemaSampler {
         Self { source: schema.clone(), schema: compiled, condition_schemas }
     }
 
-    /// A valid value; `Empty` where none was found.
+    /// Returns a valid value for the seed; `None` if none was found.
     #[must_use]
     pub fn generate_sample(&self, seed: u64) -> Option<Value> {
         self.with_budget(&WorkBudget::default()).generate_sample(seed)
     }
 
-    /// Valid values at the edges: the least and the most, every optional field absent and present,
-    /// every member of an enumeration, every bound and one step inside it.
+    /// Returns valid boundary values: the smallest and the largest, with every optional field
+    /// absent and present, every member of an enumeration, and every bound with the value one step
+    /// inside it.
     #[must_use]
     pub fn generate_boundary_values(&self) -> Vec<Value> {
         self.with_budget(&WorkBudget::default()).generate_boundary_values()
     }
 
-    /// The same samples, as far as a budget lasts.
+    /// Returns a sampler for the same schema that is limited by a budget.
     pub(in crate::contract) fn with_budget<'a>(
         &'a self,
         budget: &'a WorkBudget<'a>,
@@ -76,7 +78,7 @@ impl SchemaSampler {
     }
 }
 
-/// The samples of one schema under one budget.
+/// The sampler of one schema with one budget.
 #[derive(Debug)]
 pub(in crate::contract) struct BudgetedSampler<'a> {
     sampler: &'a SchemaSampler,
@@ -85,7 +87,7 @@ pub(in crate::contract) struct BudgetedSampler<'a> {
 }
 
 impl BudgetedSampler<'_> {
-    /// A valid value; `Empty` where none was found.
+    /// Returns a valid value for the seed; `None` if none was found.
     pub(in crate::contract) fn generate_sample(&self, seed: u64) -> Option<Value> {
         (0..MAX_SAMPLE_ATTEMPTS).find_map(|attempt| {
             if self.budget.is_exhausted() {
@@ -94,7 +96,7 @@ impl BudgetedSampler<'_> {
             let allowance = SampleBudget::new(self.budget);
             let seed = seed.wrapping_mul(MAX_SAMPLE_ATTEMPTS).wrapping_add(attempt);
             let mut maker = self.new_generator(&allowance, SampleStyle::Random, 0, seed);
-            // Late tries leave out what need not be there.
+            // The last attempts leave out everything optional.
             if attempt > MAX_SAMPLE_ATTEMPTS * 3 / 4 {
                 maker.style = SampleStyle::Minimal;
                 maker.branch_index = maker.random.next_below(16);
@@ -103,7 +105,7 @@ impl BudgetedSampler<'_> {
         })
     }
 
-    /// Valid values at the edges.
+    /// Returns valid boundary values, as far as the budget allows.
     pub(in crate::contract) fn generate_boundary_values(&self) -> Vec<Value> {
         let mut bases: Vec<Value> = Vec::new();
         let mut edges: Vec<BoundaryEdit> = Vec::new();
@@ -123,7 +125,8 @@ impl BudgetedSampler<'_> {
         let mut found = bases.clone();
         edges.dedup_by(|one, two| one.pointer == two.pointer && one.value == two.value);
         for edge in &edges {
-            // A value that fits from one start often does not from another: conditions differ.
+            // An edit often gives a valid value with one base and not with another, because
+            // conditions differ.
             let mut affordable = bases
                 .iter()
                 .zip(&sizes)
@@ -219,7 +222,7 @@ fn collect_condition_schema(
     if into.contains_key(&text) {
         return;
     }
-    // The definitions come along only where they are needed: there may be many.
+    // The definitions are included only if they are needed, because there may be many.
     let whole =
         if text.contains("\"$ref\"") { to_standalone_schema(root, part) } else { part.clone() };
     let size = count_values(&whole);

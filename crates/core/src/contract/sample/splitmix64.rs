@@ -1,16 +1,16 @@
-//! A small generator of numbers (SplitMix64): the seed decides everything.
+//! The `SplitMix64` random number generator. Its output depends only on the seed.
 
 /// The state of the generator.
 #[derive(Debug, Clone)]
 pub(super) struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// Starts from a seed.
+    /// Creates a generator from a seed.
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub(super) fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;
@@ -19,12 +19,12 @@ impl SplitMix64 {
         bits ^ (bits >> 31)
     }
 
-    /// A number below `limit`; 0 where the limit is 0.
+    /// Returns a number below `limit`, or 0 if `limit` is 0.
     pub(super) fn next_below(&mut self, limit: usize) -> usize {
         if limit == 0 { 0 } else { (self.next_u64() % limit as u64) as usize }
     }
 
-    /// True in about this many of a hundred cases.
+    /// Returns true in about `percent` of 100 cases.
     pub(super) fn next_bool(&mut self, percent: u64) -> bool {
         self.next_u64() % 100 < percent
     }

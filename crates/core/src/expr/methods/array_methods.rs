@@ -1,4 +1,4 @@
-//! Methods of arrays that take values only.
+//! Array methods that take only values.
 
 use super::{argument_at, to_exact_index, to_relative_end, to_relative_index};
 use crate::expr::coerce::{
@@ -9,7 +9,7 @@ use crate::expr::expr_error::UnlocatedError;
 use crate::expr::expr_value::{ArrayElements, ExprValue};
 use crate::expr::vocabulary::BuiltinMethod;
 
-/// Calls a method; `Empty` if arrays have no such method.
+/// Calls an array method. Returns `None` if arrays have no such method.
 pub(in crate::expr) fn call_array_method<'a>(
     elements: &ArrayElements<'a>,
     method: BuiltinMethod,
@@ -81,7 +81,7 @@ fn find_last_position<'a>(
         return Ok(None);
     }
     let length = elements.len() as f64;
-    // Unlike elsewhere, an `undefined` that is written out means 0.
+    // Unlike in other methods, an explicit `undefined` means 0.
     let from = match args.get(1) {
         Some(from) => to_integer(from, budget)?,
         None => length - 1.0,
@@ -119,7 +119,7 @@ fn concat_elements<'a>(
     ExprValue::new_list(items, budget)
 }
 
-/// Appends elements; paid before they are gathered, so that no list grows past the budget.
+/// Appends elements. They are charged before they are copied, so that no list exceeds the budget.
 pub(in crate::expr) fn append_elements<'a>(
     elements: &ArrayElements<'a>,
     items: &mut Vec<ExprValue<'a>>,
@@ -138,7 +138,7 @@ fn find_position<'a>(
     equal: fn(&ExprValue<'_>, &ExprValue<'_>) -> bool,
     budget: &mut EvalBudget,
 ) -> Result<Option<usize>, UnlocatedError> {
-    // An empty array answers before it looks at `from`, as JavaScript's does.
+    // An empty array returns before it reads `from`, as in JavaScript.
     if elements.len() == 0 {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! What the methods of arrays and strings do.
+//! Methods of arrays and strings.
 
 pub(super) mod array_methods;
 pub(super) mod string_methods;
@@ -8,12 +8,13 @@ use super::eval_budget::EvalBudget;
 use super::expr_error::UnlocatedError;
 use super::expr_value::ExprValue;
 
-/// An argument, or `undefined` where none was given.
+/// Returns an argument, or `undefined` if it is missing.
 pub(super) fn argument_at<'v, 'a>(args: &'v [ExprValue<'a>], index: usize) -> &'v ExprValue<'a> {
     args.get(index).unwrap_or(&ExprValue::Undefined)
 }
 
-/// A position that counts from the end when negative, held between 0 and the length.
+/// Converts a value to a position that counts from the end if negative, clamped to 0 and the
+/// length.
 fn to_relative_index(
     value: &ExprValue<'_>,
     length: usize,
@@ -25,7 +26,7 @@ fn to_relative_index(
     Ok(from_start.clamp(0.0, length) as usize)
 }
 
-/// As [`to_relative_index`], but `undefined` means the end.
+/// Like [`to_relative_index`], but `undefined` means the end.
 fn to_relative_end(
     value: &ExprValue<'_>,
     length: usize,
@@ -38,7 +39,7 @@ fn to_relative_end(
     }
 }
 
-/// The one place `at` asks for, if there is such a place.
+/// Returns the position that `at` reads, or `None` if it is out of range.
 fn to_exact_index(
     value: &ExprValue<'_>,
     length: usize,

@@ -1,4 +1,4 @@
-//! Methods of strings. Positions are UTF-16 code units, as in JavaScript.
+//! String methods. Positions are UTF-16 code units, as in JavaScript.
 
 use super::{argument_at, to_exact_index, to_relative_end, to_relative_index};
 use crate::expr::coerce::{append_value, to_expr_string, to_integer, to_number};
@@ -8,7 +8,7 @@ use crate::expr::expr_string::{self, CodeUnitPosition, ExprString, is_js_space};
 use crate::expr::expr_value::ExprValue;
 use crate::expr::vocabulary::BuiltinMethod;
 
-/// Calls a method; `Empty` if strings have no such method.
+/// Calls a string method. Returns `None` if strings have no such method.
 pub(in crate::expr) fn call_string_method<'a>(
     text: &ExprString<'a>,
     method: BuiltinMethod,
@@ -79,7 +79,7 @@ fn slice_units<'a>(
     Ok(ExprValue::Str(text.slice(range, budget)?))
 }
 
-/// A position as `indexOf` and its kin take it: not relative to the end.
+/// Converts a value to a position as `indexOf` does: clamped, not relative to the end.
 fn to_clamped_index(
     value: &ExprValue<'_>,
     length: usize,
@@ -99,7 +99,7 @@ fn find_text(
     if needle.as_str().is_empty() {
         return Ok(Some(from));
     }
-    // No needle begins with half a pair, so a start inside one may move on.
+    // No needle starts with half a surrogate pair, so a start inside a pair can move to its end.
     let (CodeUnitPosition::Boundary(start) | CodeUnitPosition::InsideSurrogatePair(start)) =
         expr_string::find_position(subject, from);
     let found = subject[start..].find(needle.as_str());
@@ -117,7 +117,7 @@ fn find_last_text(
     let from = to_number(from, budget)?;
     let length = expr_string::utf16_len(subject);
     let from = if from.is_nan() { length } else { from.clamp(0.0, length as f64) as usize };
-    // The last byte a match may begin at: inside a pair, the character before the next one.
+    // The last byte where a match can start: inside a pair, the byte before the next character.
     let last = match expr_string::find_position(subject, from) {
         CodeUnitPosition::Boundary(byte) => byte,
         CodeUnitPosition::InsideSurrogatePair(_) if needle.is_empty() => return Ok(Some(from)),
@@ -158,7 +158,7 @@ fn ends_with(
     })
 }
 
-/// `replace` and `replaceAll` with a string for a pattern: nothing in the pattern is special.
+/// `replace` and `replaceAll` with a string pattern, in which no character is special.
 fn replace_text<'a>(
     subject: &str,
     pattern: &ExprValue<'_>,
@@ -177,7 +177,7 @@ fn replace_text<'a>(
     let mut done = 0;
     for (at, matched) in subject.match_indices(pattern) {
         budget.charge_steps(1)?;
-        // Between the halves of a pair JavaScript finds the empty string too.
+        // JavaScript also finds the empty string between the halves of a surrogate pair.
         let passed = &subject[done..at];
         if all && pattern.is_empty() && passed.chars().any(|one| one.len_utf16() > 1) {
             return Err(expr_string::split_surrogate_error());
@@ -193,8 +193,8 @@ fn replace_text<'a>(
     Ok(ExprValue::Str(out.into()))
 }
 
-/// Writes the replacement of one match: `$$`, `$&`, `` $` `` and `$'` stand for a dollar, the match, and
-/// what is before and behind it. Without a regular expression there are no groups.
+/// Appends the replacement of one match: `$$`, `$&`, `` $` `` and `$'` stand for a dollar sign, the
+/// match, and the text before and after it. Without a regular expression there are no groups.
 fn append_replacement(
     replacement: &str,
     (subject, at, matched): (&str, usize, &str),
@@ -255,7 +255,7 @@ fn split_text<'a>(
     ExprValue::new_list(pieces.into_iter().take(limit).collect(), budget)
 }
 
-/// The first `limit` code units, each as a string of its own.
+/// Returns the first `limit` code units, each as its own string.
 pub(in crate::expr) fn split_code_units<'a>(
     text: &ExprString<'a>,
     limit: usize,
@@ -272,7 +272,7 @@ pub(in crate::expr) fn split_code_units<'a>(
     Ok(units)
 }
 
-/// `ToUint32`: the whole part, modulo 2³².
+/// `ToUint32`: the integer part modulo 2³².
 fn to_uint32(number: f64) -> u32 {
     if !number.is_finite() {
         return 0;

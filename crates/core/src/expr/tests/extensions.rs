@@ -1,4 +1,4 @@
-//! `ExprString` and `JsonPointer`, which are ours: no engine judges them, so these tables do.
+//! Tables for `Text` and `Pointer`. These are extensions, so no JavaScript engine can verify them.
 
 use super::super::Expr;
 use super::evaluate;

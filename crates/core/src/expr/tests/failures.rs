@@ -1,4 +1,4 @@
-//! What has no value when an expression runs: the words and the place.
+//! Evaluation errors: their messages and spans.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Tables of expressions and what they give: values, load-time refusals, run-time errors.
+//! Tables of expressions with their values, compile errors and evaluation errors.
 
 mod values;
 mod extensions;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{EvalError, Expr};
 
-/// Evaluates over one root, `state`; gives the value as people read it.
+/// Evaluates the source over one root, `state`, and formats the value for people.
 fn evaluate(source: &str, state: &str) -> Result<String, EvalError> {
     let state: Value = serde_json::from_str(state).unwrap();
     let expr = Expr::compile(source, &["state"])

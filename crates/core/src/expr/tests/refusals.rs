@@ -1,8 +1,8 @@
-//! What is refused when an expression is loaded: the words, the place and the advice.
+//! Compile errors: their messages, spans and hints.
 
 use super::super::Expr;
 
-/// The message, the text it points at, and the hint.
+/// Checks the message, the text that the span covers, and the hint.
 #[track_caller]
 fn check(source: &str, message: &str, at: &str, hint: &str) {
     let error = Expr::compile(source, &["state", "reply", "new"]).expect_err(source);
@@ -279,7 +279,7 @@ fn depth_is_bounded() {
 
 #[test]
 fn any_text_is_answered() {
-    // Bytes drawn from a fixed stream; `compile` must return, whatever it says.
+    // Characters from a fixed pseudo-random sequence; `compile` must return for every text.
     let alphabet: Vec<char> =
         "state.reply()[]{}=>!?:.,+-*/%&|<>'\"`$\\0123456789eExnu \n\r\u{2028}я中😀#@~^;_"
             .chars()

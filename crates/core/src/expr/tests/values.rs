@@ -1,4 +1,4 @@
-//! What expressions evaluate to. The oracle test judges the meaning; these lines show it.
+//! Values of expressions. The oracle test verifies the semantics; these tables document them.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn check(source: &str, state: &str, expected: &str) {
     }
 }
 
-/// Lines of `source => value`, all over one state.
+/// Checks lines of `source => value`, all over one state.
 #[track_caller]
 fn check_all(state: &str, lines: &[(&str, &str)]) {
     for (source, expected) in lines {

@@ -1,8 +1,9 @@
-//! Reads JSON text once, from left to right, and tells everything it noticed.
+//! Parses JSON text in a single pass from left to right.
 //!
-//! Below its repair level it behaves as RFC 8259 says. At a level it mends what that level allows,
-//! and records it. It never drops anything: a repeated key, a rounded number or half a surrogate
-//! pair is a [`JsonDataLoss`] beside the value. It does not look for JSON inside prose (`reply::intake`).
+//! Without repairs, the parser follows RFC 8259. At each repair level it makes the repairs that the
+//! level allows, and records them. It never drops data silently: it reports a duplicate key, a
+//! rounded number or half a surrogate pair as a [`JsonDataLoss`] next to the value. It does not
+//! search for JSON inside prose; `reply::intake` does that.
 
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
@@ -14,77 +15,78 @@ use crate::json::repair::limit_repairs;
 use crate::json::{Repair, RepairKind, RepairLevel, TextSpan, number_literal};
 use crate::limits::{MAX_DATA_LOSSES, MAX_DEPTH, MAX_KEY_BYTES, MAX_POINTER_BYTES};
 
-/// A value that was read, and what the reader noticed.
+/// Parsed value, with the repairs and data losses of the parse.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedJson {
-    /// The value.
+    /// Parsed JSON value.
     pub value: Value,
-    /// The bytes it came from.
+    /// Byte range of the value in the text.
     pub span: TextSpan,
-    /// The mends, in the order of the text.
+    /// Repairs made, in text order. Beyond [`MAX_REPAIRS`](crate::limits::MAX_REPAIRS), they are
+    /// merged by kind.
     pub repairs: Vec<Repair>,
-    /// What the value could not hold: the first [`MAX_FLAWS`].
+    /// Data that the value could not represent: the first [`MAX_DATA_LOSSES`] losses.
     pub data_losses: Vec<JsonDataLoss>,
-    /// How many flaws there are in all.
+    /// Total number of data losses, including those not kept.
     pub data_loss_count: usize,
 }
 
-/// Something the text says and the value does not.
+/// Information that the text contains and the value does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonDataLoss {
-    /// What was lost.
+    /// Kind of the data loss.
     pub kind: JsonDataLossKind,
-    /// The place in the value.
+    /// Pointer to the affected member of the value.
     pub pointer: String,
-    /// The place in the text.
+    /// Byte range of the affected text.
     pub span: TextSpan,
 }
 
-/// The ways a value can say less than its text.
+/// Kinds of information that a value can lose compared with its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonDataLossKind {
-    /// A key that its object already had.
+    /// A key that its object already contained.
     DuplicateKey,
-    /// A number beyond what a value can hold.
+    /// A number that a JSON value cannot represent exactly.
     LossyNumber,
     /// Half of a surrogate pair.
     LoneSurrogate,
 }
 
-/// Why reading stopped before the value was whole.
+/// Error that stopped the parser before the value was complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonParseError {
-    /// Where in the value it happened.
+    /// Pointer to the member that the parser was reading.
     pub pointer: String,
-    /// Where in the text.
+    /// Byte range of the error in the text.
     pub span: TextSpan,
-    /// What happened.
+    /// Kind of the error.
     pub kind: JsonParseErrorKind,
 }
 
-/// The ways a reading can stop.
+/// Kinds of parse errors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonParseErrorKind {
-    /// Something else stands where this was expected; a repair might have helped.
+    /// The text contains something other than what was expected; a repair might have helped.
     Unexpected {
-        /// What should stand here.
+        /// Description of what the parser expected here.
         expected: &'static str,
-        /// The repair that the level did not allow.
+        /// Repair that the level did not allow, if one applies.
         repair: Option<RepairKind>,
     },
     /// The text ended inside a value.
     EndOfText {
-        /// What should have followed.
+        /// Description of what should have followed.
         expected: &'static str,
     },
-    /// Nesting beyond [`MAX_DEPTH`].
+    /// Arrays and objects nest deeper than [`MAX_DEPTH`].
     TooDeep,
-    /// A key beyond [`MAX_KEY_BYTES`], or keys that together make a pointer beyond
+    /// A key is longer than [`MAX_KEY_BYTES`], or the keys together make a pointer longer than
     /// [`MAX_POINTER_BYTES`].
     PointerTooLong,
 }
 
-/// Reads a text that is one JSON value and nothing else but white space.
+/// Parses a text that consists of one JSON value and optional white space around it.
 pub fn parse_json(text: &str, level: RepairLevel) -> Result<ParsedJson, JsonParseError> {
     let mut reader = JsonParser::new(text, 0, level);
     reader.skip_space()?;
@@ -97,7 +99,7 @@ pub fn parse_json(text: &str, level: RepairLevel) -> Result<ParsedJson, JsonPars
     }
 }
 
-/// Reads the one value that begins at `start`; what follows it is not looked at.
+/// Parses the value that begins at `start`, and ignores everything after it.
 pub fn parse_json_prefix(
     text: &str,
     start: usize,
@@ -106,8 +108,8 @@ pub fn parse_json_prefix(
     JsonParser::new(text, start, level).parse_root()
 }
 
-/// Passes over white space, and over comments where they may be mended: where something else
-/// stands, and the mends.
+/// Skips white space, and comments if the level allows them. Returns the position of the next other
+/// character, and the repairs.
 pub fn skip_json_space(
     text: &str,
     start: usize,
@@ -118,8 +120,8 @@ pub fn skip_json_space(
     Ok((reader.position, reader.repairs))
 }
 
-/// Reads like [`parse_json_prefix`] and tells where every member stands: its pointer and its bytes.
-/// Stops quietly where reading stops; what came before is told all the same.
+/// Parses like [`parse_json_prefix`], and returns the pointer and the span of every member. If
+/// parsing fails, the result contains the members read before the error.
 #[must_use]
 pub fn parse_json_spans(text: &str, start: usize, level: RepairLevel) -> Vec<(String, TextSpan)> {
     let mut reader = JsonParser::new(text, start, level);
@@ -128,8 +130,9 @@ pub fn parse_json_spans(text: &str, start: usize, level: RepairLevel) -> Vec<(St
     reader.span_recorder.map(|trail| trail.spans).unwrap_or_default()
 }
 
-/// Finds the stretch of the text for each pointer in the value that begins at `start`: its own, or
-/// that of the nearest thing around it that exists. Memory grows with the pointers, not the value.
+/// Finds the span of each pointer in the value that begins at `start`: the span of the pointer
+/// itself, or of its nearest existing ancestor. Memory grows with the number of pointers, not with
+/// the value.
 #[must_use]
 pub fn locate_pointers(
     text: &str,
@@ -144,7 +147,7 @@ pub fn locate_pointers(
     pointers.iter().map(|pointer| locator.find_span(pointer)).collect()
 }
 
-/// Where the reader is, kept only when somebody asked for places.
+/// Current pointer and recorded spans, kept only if the caller requests spans.
 #[derive(Default)]
 struct JsonSpanRecorder {
     pointer: String,
@@ -160,7 +163,7 @@ pub(super) struct JsonParser<'t> {
     pub(super) repairs: Vec<Repair>,
     data_losses: Vec<JsonDataLoss>,
     data_loss_count: usize,
-    /// Bytes of the pointer of what is being read.
+    /// Length of the pointer to the current value, in bytes.
     pointer_bytes: usize,
     span_recorder: Option<JsonSpanRecorder>,
     locator: Option<JsonSpanLocator>,
@@ -199,7 +202,7 @@ impl<'t> JsonParser<'t> {
         self.bytes.get(self.position).copied()
     }
 
-    /// White space, and what may be mended among it: comments, spaces of Unicode.
+    /// Skips white space, and comments and Unicode spaces if the level allows these repairs.
     fn skip_space(&mut self) -> Result<(), JsonParseError> {
         loop {
             let rest = &self.bytes[self.position..];
@@ -213,7 +216,7 @@ impl<'t> JsonParser<'t> {
         }
     }
 
-    /// A comment, passed over and told; false where none begins here.
+    /// Skips a comment and records the repair. Returns `false` if no comment starts here.
     fn skip_comment(&mut self) -> Result<bool, JsonParseError> {
         let start = self.position;
         let rest = &self.bytes[start..];
@@ -315,7 +318,7 @@ impl<'t> JsonParser<'t> {
         }
     }
 
-    /// What follows a key: the colon and the value.
+    /// Parses the colon and the value after a key.
     fn parse_member_value(&mut self) -> Result<Value, JsonParseError> {
         self.skip_space()?;
         match self.peek() {
@@ -327,7 +330,7 @@ impl<'t> JsonParser<'t> {
         }
         self.skip_space()?;
         if self.peek().is_none() && self.level == RepairLevel::Guess {
-            // A key whose value was cut off says nothing about the value: null is the least claim.
+            // Nothing is known about a value that was cut off after its key: use null.
             self.record_repair_at_end(RepairKind::UnterminatedObject, "a value")?;
             return Ok(Value::Null);
         }
@@ -361,8 +364,8 @@ impl<'t> JsonParser<'t> {
         }
     }
 
-    /// After a member: a comma (its place is given back), or the closing bracket (left for the
-    /// loop), or a mend.
+    /// Parses what follows a member. Returns the position of a comma; returns `None` at a closing
+    /// bracket, which the caller consumes, and after the repair of a missing comma.
     fn parse_comma(
         &mut self,
         close: u8,
@@ -375,7 +378,7 @@ impl<'t> JsonParser<'t> {
                 Ok(Some(self.position - 1))
             }
             Some(byte) if byte == close => Ok(None),
-            // The loop records what the end of the text cut off.
+            // The caller's loop records what the end of the text cut off.
             None if self.level == RepairLevel::Guess => Ok(None),
             None => Err(self.end_of_text_error(expected)),
             Some(
@@ -393,8 +396,9 @@ impl<'t> JsonParser<'t> {
         }
     }
 
-    /// Reads one member with its segment on the trail, and puts the segment before every pointer
-    /// that comes back from inside. On the straight path this costs nothing.
+    /// Parses one member with its segment in the current pointer. The segment is prepended to the
+    /// pointers of errors and data losses from inside, so that the path without errors costs
+    /// nothing.
     fn parse_member(
         &mut self,
         segment: JsonPointerSegment<'_>,
@@ -478,7 +482,7 @@ impl<'t> JsonParser<'t> {
         }
     }
 
-    /// Records something that the value cannot hold, at what is being read or at a member of it.
+    /// Records data that the value cannot represent, at the current value or at one of its members.
     pub(super) fn record_data_loss(
         &mut self,
         kind: JsonDataLossKind,
@@ -493,7 +497,7 @@ impl<'t> JsonParser<'t> {
         }
     }
 
-    /// Records a mend, or stops where its class is not allowed.
+    /// Records a repair, or returns an error if the level does not allow its class.
     pub(super) fn record_repair(
         &mut self,
         kind: RepairKind,
@@ -511,7 +515,8 @@ impl<'t> JsonParser<'t> {
         Err(JsonParseError { pointer: String::new(), span, kind })
     }
 
-    /// The same for what the end of the text cut off.
+    /// Records a repair of text that was cut off at the end, or returns an error if the level does
+    /// not allow its class.
     pub(super) fn record_repair_at_end(
         &mut self,
         kind: RepairKind,

@@ -1,4 +1,4 @@
-//! Reads JSON text once, from left to right, and tells everything it noticed.
+//! Single-pass JSON parser that reports every repair and every data loss.
 
 mod json_parser;
 mod span_locator;

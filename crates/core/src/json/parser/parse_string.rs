@@ -1,9 +1,9 @@
-//! Strings: escapes decoded, everything odd either mended and recorded or refused.
+//! String parsing: decodes escapes, and repairs or refuses malformed strings.
 
 use super::json_parser::{JsonDataLossKind, JsonParseError, JsonParser};
 use crate::json::{Repair, RepairKind, RepairLevel, TextSpan};
 
-/// What a string is for; only guessing asks.
+/// Whether a string is a key or a value; only guesses depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JsonStringRole {
     Key,
@@ -11,14 +11,15 @@ pub(super) enum JsonStringRole {
 }
 
 impl JsonParser<'_> {
-    /// A string in double quotes.
+    /// Parses a string in double quotes.
     pub(super) fn parse_string(
         &mut self,
         quote: u8,
         place: JsonStringRole,
     ) -> Result<String, JsonParseError> {
         let start = self.position + 1;
-        // Most strings hold no escape and no surprise: one slice.
+        // Fast path: most strings contain no escape and no control character, and are a single
+        // slice.
         let end = start + count_plain_bytes(&self.bytes[start..], quote);
         if self.level < RepairLevel::Guess && self.bytes.get(end) == Some(&quote) {
             self.position = end + 1;
@@ -27,7 +28,7 @@ impl JsonParser<'_> {
         self.parse_string_slow(place, &['"'])
     }
 
-    /// A string in quotes that JSON does not know.
+    /// Parses a string in quotes that JSON does not allow, and records the repair `kind`.
     pub(super) fn parse_quoted(
         &mut self,
         kind: RepairKind,
@@ -44,7 +45,7 @@ impl JsonParser<'_> {
         Ok(text)
     }
 
-    /// Character by character.
+    /// Parses a string character by character, until one of the `close` quotes.
     fn parse_string_slow(
         &mut self,
         place: JsonStringRole,
@@ -96,10 +97,10 @@ impl JsonParser<'_> {
         }
     }
 
-    /// A raw line break is certain, unless it parts a line that ends with a comma from one with
-    /// text: `"a,\n b"` may have been two strings.
+    /// Classifies a raw line break. It certainly belongs to the string, unless it separates a line
+    /// that ends with a comma from a line with text: `"a,\n b"` may have been two strings.
     fn classify_newline(&self, character: char, text: &str) -> RepairKind {
-        // Only what stands between two line breaks is looked at, so a text is gone through once.
+        // Only the text between two line breaks is examined, so the whole text is scanned once.
         if character != '\n' {
             return RepairKind::RawNewline;
         }
@@ -112,8 +113,9 @@ impl JsonParser<'_> {
         }
     }
 
-    /// The text ended inside the string. A key of which only the beginning is there is nobody's to
-    /// complete, a fence is not the string's, and brackets at the very end close what is open.
+    /// Handles a string that the end of the text cut off. The parser does not complete a partial
+    /// key and does not include a code fence in a string; brackets at the very end close the open
+    /// containers.
     fn repair_unterminated(
         &mut self,
         start: usize,
@@ -134,7 +136,7 @@ impl JsonParser<'_> {
             self.record_repair_at_end(RepairKind::UnterminatedString, expected)?;
             return Ok(text);
         }
-        // With an escape in it, the text is longer than what it says.
+        // If the string contains an escape, its source text is longer than the decoded text.
         let Some(kept_text) = text.strip_suffix(closers) else {
             return Err(self.end_of_text_error(expected));
         };
@@ -165,14 +167,14 @@ impl JsonParser<'_> {
             'r' => '\r',
             't' => '\t',
             'u' => return self.parse_unicode_escape(at, text),
-            // Inside foreign quotes, the quote itself may be escaped.
+            // Inside non-JSON quotes, the quote itself may be escaped.
             other if close.contains(&other) => other,
             other => {
                 let end = self.position;
                 self.position = at;
                 self.record_repair(RepairKind::InvalidEscape, at, end, "an escape JSON knows")?;
                 self.position = end;
-                // JavaScript and Python escape this one, too; of others nobody knows.
+                // JavaScript and Python also escape `'`; any other backslash is kept.
                 if other != '\'' {
                     text.push('\\');
                 }
@@ -183,7 +185,7 @@ impl JsonParser<'_> {
         Ok(())
     }
 
-    /// `\uXXXX`, and the second half where the first asks for one.
+    /// Parses `\uXXXX`, and the second half of a surrogate pair if the first half requires one.
     fn parse_unicode_escape(&mut self, at: usize, text: &mut String) -> Result<(), JsonParseError> {
         let first = self.parse_hex()?;
         let character = match first {
@@ -194,7 +196,7 @@ impl JsonParser<'_> {
                 if (0xDC00..=0xDFFF).contains(&second) {
                     char::from_u32(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
                 } else {
-                    // The second escape stands for itself.
+                    // The second escape is not a low surrogate; parse it separately.
                     self.position = back;
                     None
                 }
@@ -224,12 +226,13 @@ impl JsonParser<'_> {
         Ok(code)
     }
 
-    /// Guess: a quote that is followed by more text rather than by what ends a string.
+    /// Guess: returns whether the quote is part of the string, because more text follows it instead
+    /// of a token that can follow a string.
     fn is_inner_quote(&self, place: JsonStringRole) -> bool {
         let rest = self.text[self.position..].trim_start();
         match rest.chars().next() {
             None | Some(',' | ':' | '}' | ']' | '"' | '/') => false,
-            // Two members with no comma between them stand on lines of their own.
+            // Two members without a comma between them are on separate lines.
             Some(_) if place == JsonStringRole::Value => {
                 !self.text[self.position..self.bytes.len() - rest.len()].contains('\n')
             }
@@ -237,7 +240,8 @@ impl JsonParser<'_> {
         }
     }
 
-    /// Guess: a value that ends right before a colon has swallowed the next key; give it back.
+    /// Guess: if a colon follows the value, the value has swallowed the next key; give the key
+    /// back.
     fn trim_swallowed_key(&mut self, opening: usize, text: String) -> String {
         if self.level < RepairLevel::Guess
             || !self.text[self.position..].trim_start().starts_with(':')
@@ -251,7 +255,7 @@ impl JsonParser<'_> {
         }
         let kept = raw[..comma].to_owned();
         let cut = opening + 1 + comma;
-        // They stand in the order of the text.
+        // Repairs are in text order, so those inside this string are the last ones.
         while self.repairs.last().is_some_and(|repair| repair.span.start >= opening) {
             self.repairs.pop();
         }
@@ -262,8 +266,9 @@ impl JsonParser<'_> {
     }
 }
 
-/// How many bytes from here on are neither the quote nor a backslash nor a control character. Eight
-/// are looked at together: in each word, the lowest byte that is one of them has its high bit set.
+/// Returns the number of leading bytes that are neither the quote nor a backslash nor a control
+/// character. It examines eight bytes at a time: in each word, the lowest byte that matches has its
+/// high bit set.
 fn count_plain_bytes(bytes: &[u8], quote: u8) -> usize {
     const LOW: u64 = u64::from_le_bytes([0x01; 8]);
     const HIGH: u64 = u64::from_le_bytes([0x80; 8]);

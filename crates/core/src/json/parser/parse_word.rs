@@ -1,4 +1,4 @@
-//! Words: JSON's own three, Python's, and whatever else stands where a value or a key should.
+//! Word parsing: the literals of JSON and Python, unquoted keys, and unquoted values.
 
 use serde_json::Value;
 
@@ -6,7 +6,8 @@ use super::json_parser::{JsonParseError, JsonParser};
 use super::parse_string::JsonStringRole;
 use crate::json::{RepairKind, RepairLevel};
 
-/// Words that were meant as a value and are none of JSON's: never text, whatever is guessed.
+/// Words that stand for a value in other languages. They are never read as text, even at the guess
+/// level.
 const NON_JSON_WORDS: [&str; 8] =
     ["undefined", "NaN", "Infinity", "nil", "void", "TRUE", "FALSE", "NULL"];
 
@@ -20,7 +21,7 @@ const LITERAL_WORDS: [(&str, Option<bool>, bool); 6] = [
 ];
 
 impl JsonParser<'_> {
-    /// A value that begins with none of `{ [ " - 0..9`.
+    /// Parses a value that does not start with any of `{ [ " - 0..9`.
     pub(super) fn parse_word(&mut self) -> Result<Value, JsonParseError> {
         let start = self.position;
         let word = self.peek_identifier();
@@ -45,7 +46,7 @@ impl JsonParser<'_> {
         if NON_JSON_WORDS.contains(&word) {
             return Err(self.unexpected_error("a value", Some(RepairKind::MissingQuote)));
         }
-        // `tru` at the end of the text may have been about to become `true`.
+        // `tru` at the end of the text may be the start of `true`.
         let cut = start + word.len() == self.bytes.len() && !word.is_empty();
         if cut && LITERAL_WORDS.iter().any(|(name, ..)| name.starts_with(word)) {
             return Err(self.end_of_text_error("a value"));
@@ -57,7 +58,7 @@ impl JsonParser<'_> {
         Err(self.unexpected_error("a value", repair))
     }
 
-    /// A key, in whatever quotes.
+    /// Parses a key in any quotes, or without quotes.
     pub(super) fn parse_key(&mut self) -> Result<String, JsonParseError> {
         if self.peek() == Some(b'"') {
             return self.parse_string(b'"', JsonStringRole::Key);
@@ -71,7 +72,7 @@ impl JsonParser<'_> {
             return Err(self.unexpected_error("a key in double quotes", None));
         }
         let end = start + word.len();
-        // `name": 1` lost its opening quote, `name: 1` never had any.
+        // `name": 1` lost its opening quote; `name: 1` never had quotes.
         if self.bytes.get(end) == Some(&b'"') {
             self.record_repair(RepairKind::MissingQuote, start, start, "a key in double quotes")?;
             self.position = end + 1;
@@ -82,7 +83,8 @@ impl JsonParser<'_> {
         Ok(word)
     }
 
-    /// Letters, digits, `_`, `$` and `-` from here on; empty where none stands.
+    /// Returns the letters, digits, `_`, `$` and `-` from the current position; empty if there are
+    /// none.
     fn peek_identifier(&self) -> &str {
         let rest = &self.text[self.position..];
         let begins = |c: char| c.is_alphabetic() || c == '_' || c == '$';
@@ -95,8 +97,8 @@ impl JsonParser<'_> {
         &rest[..end]
     }
 
-    /// White space that JSON does not know, and marks of no width: passed over, and told once for
-    /// a run of them. False where none stands here.
+    /// Skips white space that JSON does not allow and zero-width characters, and records one repair
+    /// for the whole run. Returns `false` if there is none here.
     pub(super) fn skip_unicode_space(&mut self) -> Result<bool, JsonParseError> {
         if !self.level.allows(RepairKind::UnicodeSpace.class()) {
             return Ok(false);
@@ -117,7 +119,7 @@ impl JsonParser<'_> {
         Ok(length > 0)
     }
 
-    /// A quote other than JSON's: the mend that takes it, and what closes it.
+    /// Returns the repair and the closing quotes for an opening quote that JSON does not allow.
     fn peek_non_json_quote(&self, place: JsonStringRole) -> Option<NonJsonQuote> {
         let opening = self.text[self.position..].chars().next()?;
         let (close, single): (&'static [char], bool) = match opening {
@@ -136,7 +138,8 @@ impl JsonParser<'_> {
         Some(NonJsonQuote { kind, close })
     }
 
-    /// Guess: a value without its opening quote runs to the next comma, bracket or line break.
+    /// Guess: parses a value without its opening quote, up to the next comma, bracket or line
+    /// break.
     fn parse_bare_text(&mut self) -> Result<String, JsonParseError> {
         let start = self.position;
         let rest = &self.text[start..];
@@ -150,14 +153,15 @@ impl JsonParser<'_> {
     }
 }
 
-/// A quote that JSON does not know.
+/// Quote that JSON does not allow, with the repair that accepts it and its closing quotes.
 struct NonJsonQuote {
     kind: RepairKind,
     close: &'static [char],
 }
 
-/// Whether a string in typographic quotes can only end in one place: the first quote of any kind is
-/// a closing one, no escape stands before it, and what a string is followed by stands behind it.
+/// Returns whether a string in typographic quotes has only one possible end: the first quote of any
+/// kind is a closing quote, no escape precedes it, and a token that can follow a string comes after
+/// it.
 fn has_certain_end(inside: &str, close: &[char], single: bool, place: JsonStringRole) -> bool {
     let ends = |c: char| {
         let quote =
@@ -171,7 +175,7 @@ fn has_certain_end(inside: &str, close: &[char], single: bool, place: JsonString
     close.contains(&character) && behind.starts_with(expected)
 }
 
-/// White space of Unicode's beyond ASCII's, and marks of no width.
+/// Returns whether a character is Unicode white space outside ASCII, or a zero-width character.
 fn is_unicode_space(character: char) -> bool {
     !character.is_ascii()
         && (character.is_whitespace()

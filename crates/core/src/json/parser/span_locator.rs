@@ -1,18 +1,18 @@
-//! Finds where wanted pointers stand in a text while it is read.
+//! Finds the spans of requested pointers while the text is parsed.
 //!
-//! A tree of the wanted pointers is walked beside the value, so that nothing is kept for members
-//! that nobody asked about.
+//! The locator walks a tree of the requested pointers in parallel to the value, so that it stores
+//! nothing for other members.
 
 use std::collections::BTreeMap;
 
 use crate::json::TextSpan;
 use crate::json::pointer_text::{self, JsonPointerSegment};
 
-/// The wanted pointers as a tree, and where the reader is in it.
+/// Requested pointers as a tree, and the parser's current position in it.
 #[derive(Debug)]
 pub(super) struct JsonSpanLocator {
     nodes: Vec<JsonLocatorNode>,
-    /// The node of what is being read; `Empty` where nobody asked.
+    /// Tree node of the value being parsed; `None` if no pointer leads there.
     current: Option<usize>,
 }
 
@@ -45,7 +45,8 @@ impl JsonSpanLocator {
         locator
     }
 
-    /// Steps into a member; gives what [`JsonSpanLocator::leave_member`] needs to step out again.
+    /// Enters a member. Returns the state that [`JsonSpanLocator::leave_member`] needs to leave it
+    /// again.
     pub(super) fn enter_member(&mut self, segment: JsonPointerSegment<'_>) -> Option<usize> {
         let outer = self.current;
         self.current = outer.and_then(|at| {
@@ -62,19 +63,19 @@ impl JsonSpanLocator {
         outer
     }
 
-    /// Steps out of a member.
+    /// Leaves a member and restores the state from [`JsonSpanLocator::enter_member`].
     pub(super) fn leave_member(&mut self, outer: Option<usize>) {
         self.current = outer;
     }
 
-    /// Notes where the value that was just read stands.
+    /// Records the span of the value that was just parsed.
     pub(super) fn record_span(&mut self, span: TextSpan) {
         if let Some(at) = self.current {
             self.nodes[at].span = Some(span);
         }
     }
 
-    /// Where a wanted pointer stands, or the nearest thing around it.
+    /// Returns the span of a requested pointer, or of its nearest ancestor with a known span.
     pub(super) fn find_span(&self, pointer: &str) -> Option<TextSpan> {
         let mut at = 0;
         let mut nearest = self.nodes[at].span;

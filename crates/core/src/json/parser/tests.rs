@@ -1,10 +1,10 @@
-//! What the reader takes, what it mends at which level, and where it stops.
+//! What the parser accepts, which repairs it makes at each level, and where it stops.
 
 use super::{JsonDataLossKind, JsonParseErrorKind, locate_pointers, parse_json, parse_json_spans};
 use crate::json::{RepairLevel, TextSpan};
 use crate::limits::{MAX_DATA_LOSSES, MAX_DEPTH, MAX_KEY_BYTES, MAX_REPAIRS};
 
-/// `value | repairs | flaws`, or where it stopped and why.
+/// Formats the result as `value | repairs | data losses`, or the position and kind of the error.
 fn show(text: &str, level: RepairLevel) -> String {
     match parse_json(text, level) {
         Ok(reading) => {
@@ -207,7 +207,7 @@ fn keys_and_pointers_are_bounded() {
     let key = |bytes: usize| format!("\"{}\"", "k".repeat(bytes));
     assert!(parse_json(&format!("{{{}: 1}}", key(MAX_KEY_BYTES)), Bare).is_ok());
     check(Bare, &format!("{{{}: 1}}", key(MAX_KEY_BYTES + 1)), "pointer too long@1");
-    // Four keys of 1,000 bytes fit, five do not; the way back out of a member gives its room back.
+    // Four keys of 1,000 bytes fit, five do not; leaving a member frees its bytes again.
     let nested = |levels: usize| {
         let key = key(1_000);
         format!("{}1{}", format!("{{{key}: ").repeat(levels), "}".repeat(levels))

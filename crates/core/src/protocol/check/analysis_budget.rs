@@ -1,5 +1,5 @@
-//! The steps that the analyses of one `check` may take together. Beyond them an analysis stays
-//! undecided, which is no finding; that it stopped is one.
+//! Limits the number of steps that the analyses of one `check` may take together. An analysis that
+//! runs out of steps stays undecided and reports nothing; that it stopped early is reported.
 
 use std::cell::Cell;
 
@@ -8,7 +8,7 @@ use crate::limits::MAX_CHECK_STEPS;
 use crate::protocol::Protocol;
 use crate::source::Diagnostic;
 
-/// What is left of the steps of one kind of work.
+/// The remaining steps of one kind of analysis.
 #[derive(Debug)]
 pub(super) struct AnalysisBudget {
     steps_left: Cell<usize>,
@@ -16,12 +16,12 @@ pub(super) struct AnalysisBudget {
 }
 
 impl AnalysisBudget {
-    /// With this many steps.
+    /// Creates a budget of this many steps.
     pub(super) fn new(steps: usize) -> Self {
         Self { steps_left: Cell::new(steps), is_spent: Cell::new(false) }
     }
 
-    /// Pays for some steps; whether they were left.
+    /// Spends some steps and returns whether they were available.
     pub(super) fn spend(&self, steps: usize) -> bool {
         match self.steps_left.get().checked_sub(steps) {
             Some(left) => {
@@ -36,38 +36,38 @@ impl AnalysisBudget {
         }
     }
 
-    /// Whether something was asked for that was not left.
+    /// Whether more steps were requested than were available.
     pub(super) fn is_spent(&self) -> bool {
         self.is_spent.get()
     }
 }
 
-/// The steps of every kind of work that grows with more than the size of the files.
+/// The budgets of every analysis whose cost grows faster than the size of the files.
 #[derive(Debug)]
 pub(super) struct AnalysisBudgets {
-    /// Questions to the schemas of documents and replies.
+    /// Queries to the schemas of documents and replies.
     pub(super) schemas: AnalysisBudget,
-    /// Places that are written, compared with those that are read.
+    /// Comparison of written pointers with read ones.
     pub(super) pointers: AnalysisBudget,
-    /// Ways of a run with the tickets it holds.
+    /// Search over the paths of a run with the tickets it holds.
     pub(super) tickets: AnalysisBudget,
-    /// Workflows that invoke one another.
+    /// Search for workflows that invoke one another.
     pub(super) invocations: AnalysisBudget,
-    /// Pairs of gates, and the documents that are tried on them.
+    /// Comparison of pairs of gates, and the documents they are tested with.
     pub(super) gates: AnalysisBudget,
 }
 
 impl AnalysisBudgets {
-    /// All steps there are.
+    /// Gives each analysis its maximum number of steps.
     pub(super) fn with_max_steps() -> Self {
         let new = || AnalysisBudget::new(MAX_CHECK_STEPS);
-        // Steps that copy what is held, or walk a tree, cost more than others.
+        // Steps that copy the held tickets or walk a tree cost more than others.
         let costly = || AnalysisBudget::new(MAX_CHECK_STEPS / 4);
         let (pointers, tickets) = (costly(), costly());
         Self { schemas: new(), pointers, tickets, invocations: new(), gates: new() }
     }
 
-    /// One finding for every kind of work that stopped early.
+    /// Creates one finding for every analysis that stopped early.
     pub(super) fn report_exhausted(&self, protocol: &Protocol) -> Vec<Diagnostic> {
         let works = [
             (&self.schemas, "what the contracts allow at the places that expressions name"),

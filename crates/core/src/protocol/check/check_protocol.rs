@@ -1,4 +1,4 @@
-//! The door: every analysis in turn, and the findings in the order of the files.
+//! Entry point of `check`: runs every analysis and sorts the findings by file and position.
 
 use super::analysis_budget::AnalysisBudgets;
 use super::gate_analysis::GateAnalyses;
@@ -11,7 +11,7 @@ use super::{
 use crate::protocol::Protocol;
 use crate::source::{Diagnostic, DiagnosticCollector};
 
-/// Every code that an analysis can tell.
+/// Every code that an analysis can report.
 pub const CHECK_CODES: [&str; 24] = [
     "analysis_incomplete",
     "apply_mismatch",
@@ -39,14 +39,14 @@ pub const CHECK_CODES: [&str; 24] = [
     "way_out_of_end",
 ];
 
-/// Looks for what is probably, or certainly, not meant. The same protocol gives the same findings in
-/// the same order: by file, then by place. At most [`crate::add_limits::MAX_FINDINGS`] are listed, and
-/// behind them one line for each code of which there are more.
+/// Finds what is certainly or probably a mistake in a protocol. The same protocol gives the same
+/// findings in the same order: by file, then by position. At most
+/// [`crate::limits::MAX_DIAGNOSTICS`] are listed, followed by one line for each code that has more.
 #[must_use]
 pub fn check_protocol(protocol: &Protocol) -> Vec<Diagnostic> {
     let efforts = AnalysisBudgets::with_max_steps();
     let openings = GateAnalyses::from_protocol(protocol, &efforts.schemas);
-    // A phase that several workflows include is looked at with each of them, and reported once.
+    // A phase that several workflows include is analysed with each of them and reported once.
     let mut findings = DiagnosticCollector::default();
     findings.extend(never_taken::check(protocol, &openings));
     findings.extend(reachability::check(protocol, &openings));

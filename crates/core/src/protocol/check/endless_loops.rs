@@ -1,4 +1,5 @@
-//! Loops in which nothing is done and nothing can stop: a run would go round until its budget is spent.
+//! Finds loops that have no work and cannot stop: a run would repeat them until its budget is
+//! spent.
 
 use super::gate_analysis::GateAnalyses;
 use super::standalone_workflows;
@@ -29,7 +30,7 @@ pub(super) fn check(protocol: &Protocol, openings: &GateAnalyses<'_>) -> Vec<Dia
     findings
 }
 
-/// The rings of a workflow, each by the positions of its phases, the first in the list first.
+/// Finds the loops of a workflow as positions of phases, starting with the lowest position.
 pub(super) fn find_endless_loops(
     protocol: &Protocol,
     workflow: &WorkflowDefinition,
@@ -50,7 +51,7 @@ pub(super) fn find_endless_loops(
             path.push(index);
             here = next[index];
         }
-        // Phases that only lead into a ring are no part of it.
+        // Phases that only lead into a loop are not part of it.
         let ring = here.and_then(|end| path.iter().position(|index| *index == end));
         if let Some(from) = ring {
             let mut ring = path.split_off(from);
@@ -62,7 +63,7 @@ pub(super) fn find_endless_loops(
     rings
 }
 
-/// The phase that follows at once, whatever the document says.
+/// Finds the phase that follows immediately, whatever the document contains.
 fn find_forced_successor(
     protocol: &Protocol,
     workflow: &WorkflowDefinition,

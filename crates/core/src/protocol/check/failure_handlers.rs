@@ -1,11 +1,11 @@
-//! Every outcome that a workflow says: where it sends a run, and what it writes on the way.
+//! Collects the failure handlers of a workflow: where they send a run, and what they write.
 
 use crate::protocol::{
     BudgetLimits, DocumentChange, FailureHandler, PhaseWork, Protocol, WorkflowDefinition,
     WorkflowPhase,
 };
 
-/// The outcomes of a phase: of its time, its limits and its work.
+/// Collects the failure handlers of a phase: of its time-out, its limits and its work.
 pub(super) fn collect_phase_handlers(phase: &WorkflowPhase) -> Vec<&FailureHandler> {
     let mut all: Vec<&FailureHandler> = phase.timeout.iter().map(|(_, then)| then).collect();
     all.extend(collect_budget_handlers(&phase.budget));
@@ -19,14 +19,14 @@ pub(super) fn collect_phase_handlers(phase: &WorkflowPhase) -> Vec<&FailureHandl
     all
 }
 
-/// The outcomes of limits.
+/// Collects the failure handlers of budget limits.
 pub(super) fn collect_budget_handlers(
     budget: &BudgetLimits,
 ) -> impl Iterator<Item = &FailureHandler> {
     budget.limits.values().map(|limit| &limit.then)
 }
 
-/// The changes of all outcomes that a run of a workflow can come to.
+/// Collects the changes of every failure handler that a run of a workflow can trigger.
 pub(super) fn collect_handler_changes<'p>(
     protocol: &'p Protocol,
     workflow: &'p WorkflowDefinition,

@@ -1,4 +1,4 @@
-//! Work for each item of what is never a list.
+//! Reports work that is repeated for each item of a value that is never a list.
 
 use super::analysis_budget::AnalysisBudget;
 use super::gate_analysis::possible_document_values;

@@ -1,4 +1,4 @@
-//! Whether a gate can open at all, and whether it can be closed.
+//! Determines whether a gate can ever open, and whether it can ever be closed.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,14 +15,14 @@ use crate::limits::{MAX_DIAGNOSTICS, MAX_LISTED_NAMES};
 use crate::protocol::{GateCheck, Protocol, WorkflowTransition};
 use crate::similar_name::find_similar_name;
 
-/// What is told of a gate before any document exists.
+/// What is known about a gate before any document exists.
 #[derive(Debug)]
 pub(super) enum GateAnalysis {
-    /// Open, whatever the document says.
+    /// Open for every document.
     Always,
-    /// It depends.
+    /// Open for some documents, or unknown.
     Depends,
-    /// Closed, whatever the document says.
+    /// Closed for every document.
     Never(NeverOpensReason),
 }
 
@@ -31,11 +31,11 @@ pub(super) enum GateAnalysis {
 pub(super) struct NeverOpensReason {
     pub(super) message: String,
     pub(super) hint: Option<String>,
-    /// The stretch of the expression that is to blame; none for a gate of another kind.
+    /// Range of the expression that is responsible; absent for other kinds of gates.
     pub(super) span: Option<Range<usize>>,
 }
 
-/// The gates of every workflow, by the position of the transition.
+/// The gates of every workflow, by position of the transition.
 #[derive(Debug)]
 pub(super) struct GateAnalyses<'p> {
     workflows: BTreeMap<&'p str, Vec<GateAnalysis>>,
@@ -57,7 +57,7 @@ impl<'p> GateAnalyses<'p> {
         Self { workflows: workflows.collect() }
     }
 
-    /// The gate of a transition.
+    /// The analysis of a transition's gate.
     pub(super) fn get(&self, workflow: &str, way: usize) -> &GateAnalysis {
         self.workflows
             .get(workflow)
@@ -74,7 +74,7 @@ impl<'p> GateAnalyses<'p> {
     }
 }
 
-/// What is told of one gate; `hinting` where advice is worth its price.
+/// Analyses one gate; `hinting` says whether to spend effort on a hint.
 fn analyze_gate(
     way: &WorkflowTransition,
     document: Option<SchemaPathView<'_>>,
@@ -90,7 +90,7 @@ fn analyze_gate(
     }
 }
 
-/// What is known of a path of `state`; of other roots nothing is.
+/// The possible values at a path of `state`; for other roots, any value.
 pub(super) fn possible_document_values(
     document: Option<SchemaPathView<'_>>,
     slot: usize,
@@ -138,7 +138,7 @@ fn analyze_expression(
 
 fn explain_never_holds(expr: &Expr, never: &UnsatisfiableComparison) -> NeverOpensReason {
     let text = |span: &Range<usize>| &expr.source()[span.clone()];
-    // Of a path and a literal, the path is what the author does not know.
+    // Between a path and a literal, the path is what the author needs to learn about.
     let (span, may) = match (never.left.is_single(), never.right.is_single()) {
         (true, false) => (&never.right_span, &never.right),
         _ => (&never.left_span, &never.left),
@@ -161,7 +161,7 @@ fn explain_not_boolean(expr: &Expr, may: &AbstractValue) -> NeverOpensReason {
     NeverOpensReason { message, hint: Some("compare the value with something".to_owned()), span }
 }
 
-/// A path the contract of the document forbids.
+/// Finds a read of a path that the contract of the document forbids.
 fn find_forbidden_read(
     expr: &Expr,
     document: Option<SchemaPathView<'_>>,
@@ -182,7 +182,7 @@ fn find_forbidden_read(
     })
 }
 
-/// The name that was probably meant, or those there are.
+/// Suggests a similar name, or lists the known ones.
 pub(super) fn suggest_names(name: &str, names: &[&str]) -> Option<String> {
     const SHOWN: usize = MAX_LISTED_NAMES;
     if let Some(near) = find_similar_name(name, names.iter().copied()) {
@@ -205,7 +205,7 @@ fn analyze_status(
     let Some(document) = document else { return GateAnalysis::Depends };
     let steps: Vec<ReadStep> =
         json::split_pointer(pointer).map(|name| ReadStep::Field(name.into_owned())).collect();
-    // A segment that is a number may be a place in a list.
+    // A numeric segment may be a list index.
     if steps
         .iter()
         .any(|step| matches!(step, ReadStep::Field(name) if name.parse::<usize>().is_ok()))
@@ -243,7 +243,7 @@ fn analyze_status(
     })
 }
 
-/// Whether a value of the set may read as this text.
+/// Whether a value of the set may have this text form.
 fn may_read_as(may: &AbstractValue, text: &str) -> bool {
     let texts = match &may.strings {
         StringSet::Empty => false,

@@ -1,4 +1,5 @@
-//! Paths that runs cannot reach: a gate on one never opens, an effect on one always fails.
+//! Finds paths that runs cannot reach: a gate on one never opens, and an effect on one always
+//! fails.
 
 use super::standalone_workflows;
 use crate::protocol::{
@@ -69,7 +70,7 @@ fn collect_effect_paths<'p>(
     }
 }
 
-/// A finding where a path is hidden as far as its text tells; what is filled in counts as a plain name.
+/// Reports a path that is hidden as far as its text shows; a placeholder counts as a plain name.
 fn check_path_access(
     text: &str,
     origin: &FileOrigin,

@@ -1,4 +1,4 @@
-//! Expressions that name what JavaScript finds on every object: here only an own key counts.
+//! Finds expressions that use names which JavaScript objects inherit; here only own keys count.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) fn check(protocol: &Protocol, findings: &mut DiagnosticCollector) {
     check_contract_rules(protocol, findings);
 }
 
-/// The rules of the contracts in the folder.
+/// Checks the rules of the contracts in the folder.
 fn check_contract_rules(protocol: &Protocol, findings: &mut DiagnosticCollector) {
     for (path, text) in protocol.bundle.files_in_folder("contracts") {
         let Ok(tree) = ParsedSourceFile::parse(SourceFile::new(path, text)) else { continue };

@@ -1,4 +1,4 @@
-//! Workflows that invoke one another in a ring.
+//! Finds workflows that invoke one another in a cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,7 +72,7 @@ fn report_cycle(phase: &WorkflowPhase, ring: &[&str], avoidable: bool) -> Diagno
 
 /// Which workflows invoke which.
 struct InvocationGraph<'p> {
-    /// In the order of the phases, each once.
+    /// Invoked workflows in the order of the phases, each once.
     callees: BTreeMap<&'p str, Vec<&'p str>>,
 }
 
@@ -86,8 +86,8 @@ impl<'p> InvocationGraph<'p> {
         Self { callees: protocol.workflows.values().map(called).collect() }
     }
 
-    /// The workflows from which a ring of invocations can be reached and that a ring reaches: what is
-    /// left when those are taken away, again and again, that invoke none or are invoked by none.
+    /// Finds the workflows that can reach a cycle of invocations and are reached by one. It
+    /// repeatedly removes the workflows that invoke none or that none invokes.
     fn find_cyclic_workflows(&self) -> BTreeSet<&'p str> {
         let mut before: BTreeMap<&str, Vec<&'p str>> = BTreeMap::new();
         for (id, called) in &self.callees {
@@ -117,7 +117,7 @@ impl<'p> InvocationGraph<'p> {
         left
     }
 
-    /// The shortest ring of invocations that begins and ends with a workflow.
+    /// Finds the shortest cycle of invocations that starts and ends with a workflow.
     fn find_cycle(&self, start: &'p str, effort: &AnalysisBudget) -> Option<Vec<&'p str>> {
         let mut came_from: BTreeMap<&str, &str> = BTreeMap::new();
         let mut open = std::collections::VecDeque::from([start]);
@@ -145,7 +145,7 @@ impl<'p> InvocationGraph<'p> {
     }
 }
 
-/// Whether a run of a workflow can end without invoking another of the ring.
+/// Whether a run of a workflow can end without invoking another one of the cycle.
 fn can_end_without(
     protocol: &Protocol,
     workflow: &WorkflowDefinition,

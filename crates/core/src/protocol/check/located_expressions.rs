@@ -1,4 +1,4 @@
-//! Every expression of a workflow with its place in the files and what its names stand for.
+//! Collects every expression of a workflow with its location and the meaning of its names.
 
 use std::ops::Range;
 
@@ -16,27 +16,27 @@ use crate::source::Diagnostic;
 
 /// The slot of `state` in every expression of a protocol.
 pub(super) const STATE_SLOT: usize = 0;
-/// The slot of `reply`.
+/// The slot of `reply` in expressions of changes.
 pub(super) const REPLY_SLOT: usize = 2;
 
-/// One expression.
+/// An expression with its location.
 #[derive(Debug)]
 pub(super) struct LocatedExpression<'p> {
     pub(super) expr: &'p Expr,
-    /// The member of the file that holds it.
+    /// The value in the file that contains the expression.
     pub(super) origin: FileOrigin,
-    /// The whole text of that member, of which the expression may be a part.
+    /// The whole text of that value, which may contain more than the expression.
     text: &'p str,
-    /// Where in the text it begins.
+    /// Byte offset of the expression in the text.
     offset: usize,
-    /// What `reply` must satisfy, where that is known.
+    /// The schema of `reply`, if it is known.
     pub(super) reply: Option<&'p Value>,
-    /// The transition whose gate, or change, it is.
+    /// Position of the transition whose gate or change contains the expression.
     pub(super) transition: Option<usize>,
 }
 
 impl LocatedExpression<'_> {
-    /// A finding at a stretch of the expression.
+    /// Creates a diagnostic for a range of the expression.
     pub(super) fn diagnose_span(
         &self,
         code: &str,
@@ -48,7 +48,8 @@ impl LocatedExpression<'_> {
     }
 }
 
-/// The expressions of a workflow, in the order of its phases, then of its ways.
+/// Collects the expressions of a workflow, first those of its phases, then those of its
+/// transitions.
 pub(super) fn collect_workflow_expressions<'p>(
     protocol: &'p Protocol,
     workflow: &'p WorkflowDefinition,
@@ -76,7 +77,7 @@ pub(super) fn collect_workflow_expressions<'p>(
     all.expressions
 }
 
-/// The expressions of the index that every workflow's runs are asked with.
+/// Collects the expressions of the index that apply to the runs of every workflow.
 pub(super) fn collect_index_expressions(protocol: &Protocol) -> Vec<LocatedExpression<'_>> {
     let Some(index) = parse_index_file(protocol) else { return Vec::new() };
     let mut all = ExpressionCollector { protocol, expressions: Vec::new() };
@@ -87,12 +88,12 @@ pub(super) fn collect_index_expressions(protocol: &Protocol) -> Vec<LocatedExpre
     all.expressions
 }
 
-/// Where the question of a gate stands: the gate itself when it is a text.
+/// The location of a gate's expression: the gate itself if it is a text.
 pub(super) fn gate_origin(way: &FileOrigin) -> FileOrigin {
     way.child("gate").child("check")
 }
 
-/// What an accepted value of a phase's work must satisfy.
+/// The schema that an accepted value of a phase's work satisfies.
 pub(super) fn reply_schema(work: &PhaseWork) -> Option<&Value> {
     match work {
         PhaseWork::Agent(work) => Some(work.contract.schema.source()),
@@ -101,7 +102,7 @@ pub(super) fn reply_schema(work: &PhaseWork) -> Option<&Value> {
     }
 }
 
-/// The changes of a phase with what `reply` must satisfy in each.
+/// Collects the changes of a phase, each with the schema of its `reply`.
 pub(super) fn collect_phase_changes<'p>(
     protocol: &'p Protocol,
     phase: &'p WorkflowPhase,
@@ -125,7 +126,7 @@ pub(super) fn collect_phase_changes<'p>(
     }
 }
 
-/// The schema of the document of a workflow's runs, where it has one.
+/// The schema of the document of a workflow's runs, if there is one.
 pub(super) fn document_schema<'p>(
     protocol: &'p Protocol,
     workflow: &'p WorkflowDefinition,
@@ -133,7 +134,8 @@ pub(super) fn document_schema<'p>(
     protocol.document_for(workflow).contract.as_ref().map(|contract| contract.schema.source())
 }
 
-/// Every change of a workflow, of its phases, of its ways and of what follows, with what `reply` must satisfy in each.
+/// Collects every change of a workflow (of its input, phases, transitions and failure handlers),
+/// each with the schema of its `reply`.
 pub(super) fn collect_workflow_changes<'p>(
     protocol: &'p Protocol,
     workflow: &'p WorkflowDefinition,
@@ -146,7 +148,7 @@ pub(super) fn collect_workflow_changes<'p>(
     input_changes(workflow).chain(phases).chain(authored)
 }
 
-/// The changes that an input makes, with what it must satisfy.
+/// Collects the changes that an input makes, with the schema of the input.
 pub(super) fn input_changes(
     workflow: &WorkflowDefinition,
 ) -> impl Iterator<Item = (&DocumentChange, Option<&Value>)> {
@@ -155,7 +157,7 @@ pub(super) fn input_changes(
     })
 }
 
-/// The word, the place and the value of a change.
+/// Splits a change into its keyword, its pointer and its value.
 pub(super) fn split_operation(verb: &ChangeOperation) -> (&'static str, &str, Option<&Expr>) {
     match verb {
         ChangeOperation::Patch { from, .. } => ("patch", from, None),

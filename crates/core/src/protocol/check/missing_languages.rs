@@ -1,6 +1,6 @@
-//! Texts that lack a language which others of the protocol have.
+//! Finds texts that lack a language which other texts of the protocol have.
 //!
-//! A plain text is meant for every language, and lacks none.
+//! A plain text applies to every language, so it lacks none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,14 +31,14 @@ pub(super) fn check(protocol: &Protocol, findings: &mut DiagnosticCollector) {
     texts.report_missing(findings);
 }
 
-/// Where a text stands.
+/// The location of a text.
 enum TextLocation {
     Node(FileOrigin),
-    /// A rule, which is a file of its own.
+    /// A rule, which has its own file: path and text.
     File(String, String),
 }
 
-/// Every text that has languages, with them and its place.
+/// Every text that has languages, with those languages and its location.
 #[derive(Default)]
 struct LocalizedTexts {
     all: Vec<(BTreeSet<String>, TextLocation)>,
@@ -51,7 +51,8 @@ impl LocalizedTexts {
 
     fn add_text<T>(&mut self, text: &Localized<T>, place: TextLocation) {
         if text.has_languages() {
-            // What stands under no language beside others is what an English reader gets.
+            // A version without a language tag beside others is the one that an English reader
+            // gets.
             let named =
                 |language: &str| if language.is_empty() { "en" } else { language }.to_owned();
             let languages = text.versions().map(|(language, _)| named(language)).collect();

@@ -1,6 +1,8 @@
-//! Phases that a run could come to without the ticket they need, and tickets that nothing gives.
+//! Finds phases that a run could reach without the ticket they need, and tickets that nothing
+//! issues.
 //!
-//! Every way a run may take is followed with the tickets it would hold, whatever the gates say.
+//! The analysis follows every path that a run may take with the tickets it would hold, whatever the
+//! conditions of the gates.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -43,14 +45,14 @@ pub(super) fn check(
     }
 }
 
-/// Everything that some phase or way of a workflow gives.
+/// Collects every ticket that a phase or transition of a workflow issues.
 fn collect_issued_tickets(workflow: &WorkflowDefinition) -> BTreeSet<&str> {
     let phases = workflow.phases.iter().flat_map(|phase| &phase.gives);
     let ways = workflow.transitions.iter().flat_map(|way| &way.gives);
     phases.chain(ways).map(String::as_str).collect()
 }
 
-/// Tells the tickets that nothing gives, and names them.
+/// Reports the tickets that nothing issues, and returns them.
 fn report_unknown_tickets<'w>(
     workflow: &'w WorkflowDefinition,
     findings: &mut DiagnosticCollector,
@@ -87,30 +89,30 @@ fn locate_need(phase: &WorkflowPhase, index: usize) -> crate::protocol::FileOrig
     if listed { needs.child(&index.to_string()) } else { needs }
 }
 
-/// The ways of one workflow.
+/// The search over the paths of one workflow.
 struct TicketSearch<'w> {
     workflow: &'w WorkflowDefinition,
     gate_analyses: &'w GateAnalyses<'w>,
     phases_by_ticket: PhasesByTicket<'w>,
-    /// The phases that a spent budget of the protocol sends a run to.
+    /// Positions of the phases that a spent budget of the protocol sends a run to.
     budget_targets: BTreeSet<usize>,
     budget: &'w AnalysisBudget,
 }
 
-/// The tickets a run holds.
+/// The tickets that a run holds.
 type HeldTickets<'w> = BTreeSet<&'w str>;
 
-/// A run that stands in a phase with these tickets, and how it came there.
+/// A run in a phase with certain tickets, and how it got there.
 #[derive(Debug)]
 struct TicketSearchNode<'w> {
     phase: usize,
     held: HeldTickets<'w>,
-    /// The standing before; none for the first.
+    /// Position of the previous node; `None` for the first.
     previous: Option<usize>,
 }
 
 impl<'w> TicketSearch<'w> {
-    /// One finding for each phase and ticket, with the shortest way on which it is missing.
+    /// Reports each phase and missing ticket once, with the shortest path on which it is missing.
     fn report_missing_tickets(&self, unknown: &BTreeSet<&str>, findings: &mut DiagnosticCollector) {
         let mut told: BTreeSet<(usize, &str)> = BTreeSet::new();
         let mut seen: BTreeSet<(usize, HeldTickets<'w>)> = BTreeSet::new();
@@ -141,7 +143,7 @@ impl<'w> TicketSearch<'w> {
                     });
                 }
             }
-            // Beyond a phase everything it needs is held: no run gets there without.
+            // After a phase, everything it needs is held: no run gets past it otherwise.
             held.extend(phase.needs.iter().map(String::as_str));
             if !seen.insert((index, held.clone())) {
                 continue;
@@ -153,7 +155,7 @@ impl<'w> TicketSearch<'w> {
         }
     }
 
-    /// Where a run can go from here, and with which tickets; `Empty` where the effort does not last.
+    /// Lists the phases that a run can enter next, with its tickets; `None` if the budget is spent.
     fn list_successors(
         &self,
         standing: &TicketSearchNode<'w>,
@@ -166,7 +168,7 @@ impl<'w> TicketSearch<'w> {
         let pays = |more: usize| self.budget.spend(1 + standing.held.len() + more).then_some(());
         let mut worked = standing.held.clone();
         worked.extend(phase.gives.iter().map(String::as_str));
-        // Who goes on without the work goes on without what it gives.
+        // Continuing without the work means continuing without the tickets it issues.
         let goes_on = failure_handlers::collect_phase_handlers(phase)
             .iter()
             .any(|one| one.then == FailurePolicy::GoOn);
@@ -180,7 +182,7 @@ impl<'w> TicketSearch<'w> {
                 let mut held = left.clone();
                 held.extend(way.gives.iter().map(String::as_str));
                 next.extend(self.workflow.phase_position(&way.to).map(|to| (to, held)));
-                // A phase that may not be entered so often sends whoever comes on to another.
+                // A phase that was entered too often sends the run to another phase.
                 let full = self.workflow.find_phase(&way.to).and_then(loop_limit_target);
                 let full = full.and_then(|to| self.workflow.phase_position(to));
                 next.extend(full.map(|to| (to, left.clone())));
@@ -200,7 +202,8 @@ impl<'w> TicketSearch<'w> {
         Some(next)
     }
 
-    /// The phases on the way to one, itself last; the middle of a long way is left out.
+    /// Lists the phases on the path to a phase, ending with it; the middle of a long path is
+    /// omitted.
     fn trace_path(
         &self,
         standings: &[TicketSearchNode<'_>],
@@ -248,7 +251,7 @@ impl<'w> TicketSearch<'w> {
     }
 }
 
-/// The phase that follows where another was entered too often.
+/// The phase that follows when a phase was entered too often.
 fn loop_limit_target(phase: &WorkflowPhase) -> Option<&str> {
     phase.budget.limits.get(BuiltinBudget::Loops.as_str())?.then.target_phase()
 }

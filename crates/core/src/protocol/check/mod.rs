@@ -1,7 +1,7 @@
-//! Analysis before anything runs: what a protocol that loads may still have got wrong.
+//! Static analysis: finds mistakes in a protocol that loads, before anything runs.
 //!
-//! Pure, and careful: an error is told only where it is certain. Nothing here changes a protocol or
-//! decides what a run does.
+//! The analysis is pure and conservative: it reports an error only when it is certain. It neither
+//! changes a protocol nor affects what a run does.
 
 mod check_protocol;
 mod wording;

@@ -1,4 +1,5 @@
-//! Gates that never open, and ways that are never reached because one before them is always open.
+//! Finds gates that never open, and transitions that are never reached because an earlier one is
+//! always open.
 
 use std::collections::BTreeSet;
 
@@ -44,14 +45,14 @@ fn check_never_open(
     }
 }
 
-/// The ways of a phase behind one that is always open, and that one.
+/// Finds the first transition of a phase that is always open, and the transitions behind it.
 fn find_shadowed<'w>(
     protocol: &Protocol,
     workflow: &'w WorkflowDefinition,
     phase: &WorkflowPhase,
     openings: &GateAnalyses<'_>,
 ) -> Option<(&'w WorkflowTransition, Vec<(usize, &'w WorkflowTransition)>)> {
-    // A program that runs before the move may choose another way.
+    // A program that runs before the phase is left may choose another phase.
     let hook = phase.on_exit.as_ref().and_then(|id| protocol.hooks.get(id));
     if phase.terminal || matches!(hook, Some(HookDefinition::Program { .. })) {
         return None;
@@ -62,7 +63,8 @@ fn find_shadowed<'w>(
     Some((ways[first].1, behind))
 }
 
-/// The ways that no run takes: gates that never open, ways behind open ones, ways out of an end.
+/// Finds the transitions that no run takes: gates that never open, transitions behind open ones,
+/// and transitions out of a terminal phase.
 pub(super) fn find_never_taken(
     protocol: &Protocol,
     workflow: &WorkflowDefinition,

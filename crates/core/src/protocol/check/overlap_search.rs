@@ -1,7 +1,8 @@
-//! The search for a document that opens two gates at once.
+//! Searches for a document that opens two gates at once.
 //!
-//! Samples of the document's contract, changed at the places the gates read, to the values the gates
-//! compare with and their neighbours. What is found is a proof; what is not found proves nothing.
+//! It starts from samples of the document's contract and changes them at the paths that the gates
+//! read, to the values that the gates compare with and to neighbouring values. A document that is
+//! found is a proof; finding none proves nothing.
 
 use std::sync::Arc;
 
@@ -14,23 +15,24 @@ use crate::json;
 use crate::protocol::{DocumentDefinition, Protocol, WorkflowDefinition};
 use crate::reply::RuleContext;
 
-/// How often gates are asked in one protocol.
+/// Maximum number of gate evaluations in one protocol.
 const MAX_TESTS: usize = 200_000;
-/// How often gates are asked for one pair.
+/// Maximum number of gate evaluations for one pair.
 const MAX_TESTS_PER_PAIR: usize = 20_000;
-/// How many documents are begun with.
+/// Maximum number of documents to start from.
 const MAX_BASE_DOCUMENTS: usize = 24;
-/// How many documents made from one of them that open the first gate are tried on the second.
+/// Maximum number of documents per start document that open the first gate and are tested on the
+/// second.
 const MAX_DOCUMENTS_PER_BASE: usize = 3;
-/// How many values and paths of a gate are tried.
+/// Maximum number of values and of paths per gate.
 const MAX_LITERALS: usize = 200;
 const MAX_PATHS: usize = 200;
-/// A question to a document of this weight or less costs no more than the question itself.
+/// Evaluating a gate on a document up to this weight costs one step.
 const LIGHT_DOCUMENT: usize = 256;
-/// The slot of `state`; a gate knows `run` beside it.
+/// The slot of `state`; a gate also knows `run`.
 const STATE_SLOT: usize = 0;
 
-/// A gate that can be put to a document.
+/// A gate that can be evaluated on a document.
 #[derive(Debug)]
 pub(super) enum TestableGate<'p> {
     Expression(&'p Expr),
@@ -51,7 +53,7 @@ impl TestableGate<'_> {
         }
     }
 
-    /// The fields at the top of the document that it reads.
+    /// The top-level fields of the document that the gate reads.
     pub(super) fn top_level_fields(&self) -> Vec<String> {
         let first = |steps: &Vec<ReadStep>| match steps.first() {
             Some(ReadStep::Field(name)) => Some(name.clone()),
@@ -84,9 +86,9 @@ impl TestableGate<'_> {
     }
 }
 
-/// A search over the pairs of one protocol.
+/// The search over the pairs of one protocol.
 pub(super) struct OverlapSearch<'p> {
-    /// What all pairs may cost together; a large document costs more than a small one.
+    /// Steps that all pairs share; a large document costs more than a small one.
     pub(super) budget: &'p AnalysisBudget,
     document: &'p DocumentDefinition,
     bases: Option<Vec<Value>>,
@@ -98,7 +100,7 @@ impl<'p> OverlapSearch<'p> {
         Self { budget, document: &protocol.document, bases: None, tests_left: MAX_TESTS }
     }
 
-    /// Turns to the gates of runs with this document.
+    /// Switches to the gates of runs with this document definition.
     pub(super) fn set_document(&mut self, document: &'p DocumentDefinition) {
         if !std::ptr::eq(self.document, document) {
             self.document = document;
@@ -110,7 +112,7 @@ impl<'p> OverlapSearch<'p> {
         self.document.contract.as_ref()
     }
 
-    /// A document of a run in this phase that opens both.
+    /// Finds a document of a run in this phase that opens both gates.
     pub(super) fn find_common_document(
         &mut self,
         workflow: &WorkflowDefinition,
@@ -135,7 +137,8 @@ impl<'p> OverlapSearch<'p> {
         found
     }
 
-    /// Where the search begins: the first document, samples, and the edges of the contract.
+    /// Builds the start documents: the initial document, samples, and boundary values of the
+    /// contract.
     fn build_base_documents(&self) -> Vec<Value> {
         let mut bases = vec![self.document.initial.clone()];
         if let Some(contract) = self.contract() {
@@ -148,7 +151,7 @@ impl<'p> OverlapSearch<'p> {
         bases
     }
 
-    /// The document as the engine would leave it, if it is one that a run may have.
+    /// Applies the engine's updates, and returns the document if a run may have it.
     fn apply_engine_fields(&self, document: &Value, run: &Value) -> Option<Value> {
         let mut document = document.clone();
         for place in &self.document.engine {
@@ -236,7 +239,7 @@ impl GatePairSearch {
         }
         let mut found =
             search.apply_engine_fields(document, &self.run).filter(|settled| open(settled))?;
-        // One item says more than several.
+        // A witness with one list item is clearer than one with several.
         for shorter in shorten_lists(&found) {
             if let Some(settled) =
                 search.apply_engine_fields(&shorter, &self.run).filter(|one| open(one))
@@ -249,7 +252,7 @@ impl GatePairSearch {
     }
 }
 
-/// How many values and bytes of text a document has.
+/// The weight of a document: its values plus a share of its text bytes.
 fn measure_weight(document: &Value) -> usize {
     1 + match document {
         Value::String(text) => text.len() / 16,
@@ -259,7 +262,7 @@ fn measure_weight(document: &Value) -> usize {
     }
 }
 
-/// The document with one of its lists cut down to one of its items.
+/// Returns copies of the document in which one list is reduced to one of its items.
 fn shorten_lists(document: &Value) -> Vec<Value> {
     let Value::Object(members) = document else { return Vec::new() };
     let mut all = Vec::new();
@@ -274,10 +277,10 @@ fn shorten_lists(document: &Value) -> Vec<Value> {
     all
 }
 
-/// One value put at one path.
+/// A value to set at a path.
 type PathAssignment = (Vec<ReadStep>, Value);
 
-/// The values worth trying at the paths that a gate reads.
+/// Lists the values worth trying at the paths that a gate reads.
 fn list_assignments(
     asked: &TestableGate<'_>,
     both: &[&TestableGate<'_>; 2],
@@ -306,7 +309,7 @@ fn list_assignments(
         .collect()
 }
 
-/// The document itself, then with each change, then with each two.
+/// Iterates over the document itself, then with each change, then with each pair of changes.
 fn apply_one_or_two<'d>(
     base: &'d Value,
     changes: &'d [PathAssignment],
@@ -324,7 +327,7 @@ fn apply_one_or_two<'d>(
     std::iter::once(base.clone()).chain(once).chain(twice)
 }
 
-/// Puts a value at a path; what holds it is made where it is missing.
+/// Sets a value at a path, creating missing parents.
 fn set_at_path(document: &mut Value, steps: &[ReadStep], value: &Value) {
     let Some((step, rest)) = steps.split_first() else {
         *document = value.clone();

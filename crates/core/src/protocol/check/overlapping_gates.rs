@@ -1,4 +1,5 @@
-//! Ways of equal priority that can be open at once: then the order of the file decides, silently.
+//! Finds transitions of equal priority that can be open at once: then the order in the file decides
+//! silently.
 
 use serde_json::{Map, Value};
 
@@ -88,7 +89,7 @@ fn check_phase(
     }
 }
 
-/// What of the witness the two gates read.
+/// Describes the part of the witness that the two gates read.
 fn describe_witness(
     witness: &Value,
     first: &TestableGate<'_>,

@@ -1,4 +1,4 @@
-//! Where a run can get to: phases it never reaches, and phases it never gets out of.
+//! Finds phases that a run never reaches, and phases that it never leaves.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::source::Diagnostic;
 pub(super) fn check(protocol: &Protocol, openings: &GateAnalyses<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     let mut unreached: Vec<(&WorkflowDefinition, &WorkflowPhase)> = Vec::new();
-    // A phase that several workflows include is reached when one of them does.
+    // A phase that several workflows include counts as reached if one of them reaches it.
     let mut reached_at: BTreeSet<(&str, &str)> = BTreeSet::new();
     for workflow in standalone_workflows::find_standalone_workflows(protocol) {
         let ways = PhaseGraph::from_workflow(protocol, workflow, openings);
@@ -72,8 +72,8 @@ fn unreachable_diagnostic(
     fault.into_warning().with_hint(Some(hint.to_owned()))
 }
 
-/// The ways of a workflow as positions of phases. Behind the phases stands one position more, through
-/// which a run passes that a spent budget of the protocol sends elsewhere: the same way from every phase.
+/// The moves between the phases of a workflow, as positions. One extra position after the phases
+/// stands for a spent budget of the protocol, which sends a run to the same phases from everywhere.
 #[derive(Debug)]
 pub(super) struct PhaseGraph {
     successors: Vec<BTreeSet<usize>>,
@@ -81,8 +81,8 @@ pub(super) struct PhaseGraph {
 }
 
 impl PhaseGraph {
-    /// Every way a run may take: transitions whose gate can open, and wherever a deadline, a refusal,
-    /// a failure, a child or a spent budget sends it.
+    /// Collects every move that a run may make: transitions whose gate can open, and moves caused
+    /// by a deadline, a refusal, a failure, a child or a spent budget.
     pub(super) fn from_workflow(
         protocol: &Protocol,
         workflow: &WorkflowDefinition,
@@ -121,12 +121,13 @@ impl PhaseGraph {
         Self { successors, ends }
     }
 
-    /// The position that is no phase.
+    /// The extra position that is not a phase.
     fn budget_node(&self) -> usize {
         self.successors.len() - 1
     }
 
-    /// Every phase that can be reached, the first ones included, going on only where `passes`.
+    /// Finds every phase that can be reached, including the first ones. The search continues only
+    /// from phases for which `passes` returns true.
     pub(super) fn reachable_from(
         &self,
         first: &[usize],
@@ -144,12 +145,12 @@ impl PhaseGraph {
         reached
     }
 
-    /// Whether a run that has come here is done.
+    /// Whether a run that reaches this phase ends there.
     pub(super) fn is_end(&self, index: usize) -> bool {
         self.ends[index]
     }
 
-    /// Every phase from which an end can be reached.
+    /// Finds every phase from which an end can be reached.
     fn phases_reaching_end(&self) -> BTreeSet<usize> {
         let before = self.predecessors();
         let mut ending = BTreeSet::new();
@@ -162,7 +163,7 @@ impl PhaseGraph {
         ending
     }
 
-    /// The smallest sets of these phases that lead nowhere but into themselves.
+    /// Finds the smallest sets of these phases that lead only to themselves.
     fn find_closed_cycles(&self, among: &BTreeSet<usize>) -> Vec<BTreeSet<usize>> {
         let mut finished = Vec::new();
         let mut seen = BTreeSet::new();
@@ -177,7 +178,8 @@ impl PhaseGraph {
                 }
             }
         }
-        // Against the ways, from the last finished on: each walk stays in one ring.
+        // Follows the moves backwards, from the last finished phase on: each walk stays in one
+        // component.
         let before = self.predecessors();
         let mut ring_of: Vec<Option<usize>> = vec![None; self.successors.len()];
         let mut rings: Vec<BTreeSet<usize>> = Vec::new();
@@ -216,7 +218,7 @@ impl PhaseGraph {
     }
 }
 
-/// The phase that follows a child that completed, where that is said.
+/// The phase that follows a completed child, if the author sets one.
 pub(super) fn completion_target(phase: &WorkflowPhase) -> Option<&str> {
     match &phase.work {
         PhaseWork::Invoke(invoke) => invoke.on_complete.as_deref(),
@@ -224,7 +226,7 @@ pub(super) fn completion_target(phase: &WorkflowPhase) -> Option<&str> {
     }
 }
 
-/// The phases that something that went wrong, or a spent budget, sends a run to.
+/// The phases that a failure or a spent budget of this phase sends a run to.
 pub(super) fn failure_targets(phase: &WorkflowPhase) -> Vec<&str> {
     failure_handlers::collect_phase_handlers(phase)
         .into_iter()
@@ -239,7 +241,7 @@ pub(super) fn budget_targets(budget: &BudgetLimits) -> Vec<&str> {
         .collect()
 }
 
-/// One finding for each smallest set of phases that a run gets into and never out of.
+/// Reports each smallest set of phases that a run can enter and never leave.
 fn report_traps(
     protocol: &Protocol,
     workflow: &WorkflowDefinition,
@@ -258,7 +260,7 @@ fn report_traps(
             trap_of[*index] = Some(number);
         }
     }
-    // A ring in which nothing can stop is reported as such.
+    // A loop that cannot stop is reported by its own analysis.
     let mut is_told = vec![false; traps.len()];
     for ring in endless_loops::find_endless_loops(protocol, workflow, openings) {
         if let Some(number) = trap_of[ring[0]]
@@ -290,7 +292,7 @@ fn trap_diagnostic(workflow: &WorkflowDefinition, trap: &BTreeSet<usize>) -> Dia
     phase.origin.child("id").diagnose("no_way_to_end", message).with_hint(Some(hint.to_owned()))
 }
 
-/// Ways that leave a phase in which the run is over.
+/// Reports transitions out of a terminal phase.
 fn report_terminal_exits(workflow: &WorkflowDefinition, findings: &mut Vec<Diagnostic>) {
     for way in &workflow.transitions {
         if !workflow.find_phase(&way.from).is_some_and(|phase| phase.terminal) {

@@ -1,4 +1,5 @@
-//! What a schema tells of the value at a path: what it may be, and whether there can be one at all.
+//! What a schema says about the value at a path: which values are possible, and whether there can
+//! be one at all.
 //!
 //! The answers may allow more than the schema does, never less.
 
@@ -10,27 +11,28 @@ use super::analysis_budget::AnalysisBudget;
 use crate::expr::{AbstractValue, NumberSet, PlainValue, ReadStep};
 use crate::limits::MAX_ANALYZED_ENUM_VALUES;
 
-/// References and combinations deeper than this tell nothing.
+/// Maximum depth of references and combinations; deeper ones count as unconstrained.
 const MAX_REFERENCE_DEPTH: usize = 24;
-/// How many subschemas one question looks at; what lies beyond tells nothing.
+/// Maximum number of subschemas per query; what lies beyond counts as unconstrained.
 const MAX_SUBSCHEMAS: usize = 10_000;
 
-/// A schema to ask about paths.
+/// A schema that can be queried by path.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SchemaPathView<'s> {
     root: &'s Value,
-    /// What all questions of one `check` share; none where a single one is put.
+    /// The budget that all queries of one `check` share; absent for a single query.
     budget: Option<&'s AnalysisBudget>,
 }
 
-/// How a schema stands to the fields of a path.
+/// How a schema declares the fields of a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FieldDeclaration<'s> {
-    /// Nothing speaks against it.
+    /// The schema does not exclude the path.
     Allowed,
-    /// There is no such field in any value that fits: the step that fails, and the names there are.
+    /// No valid value has this field: the index of the failing step, and the declared names.
     Forbidden(usize, Vec<&'s str>),
-    /// The schema leaves room for it, but names others and not this one.
+    /// The schema permits the field but declares others and not this one: the index of the step,
+    /// and the declared names.
     Undeclared(usize, Vec<&'s str>),
 }
 
@@ -40,7 +42,8 @@ impl<'s> SchemaPathView<'s> {
         Self { root, budget: None }
     }
 
-    /// A schema that is asked as long as the effort lasts; then it tells nothing.
+    /// Creates a view that answers until the budget is spent; after that every path is
+    /// unconstrained.
     pub(super) fn with_budget(root: &'s Value, effort: &'s AnalysisBudget) -> Self {
         Self { root, budget: Some(effort) }
     }
@@ -53,12 +56,12 @@ impl<'s> SchemaPathView<'s> {
         }
     }
 
-    /// What the value at a path may be; `undefined` where it may be missing.
+    /// The possible values at a path; includes `undefined` if the value may be missing.
     pub(super) fn possible_values(self, steps: &[ReadStep]) -> AbstractValue {
         self.start_walk().values_at(self.root, steps, 0)
     }
 
-    /// Whether each field of a path is one the schema knows.
+    /// Determines whether the schema declares each field of a path.
     pub(super) fn classify_path(self, steps: &[ReadStep]) -> FieldDeclaration<'s> {
         for (index, step) in steps.iter().enumerate() {
             let ReadStep::Field(name) = step else { continue };
@@ -89,7 +92,7 @@ impl<'s> SchemaPathView<'s> {
         FieldDeclaration::Allowed
     }
 
-    /// Whether every value that fits has something at a path.
+    /// Whether every valid value has a value at the path.
     pub(super) fn is_required(self, steps: &[ReadStep]) -> bool {
         !steps.is_empty()
             && (0..steps.len()).all(|index| {
@@ -107,7 +110,7 @@ impl<'s> SchemaPathView<'s> {
             })
     }
 
-    /// The patterns that strings at a path must match, as far as they are said outright.
+    /// The patterns that strings at a path must match, as far as the schema states them directly.
     pub(super) fn required_patterns(self, steps: &[ReadStep]) -> Vec<&'s str> {
         let mut parts = Vec::new();
         self.start_walk().collect_subschemas(self.root, steps, 0, &mut parts);
@@ -115,7 +118,7 @@ impl<'s> SchemaPathView<'s> {
     }
 }
 
-/// One question put to a schema.
+/// One query to a schema.
 struct SchemaPathWalker<'s> {
     root: &'s Value,
     subschemas_left: Cell<usize>,
@@ -123,7 +126,7 @@ struct SchemaPathWalker<'s> {
 }
 
 impl<'s> SchemaPathWalker<'s> {
-    /// Whether there is nothing more to look at: too deep, or too much.
+    /// Whether the query must stop: too deep, or too many subschemas.
     fn is_exhausted(&self, depth: usize) -> bool {
         let left = self.subschemas_left.get();
         self.subschemas_left.set(left.saturating_sub(1));
@@ -134,13 +137,13 @@ impl<'s> SchemaPathWalker<'s> {
         self.budget.is_none_or(|effort| effort.spend(steps))
     }
 
-    /// Whether a schema object asks for a field; where that would cost too much, it does not.
+    /// Whether a schema object requires a field; `false` if the budget is spent.
     fn requires_field(&self, object: &Map<String, Value>, name: &str) -> bool {
         let required = keyword_items(object, "required");
         self.spend_steps(required.len() / 16) && required.iter().any(|one| one == name)
     }
 
-    /// Whether a schema object names a field; where that would cost too much, it does.
+    /// Whether a schema object declares a field; `true` if the budget is spent.
     fn declares_field(&self, object: &Map<String, Value>, name: &str) -> bool {
         let properties = object.get("properties").and_then(Value::as_object);
         let required = keyword_items(object, "required");
@@ -149,7 +152,7 @@ impl<'s> SchemaPathWalker<'s> {
             || required.iter().any(|one| one == name)
     }
 
-    /// The fields that schema objects name; `Empty` where that would cost too much.
+    /// Collects the fields that schema objects declare; `None` if the budget is spent.
     fn collect_declared_names(&self, parts: &[&'s Map<String, Value>]) -> Option<Vec<&'s str>> {
         let mut names = Vec::new();
         for name in parts.iter().flat_map(|part| declared_fields(part)) {
@@ -183,7 +186,7 @@ impl<'s> SchemaPathWalker<'s> {
         };
         let target =
             object.get("$ref").and_then(Value::as_str).map(|name| self.resolve_reference(name));
-        // In draft-07 a reference stands alone, whatever is written beside it.
+        // In draft-07 a reference ignores the keywords beside it.
         if let (Some(target), true) = (target, self.is_draft_07()) {
             return target
                 .map_or_else(AbstractValue::any, |one| self.values_at(one, steps, depth + 1));
@@ -207,7 +210,8 @@ impl<'s> SchemaPathWalker<'s> {
         may
     }
 
-    /// What the keywords of one schema object allow, without those that combine others.
+    /// The values that the keywords of one schema object allow, without those that combine other
+    /// schemas.
     fn own_values_at(
         &self,
         object: &'s Map<String, Value>,
@@ -231,7 +235,7 @@ impl<'s> SchemaPathWalker<'s> {
                 if here.has_plain(PlainValue::Object) {
                     may = may.union(&self.field_values_at(object, name, rest, &absent, depth));
                 }
-                // An index written as a name.
+                // A list index written as a name.
                 if here.list_lengths.is_some() && name.parse::<usize>().is_ok() {
                     may = AbstractValue::any();
                 }
@@ -280,7 +284,8 @@ impl<'s> SchemaPathWalker<'s> {
         if self.requires_field(object, name) { present } else { present.union(absent) }
     }
 
-    /// Every schema object that may have a say about the value at a path; whether that is all of them.
+    /// Collects every schema object that may apply to the value at a path, and returns whether the
+    /// collection is complete.
     fn collect_subschemas(
         &self,
         schema: &'s Value,
@@ -320,7 +325,7 @@ fn keyword_items<'s>(object: &'s Map<String, Value>, keyword: &str) -> &'s [Valu
     object.get(keyword).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The subschemas that speak of the same value.
+/// The subschemas that apply to the same value.
 fn in_place_subschemas(object: &Map<String, Value>) -> Vec<&Value> {
     let lists =
         ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|keyword| keyword_items(object, keyword));
@@ -332,7 +337,7 @@ fn in_place_subschemas(object: &Map<String, Value>) -> Vec<&Value> {
     lists.chain(single).chain(dependent).collect()
 }
 
-/// The subschemas that speak of a member.
+/// The subschemas that apply to a member.
 fn member_subschemas<'s>(object: &'s Map<String, Value>, step: &ReadStep) -> Vec<&'s Value> {
     let members = |keyword: &str| object.get(keyword).and_then(Value::as_object);
     let all = |keyword: &str| members(keyword).into_iter().flat_map(Map::values);
@@ -370,7 +375,7 @@ fn allows_extra_fields(object: &Map<String, Value>) -> bool {
     said("additionalProperties") || said("patternProperties") || said("unevaluatedProperties")
 }
 
-/// What a value may be by the keywords that speak of it alone.
+/// The values that the keywords about the value itself allow.
 fn own_values(object: &Map<String, Value>) -> AbstractValue {
     let mut may = match object.get("type") {
         Some(Value::String(name)) => values_of_type(name),
@@ -387,7 +392,7 @@ fn own_values(object: &Map<String, Value>) -> AbstractValue {
         may = may.intersection(&AbstractValue::from_json_values(values));
     }
     let number = |keyword: &str| object.get(keyword).and_then(Value::as_f64);
-    // An exclusive bound is taken for the bound itself: a little more than is allowed.
+    // An exclusive bound is treated as inclusive, which allows slightly more than the schema does.
     let low = number("minimum").into_iter().chain(number("exclusiveMinimum"));
     let high = number("maximum").into_iter().chain(number("exclusiveMaximum"));
     let range = NumberSet::Between(

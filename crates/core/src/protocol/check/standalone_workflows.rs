@@ -1,4 +1,5 @@
-//! Workflows that run by themselves. One that is only included is looked at inside those that include it.
+//! Finds workflows that run by themselves. A workflow that is only included is analysed inside
+//! those that include it.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +7,8 @@ use serde_json::Value;
 
 use crate::protocol::{PhaseWork, Protocol, WorkflowDefinition};
 
-/// Every workflow but those that are parts of others: included, not invoked, not the default.
+/// Finds every workflow except those that are only parts of others: included, not invoked, and not
+/// the default.
 pub(super) fn find_standalone_workflows(protocol: &Protocol) -> Vec<&WorkflowDefinition> {
     let all = || protocol.workflows.values();
     let included: BTreeSet<&str> = all().flat_map(included_workflow_ids).collect();

@@ -1,4 +1,5 @@
-//! What analysis says "never" of is never so: random expressions against random documents.
+//! Property tests: evaluates random expressions on random documents and checks that nothing which
+//! the analysis excludes ever happens.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -50,7 +51,7 @@ fn schemas() -> Vec<Value> {
     vec![plain, combined, draft_07]
 }
 
-/// Documents that no sampler would think of; each counts where its schema takes it.
+/// Documents that no sampler would generate; each is used with the schemas that accept it.
 fn documents() -> Vec<Value> {
     vec![
         json!({"s": "a", "n": 0}),
@@ -65,7 +66,7 @@ fn documents() -> Vec<Value> {
     ]
 }
 
-/// A path of the document, mostly one the schemas speak of.
+/// Generates a path of the document, mostly one that the schemas mention.
 fn path() -> impl Strategy<Value = String> {
     let paths = [
         "state.s",
@@ -170,7 +171,7 @@ fn condition() -> impl Strategy<Value = String> {
     })
 }
 
-/// Whether a value that came out is one of those that were foretold.
+/// Whether a result is among the values that the analysis predicted.
 fn foretold(may: &AbstractValue, value: &ExprValue<'_>) -> bool {
     match value {
         ExprValue::Undefined => may.has_plain(PlainValue::Undefined),

@@ -1,4 +1,4 @@
-//! Rules and changes that name fields their contract does not have.
+//! Finds rules and changes that read fields which their contract does not have.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::json;
 use crate::protocol::{FileOrigin, Protocol};
 use crate::source::{Diagnostic, DiagnosticCollector, ParsedSourceFile, SourceFile};
 
-/// The slots of a rule's names.
+/// The slots of the names in a rule.
 const RULE_REPLY: usize = 0;
 const RULE_ITEM: usize = RULE_VARIABLES.len() - 1;
 
@@ -41,7 +41,7 @@ pub(super) fn check(
 
 const CODE: &str = "rule_reads_unknown_field";
 
-/// A field that a contract does not name.
+/// A read of a field that a contract does not declare.
 struct UnknownFieldRead {
     name: String,
     is_forbidden: bool,
@@ -79,7 +79,7 @@ fn find_unknown_field(
     Some(UnknownFieldRead { name: name.clone(), is_forbidden: closed, hint })
 }
 
-/// The rules of the contracts in the folder; shipped ones are not the author's.
+/// Checks the rules of the contracts in the folder; the shipped ones are not the author's.
 fn check_contract_rules(
     protocol: &Protocol,
     effort: &AnalysisBudget,
@@ -91,7 +91,7 @@ fn check_contract_rules(
         let name = format!("{}@{}", name("id"), name("version"));
         let Ok(contract) = protocol.contracts.find(&name) else { continue };
         let root = FileOrigin::root(&Arc::new(tree));
-        // Those of a base come last, and are not the author's.
+        // The rules of a base contract come last and are not the author's.
         let own = root.tree.value["rules"].as_array().map_or(0, Vec::len);
         for (index, rule) in contract.rules.iter().take(own).enumerate() {
             let origin = root.child("rules").child(&index.to_string());
@@ -137,7 +137,8 @@ fn check_rule(
     }
 }
 
-/// The paths of the reply that an expression of a rule reads: as written, as steps, and where.
+/// Collects the paths of the reply that an expression of a rule reads: source text, steps and
+/// range.
 fn collect_reads(
     expr: &Expr,
     item: &[ReadStep],
@@ -156,7 +157,7 @@ fn collect_reads(
         .collect()
 }
 
-/// A pointer or pattern as the steps of a path; numbers and stars are elements.
+/// Converts a pointer or pattern to steps of a path; numbers and stars become elements.
 fn parse_read_steps(pointer: &str) -> Vec<ReadStep> {
     json::split_pointer(pointer)
         .map(|segment| match &*segment {

@@ -1,4 +1,4 @@
-//! Authority wider than what a phase can touch.
+//! Finds authority that is wider than what a phase can write.
 
 use super::analysis_budget::AnalysisBudget;
 use super::located_expressions::{collect_phase_changes, split_operation};
@@ -39,18 +39,18 @@ fn check_phase(
         .collect()
 }
 
-/// A place that is touched: exactly this one, or whatever begins with this text.
+/// A pointer that a phase can write: exactly this one, or any that starts with this text.
 #[derive(Debug)]
 enum TouchedPointer {
     Exact(String),
     Prefix(String),
 }
 
-/// The same, to be asked many times.
+/// The same pointers, prepared for many lookups.
 #[derive(Debug)]
 struct TouchedPointerSet {
     exact: PointerSet,
-    /// There is one at most for every patch of the phase.
+    /// At most one prefix for each patch of the phase.
     prefixes: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ fn explain_unused_authority(
     if touched.exact.covers(entry) || touched.prefixes.iter().any(begins) {
         return None;
     }
-    // Entries do not lie inside one another as a rule, so each place is looked at about once.
+    // Entries are rarely inside one another, so each pointer is visited about once.
     let mut inside = touched.exact.iter_inside(entry).map(|(pointer, _)| pointer);
     let mut deeper: Vec<&str> = inside.by_ref().take(MAX_LISTED_NAMES + 1).collect();
     if deeper.is_empty() {
@@ -105,7 +105,7 @@ fn explain_unused_authority(
     Some((message, format!("say `writes: [{}]`", deeper.join(", "))))
 }
 
-/// Every place a phase can touch; `Empty` where that cannot be told.
+/// Collects every pointer that a phase can write; `None` if that is unknown.
 fn collect_touched_pointers(
     protocol: &Protocol,
     phase: &WorkflowPhase,
@@ -140,7 +140,7 @@ fn collect_touched_pointers(
     Some(touched)
 }
 
-/// The places that the operations of a patch are bound to by the contract that brings it.
+/// Finds the pointers to which the contract of a reply restricts the operations of its patch.
 fn find_pinned_pointers(reply: SchemaPathView<'_>, from: &str) -> Option<Vec<TouchedPointer>> {
     let field = |name: &str| ReadStep::Field(name.to_owned());
     let here: Vec<ReadStep> = json::split_pointer(from).map(|name| field(&name)).collect();
@@ -163,14 +163,14 @@ fn find_pinned_pointers(reply: SchemaPathView<'_>, from: &str) -> Option<Vec<Tou
     }
     let beginnings: Option<Vec<String>> =
         reply.required_patterns(&ops).into_iter().map(extract_literal_prefix).collect();
-    // Of several patterns some may belong to alternatives; one alone holds always or not at all.
+    // Several patterns may belong to alternatives; a single one always applies or never.
     match beginnings?.as_slice() {
         [only] if !only.is_empty() => Some(vec![TouchedPointer::Prefix(only.clone())]),
         _ => None,
     }
 }
 
-/// The text that whatever matches a pattern begins with.
+/// Extracts the text that every match of a pattern starts with.
 fn extract_literal_prefix(pattern: &str) -> Option<String> {
     let rest = pattern.strip_prefix('^')?;
     if rest.contains('|') && !rest.contains('(') {
@@ -180,7 +180,7 @@ fn extract_literal_prefix(pattern: &str) -> Option<String> {
         character.is_alphanumeric() || matches!(character, '/' | '_' | '-' | '~')
     };
     let mut text: String = rest.chars().take_while(plain).collect();
-    // A quantifier speaks of the character before it.
+    // A quantifier applies to the character before it.
     let next = rest[text.len()..].chars().next();
     if matches!(next, Some('?' | '*' | '{' | '+')) {
         text.pop();

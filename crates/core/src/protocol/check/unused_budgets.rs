@@ -1,4 +1,5 @@
-//! Budgets that are spent and never limited, or limited and never spent; hooks nobody calls.
+//! Finds budgets that are spent but never limited, or limited but never spent, and hooks that no
+//! phase calls.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -48,7 +49,7 @@ fn is_builtin(name: &str) -> bool {
     BuiltinBudget::ALL.iter().any(|known| known.as_str() == name)
 }
 
-/// Every name that is spent, with its place.
+/// Collects every budget that is spent, with its location.
 fn collect_spent_budgets(protocol: &Protocol) -> Vec<(&str, FileOrigin)> {
     let workflows = protocol.workflows.values();
     workflows
@@ -68,7 +69,7 @@ fn collect_spent_budgets(protocol: &Protocol) -> Vec<(&str, FileOrigin)> {
         .collect()
 }
 
-/// Every name that has a limit, with its place where the file is at hand.
+/// Collects every budget that has a limit, with its location if the file is available.
 fn collect_limited_budgets(protocol: &Protocol) -> Vec<(&str, Option<FileOrigin>)> {
     let index = parse_index_file(protocol);
     let whole = protocol.policy.budget.limits.keys().map(|name| {
@@ -86,7 +87,7 @@ fn collect_limited_budgets(protocol: &Protocol) -> Vec<(&str, Option<FileOrigin>
     whole.chain(phases).collect()
 }
 
-/// The index as a file with places: the policy does not remember where it was said.
+/// Parses the index again for locations, because the policy does not record where it was defined.
 pub(super) fn parse_index_file(protocol: &Protocol) -> Option<FileOrigin> {
     ["index.yaml", "index.yml", "index.json"].into_iter().find_map(|name| {
         let text = protocol.bundle.files.get(name)?;

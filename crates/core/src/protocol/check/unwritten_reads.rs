@@ -1,4 +1,4 @@
-//! Expressions that read what nothing writes.
+//! Finds expressions that read values which nothing writes.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,8 @@ pub(super) fn check(
 ) {
     let reading = WriteAnalysis::new(protocol, openings, efforts);
     let of_index = located_expressions::collect_index_expressions(protocol);
-    // What the index asks of every run is told where no workflow writes it.
+    // A read by the index, which applies to every run, is reported only if no workflow writes the
+    // value.
     let mut common: Option<Vec<Diagnostic>> = None;
     for workflow in standalone_workflows::find_standalone_workflows(protocol) {
         let runs = UnwrittenReadCheck::from_workflow(&reading, workflow);
@@ -49,7 +50,7 @@ pub(super) fn check(
     findings.extend(common.unwrap_or_default());
 }
 
-/// What is known of the documents of a workflow's runs.
+/// What is known about the documents of a workflow's runs.
 struct UnwrittenReadCheck<'p> {
     written: WrittenPaths<'p>,
     document: Option<SchemaPathView<'p>>,
@@ -86,8 +87,8 @@ impl<'p> UnwrittenReadCheck<'p> {
         findings.extend(self.check_reads(&written, &idle, findings.is_full(CODE)));
     }
 
-    /// What expressions read that runs of a workflow never have. Beyond the bound of findings they are
-    /// told without words.
+    /// Reports reads of values that runs of a workflow never have. Beyond the limit of listed
+    /// findings, the messages are left empty.
     fn check_reads(
         &self,
         expressions: &[LocatedExpression<'_>],
@@ -96,7 +97,7 @@ impl<'p> UnwrittenReadCheck<'p> {
     ) -> Vec<Diagnostic> {
         let mut findings: Vec<Diagnostic> = Vec::new();
         for written in expressions {
-            // What is wrong with a way that is never taken has been told.
+            // Transitions that are never taken have been reported already.
             if written.transition.is_some_and(|way| idle.contains(&way)) {
                 continue;
             }
@@ -153,8 +154,8 @@ impl<'p> UnwrittenReadCheck<'p> {
         Some(fault.into_warning().with_hint(Some(HINT.to_owned())))
     }
 
-    /// The same for the field of a status gate. One that the contract forbids never opens, which is
-    /// told.
+    /// Checks the field of a status gate in the same way. If the contract forbids the field, the
+    /// gate never opens, which is reported elsewhere.
     fn check_status_gate(&self, way: &WorkflowTransition) -> Option<Diagnostic> {
         let Some(GateCheck::Status { pointer, .. }) = way.gate.as_ref().map(|gate| &gate.check)
         else {
@@ -168,7 +169,7 @@ impl<'p> UnwrittenReadCheck<'p> {
         Some(fault.into_warning().with_hint(Some(HINT.to_owned())))
     }
 
-    /// The same for a place of `output`, which would be empty at every end.
+    /// Checks a pointer of `output` in the same way; it would be empty at every end.
     fn check_output(&self, pointer: &str, origin: &FileOrigin, brief: bool) -> Option<Diagnostic> {
         let steps = parse_read_steps(pointer);
         if let Some(FieldDeclaration::Forbidden(index, names)) =
@@ -193,8 +194,8 @@ impl<'p> UnwrittenReadCheck<'p> {
             || self.document.is_some_and(|view| view.is_required(steps))
     }
 
-    /// Whether a document has something at a path. Of a list that is empty nothing is known, nor where
-    /// the effort is spent.
+    /// Whether a document has a value at a path. Returns true for an empty list, about whose items
+    /// nothing is known, and when the budget is spent.
     fn has_value_at(&self, value: &Value, steps: &[ReadStep]) -> bool {
         let Some((step, rest)) = steps.split_first() else { return true };
         if !self.budget.spend(1) {
@@ -215,7 +216,7 @@ impl<'p> UnwrittenReadCheck<'p> {
     }
 }
 
-/// Where a place of `output` stands: it is the whole section where that is a text.
+/// The location of a pointer of `output`: the whole section if that is a text.
 fn locate_output(workflow: &WorkflowDefinition, index: usize) -> FileOrigin {
     let section = workflow.origin.child("output");
     match workflow.origin.tree.value["output"] {
@@ -224,7 +225,7 @@ fn locate_output(workflow: &WorkflowDefinition, index: usize) -> FileOrigin {
     }
 }
 
-/// A pointer as the steps of a path; numbers are elements.
+/// Converts a pointer to steps of a path; numbers become elements.
 fn parse_read_steps(pointer: &str) -> Vec<ReadStep> {
     let step = |name: std::borrow::Cow<'_, str>| match name.parse::<usize>() {
         Ok(_) => ReadStep::Element,

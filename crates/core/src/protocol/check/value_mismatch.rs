@@ -1,4 +1,5 @@
-//! Changes that put a value where the contract of the document takes no such kind of value.
+//! Finds changes that write a type of value which the contract of the document does not allow
+//! there.
 
 use super::analysis_budget::AnalysisBudget;
 use super::located_expressions::{
@@ -65,7 +66,7 @@ fn check_change(
     Some(fault.into_warning().with_hint(Some(hint.to_owned())))
 }
 
-/// Whether one kind of value is in both; what the values are is left to the run.
+/// Whether the two sets share a type of value; the values themselves are checked by the run.
 fn share_value_kind(one: &AbstractValue, other: &AbstractValue) -> bool {
     use crate::expr::{NumberSet, StringSet};
     let truth =

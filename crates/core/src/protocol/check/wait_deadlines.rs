@@ -1,4 +1,4 @@
-//! Waits nobody set an end to, and gates asked again though nothing can have changed.
+//! Finds waits without a deadline, and gates with retries although nothing can have changed.
 
 use super::located_expressions::STATE_SLOT;
 use super::standalone_workflows;
@@ -73,7 +73,8 @@ fn check_approval_deadline(phase: &WorkflowPhase, way: &WorkflowTransition) -> O
     Some(fault.into_warning().with_hint(Some(hint.to_owned())))
 }
 
-/// A gate is asked when the work of its phase is done; then only the next phase changes the document.
+/// Reports a useless retry. A gate is evaluated when the work of its phase is done; after that only
+/// the next phase changes the document.
 fn check_retry(phase: &WorkflowPhase, way: &WorkflowTransition) -> Option<Diagnostic> {
     let gate = way.gate.as_ref()?;
     gate.retry?;
@@ -84,7 +85,7 @@ fn check_retry(phase: &WorkflowPhase, way: &WorkflowTransition) -> Option<Diagno
         | GateCheck::FileExistsTemplate { .. }
         | GateCheck::Manual { .. } => false,
     };
-    // Without work anybody may hand in a patch; a hook's patch may come later.
+    // In a phase without work anyone may submit a patch, and a hook's patch may arrive later.
     if !still || matches!(phase.work, PhaseWork::None) || phase.on_enter.is_some() {
         return None;
     }

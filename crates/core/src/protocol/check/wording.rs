@@ -1,9 +1,10 @@
-//! Words that several findings share.
+//! Wording that several findings share.
 
 use crate::json;
 use crate::limits::MAX_LISTED_NAMES;
 
-/// Names in backticks with commas, the last behind `and`. Of many only the first are listed.
+/// Formats names in backticks, separated by commas, with `and` before the last. Of many names only
+/// the first are listed.
 pub(super) fn format_names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let mut names = names.into_iter();
     let listed = names.by_ref().take(MAX_LISTED_NAMES);
@@ -16,12 +17,12 @@ pub(super) fn format_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Stri
     if quoted.is_empty() { last } else { format!("{} and {last}", quoted.join(", ")) }
 }
 
-/// A pointer as a sentence shows it.
+/// Formats a pointer for messages.
 pub(super) fn format_pointer(pointer: &str) -> String {
     if pointer.is_empty() { "the whole document".to_owned() } else { format!("`{pointer}`") }
 }
 
-/// A pointer as an expression writes it: `state.meta.status`.
+/// Formats a pointer as an expression path: `state.meta.status`.
 pub(super) fn to_dotted_path(root: &str, pointer: &str) -> String {
     let mut text = root.to_owned();
     for segment in json::split_pointer(pointer) {

@@ -1,4 +1,4 @@
-//! What the parts of a workflow can write into the document.
+//! Determines what the parts of a workflow can write into the document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,12 +17,12 @@ use crate::protocol::{
     ChangeOperation, HookDefinition, PhaseWork, Protocol, WorkflowDefinition, WorkflowPhase,
 };
 
-/// What every workflow's writers are found with.
+/// The shared context for analysing the writes of every workflow.
 pub(super) struct WriteAnalysis<'p> {
     pub(super) protocol: &'p Protocol,
     pub(super) gate_analyses: &'p GateAnalyses<'p>,
     pub(super) budgets: &'p AnalysisBudgets,
-    /// The places that invocations fill, by the workflow that is invoked.
+    /// Pointers that invocations fill in, by the invoked workflow.
     inputs: BTreeMap<&'p str, BTreeSet<&'p str>>,
 }
 
@@ -42,29 +42,30 @@ impl<'p> WriteAnalysis<'p> {
         Self { protocol, gate_analyses, budgets, inputs }
     }
 
-    /// A schema to ask.
+    /// Creates a view of a schema with the shared budget.
     pub(super) fn schema_view(&self, schema: &'p Value) -> SchemaPathView<'p> {
         SchemaPathView::with_budget(schema, &self.budgets.schemas)
     }
 }
 
-/// The places that something may write, by their steps. Where there are too many to tell, that is all.
+/// The paths that something may write, as a trie of their steps. If there are too many to track,
+/// every path counts as written.
 #[derive(Debug)]
 pub(super) struct WrittenPaths<'p> {
     root: PathTrieNode,
     budget: &'p AnalysisBudget,
 }
 
-/// The places that begin with the same steps.
+/// The paths that start with the same steps.
 #[derive(Debug, Default)]
 struct PathTrieNode {
-    /// Whether one of them ends here.
+    /// Whether a path ends here.
     is_end: bool,
     children: BTreeMap<String, PathTrieNode>,
 }
 
 impl<'p> WrittenPaths<'p> {
-    /// Everything that may write into the document of a run of this workflow.
+    /// Collects everything that may write into the document of a run of this workflow.
     pub(super) fn from_workflow(
         reading: &WriteAnalysis<'p>,
         workflow: &'p WorkflowDefinition,
@@ -83,25 +84,25 @@ impl<'p> WrittenPaths<'p> {
                 input.map(|schema| reading.schema_view(schema)),
             ));
         }
-        // What the author writes himself is not bound by what the phase may write.
+        // The phase's `writes` do not restrict changes that the author writes.
         let ways = workflow.transitions.iter().flat_map(|way| &way.apply);
         for change in ways.chain(failure_handlers::collect_handler_changes(protocol, workflow)) {
             writers.add_all(&written_pointers(&change.operation, None));
         }
-        // Whoever invokes the workflow fills its document first.
+        // An invoking workflow fills in the child's document first.
         for place in reading.inputs.get(workflow.id.as_str()).into_iter().flatten() {
             writers.add(place);
         }
         writers
     }
 
-    /// Whether something may write the value at a path, a part of it, or what holds it.
+    /// Whether something may write the value at a path, a part of it, or one of its parents.
     pub(super) fn may_write(&self, steps: &[ReadStep]) -> bool {
         self.node_may_write(&self.root, steps)
     }
 
     fn node_may_write(&self, branch: &PathTrieNode, steps: &[ReadStep]) -> bool {
-        // Where the effort is spent nothing is known to be unwritten.
+        // If the budget is spent, the path counts as written.
         if branch.is_end || !self.budget.spend(1) {
             return true;
         }
@@ -125,7 +126,7 @@ impl<'p> WrittenPaths<'p> {
 
     fn add(&mut self, place: &str) {
         let mut branch = &mut self.root;
-        // No document is deeper, so what a longer place begins with stands for it.
+        // No document is deeper, so the prefix of a longer pointer stands for it.
         for segment in json::split_pointer(place).take(MAX_DEPTH) {
             if branch.is_end {
                 return;
@@ -169,7 +170,7 @@ impl<'p> WrittenPaths<'p> {
         }
     }
 
-    /// Notes a place as far as the phase may write it.
+    /// Adds a pointer as far as the phase may write it.
     fn add_within(&mut self, writes: Option<&PointerSet>, place: &str) {
         match writes {
             None => self.add(place),
@@ -179,7 +180,7 @@ impl<'p> WrittenPaths<'p> {
     }
 }
 
-/// Whether a run may stop in a phase without work, so that somebody can hand in a patch.
+/// Whether a run may stop in a phase without work, so that a person can submit a patch.
 fn can_wait_for_patch(
     workflow: &WorkflowDefinition,
     phase: &WorkflowPhase,
@@ -190,7 +191,7 @@ fn can_wait_for_patch(
     !workflow.ends_in(phase) && !passes
 }
 
-/// The places a change writes. What it takes away it does not write.
+/// The pointers that a change writes. A removal writes nothing.
 pub(super) fn written_pointers(
     verb: &ChangeOperation,
     reply: Option<SchemaPathView<'_>>,
@@ -208,7 +209,7 @@ pub(super) fn written_pointers(
     }
 }
 
-/// The fields that a merged reply can have, where its contract has no others.
+/// The fields that a merged reply can have, if its contract forbids all others.
 fn merged_fields(reply: Option<SchemaPathView<'_>>) -> Option<Vec<&str>> {
     let stranger = [ReadStep::Field("\u{0}".to_owned())];
     match reply?.classify_path(&stranger) {
@@ -217,7 +218,7 @@ fn merged_fields(reply: Option<SchemaPathView<'_>>) -> Option<Vec<&str>> {
     }
 }
 
-/// The places that a fixed patch writes.
+/// The pointers that a fixed patch writes.
 pub(super) fn patched_pointers(ops: &Value) -> Vec<String> {
     let ops = ops.as_array().into_iter().flatten();
     let writing = ops.filter(|op| op["op"] != "remove" && op["op"] != "test");

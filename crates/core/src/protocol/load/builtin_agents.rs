@@ -1,11 +1,12 @@
-//! The built-in agents that others derive from. Their prompts are ours and fit any process.
+//! The built-in agents that other agents can extend. Their prompts ship with Countersign and fit
+//! any process.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::protocol::{AgentTool, Localized, ResolvedAgent};
 
-/// One built-in agent.
+/// The definition of a built-in agent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BuiltinAgent {
     pub(super) id: &'static str,
@@ -14,7 +15,7 @@ pub(super) struct BuiltinAgent {
     description: &'static str,
 }
 
-/// Every one, in the order of the seed.
+/// Every built-in agent, in the order of the specification.
 pub(super) const BUILTIN_AGENTS: [BuiltinAgent; 6] = [
     BuiltinAgent {
         id: "orchestrator",
@@ -54,12 +55,12 @@ pub(super) const BUILTIN_AGENTS: [BuiltinAgent; 6] = [
     },
 ];
 
-/// A built-in agent by its id.
+/// Finds a built-in agent by its id.
 pub(super) fn find_builtin_agent(id: &str) -> Option<&'static BuiltinAgent> {
     BUILTIN_AGENTS.iter().find(|base| base.id == id)
 }
 
-/// The built-in agents as phases use them.
+/// Converts the built-in agents to the form that phases use.
 pub(super) fn resolve_builtin_agents() -> BTreeMap<String, Arc<ResolvedAgent>> {
     let agent = |base: &BuiltinAgent| ResolvedAgent {
         id: base.id.to_owned(),

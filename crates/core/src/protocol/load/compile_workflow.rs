@@ -1,4 +1,4 @@
-//! Workflows: files by id, their includes merged in, their parts compiled.
+//! Compiles workflows: collects the files by id, merges their includes and compiles their parts.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::protocol::{
     WorkflowTransition,
 };
 
-/// The workflows of the files, by id; names of broken ones are remembered.
+/// Collects the workflows of the files by id, and records the names of broken ones in `known`.
 pub(super) fn collect_workflows<'f>(
     files: &'f [ProtocolFile],
     known: &mut SymbolTable<()>,
@@ -59,7 +59,7 @@ pub(super) fn collect_workflows<'f>(
     raws
 }
 
-/// The budgets that transitions and phases spend from.
+/// Lists the budgets that transitions and phases spend from.
 pub(super) fn collect_spent_budgets<'f>(
     raws: &BTreeMap<&'f str, RawWorkflow<'f>>,
 ) -> impl Iterator<Item = String> {
@@ -71,7 +71,7 @@ pub(super) fn collect_spent_budgets<'f>(
     names.into_iter()
 }
 
-/// Compiles one workflow with all it includes; its phases by id come along.
+/// Compiles one workflow with everything it includes, and returns it with its phase ids.
 pub(super) fn compile_workflow<'f>(
     raw: &RawWorkflow<'f>,
     merged: MergedIncludes<'_, 'f>,
@@ -124,7 +124,7 @@ pub(super) fn compile_workflow<'f>(
     (workflow, known)
 }
 
-/// The phases of all parts; the same id twice is a fault.
+/// Collects the phases of all parts and reports duplicate ids.
 fn collect_phases<'f>(
     parts: &[&RawWorkflow<'f>],
     ring: bool,
@@ -149,7 +149,7 @@ fn collect_phases<'f>(
                         id.diagnose("duplicate_id", message)
                     });
                 }
-                // What a ring brings twice is the ring's fault.
+                // The include cycle itself is reported, so duplicates that it causes are not.
                 Some(_) if ring => {}
                 Some((owner, first)) => faults.push_with("include_clash", &id, || {
                     let place = first.format_location();
@@ -178,7 +178,8 @@ fn read_transition(
     faults: &LoadDiagnostics,
 ) -> Option<WorkflowTransition> {
     let gate = member.get("gate").map(|it| read_gate(&it, faults).ok_or(()));
-    // What stands on a way is the author's: there is no reply, and no phase whose authority binds it.
+    // The author writes the changes of a transition: there is no reply to read, and no phase's
+    // `writes` restrict them.
     let reads = &EXPRESSION_NAMES[..2];
     let scope =
         NameScope { engine, change_names: reads, ..NameScope::for_protocol(names, phases, faults) };

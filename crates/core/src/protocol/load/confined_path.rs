@@ -1,11 +1,11 @@
-//! Paths as authors write them: relative, and never leading out.
+//! Paths as authors write them: relative, and never leading outside.
 //!
-//! This is for authors' slips. Whoever opens a file confines it by capability.
+//! This check catches authors' mistakes. Code that opens a file confines it by capability.
 
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
 
-/// Reads a path that must stay inside.
+/// Reads a path that must stay inside the folder.
 pub(super) fn read_confined_path(
     member: &FileNode<'_>,
     faults: &LoadDiagnostics,
@@ -20,7 +20,7 @@ pub(super) fn read_confined_path(
     }
 }
 
-/// The same for a text with places to fill, which are taken to be plain names.
+/// Checks a path template, with each placeholder taken as a plain name.
 pub(super) fn check_template_path(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<()> {
     let text = member.text()?;
     let mut plain = String::new();
@@ -49,7 +49,8 @@ pub(super) fn report_path_escape(
     faults.push(member.diagnose("path_escapes", message).with_hint(Some(hint)));
 }
 
-/// A path read from a folder, with `.` and `..` worked in; the reason where it leads out or is none.
+/// Joins a path to a folder and resolves `.` and `..`. The error says why the path leads outside or
+/// is invalid.
 pub(crate) fn confine_path(folder: &str, path: &str) -> Result<String, &'static str> {
     let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
     if path.contains('\0') {

@@ -1,4 +1,4 @@
-//! One member of a file: its value and its place, walked together.
+//! One value of a file together with its location, navigated as a unit.
 
 use std::sync::Arc;
 
@@ -8,7 +8,8 @@ use crate::json;
 use crate::protocol::FileOrigin;
 use crate::source::{Diagnostic, LineColumn, ParsedSourceFile};
 
-/// A member of a file. Accessors are forgiving: the schema has spoken before.
+/// A value in a file. Accessors return nothing for a wrong type, because the schema check has
+/// already reported it.
 #[derive(Debug, Clone)]
 pub(super) struct FileNode<'t> {
     pub(super) tree: &'t Arc<ParsedSourceFile>,
@@ -17,18 +18,18 @@ pub(super) struct FileNode<'t> {
 }
 
 impl<'t> FileNode<'t> {
-    /// The whole file.
+    /// The root of the file.
     pub(super) fn root(tree: &'t Arc<ParsedSourceFile>) -> Self {
         Self { tree, pointer: String::new(), value: &tree.value }
     }
 
-    /// A member of this one.
+    /// The member with this key.
     pub(super) fn get(&self, key: &str) -> Option<Self> {
         let value = self.value.get(key)?;
         Some(Self { tree: self.tree, pointer: json::child_pointer(&self.pointer, key), value })
     }
 
-    /// The items of a list; none where it is no list.
+    /// The items of a list; empty if the value is not a list.
     pub(super) fn items(&self) -> Vec<Self> {
         let items = self.value.as_array().into_iter().flatten().enumerate();
         let item = |(index, value): (usize, &'t Value)| {
@@ -38,7 +39,7 @@ impl<'t> FileNode<'t> {
         items.map(item).collect()
     }
 
-    /// The members of a table with their names; none where it is no table.
+    /// The members of an object with their names; empty if the value is not an object.
     pub(super) fn entries(&self) -> Vec<(&'t str, Self)> {
         let members = self.value.as_object().into_iter().flatten();
         let entry = |(name, value): (&'t String, &'t Value)| {
@@ -48,7 +49,7 @@ impl<'t> FileNode<'t> {
         members.map(entry).collect()
     }
 
-    /// The text that stands here.
+    /// The value as text.
     pub(super) fn text(&self) -> Option<&'t str> {
         self.value.as_str()
     }
@@ -58,17 +59,17 @@ impl<'t> FileNode<'t> {
         self.value.get(key).and_then(Value::as_str)
     }
 
-    /// The text of a member, to keep.
+    /// The text of a member, as an owned string.
     pub(super) fn string_at(&self, key: &str) -> Option<String> {
         self.text_at(key).map(str::to_owned)
     }
 
-    /// The texts of a list.
+    /// The texts in a list; other items are skipped.
     pub(super) fn texts(&self) -> Vec<String> {
         self.items().iter().filter_map(|item| item.text().map(str::to_owned)).collect()
     }
 
-    /// The texts of a member that is one text or a list of them.
+    /// The texts of a member that is one text or a list of texts.
     pub(super) fn strings_at(&self, key: &str) -> Vec<String> {
         match self.get(key) {
             None => Vec::new(),
@@ -76,22 +77,22 @@ impl<'t> FileNode<'t> {
         }
     }
 
-    /// This place, to keep.
+    /// The location of this value, without a borrow of the file.
     pub(super) fn origin(&self) -> FileOrigin {
         FileOrigin { tree: Arc::clone(self.tree), pointer: self.pointer.clone() }
     }
 
-    /// A fault here.
+    /// Creates a diagnostic for this value.
     pub(super) fn diagnose(&self, code: &str, message: impl Into<String>) -> Diagnostic {
         self.tree.diagnose(code, &self.pointer, message)
     }
 
-    /// A fault in the words of a schema: the place, what was expected, what was found.
+    /// Creates a diagnostic worded like a schema violation: location, expectation, finding.
     pub(super) fn diagnose_bound(&self, code: &str, message: impl std::fmt::Display) -> Diagnostic {
         self.diagnose(code, format!("{}: {message}", self.pointer))
     }
 
-    /// A fault at a key of this table, not at its value.
+    /// Creates a diagnostic for a key of this object rather than for its value.
     pub(super) fn diagnose_key(
         &self,
         code: &str,
@@ -107,7 +108,7 @@ impl<'t> FileNode<'t> {
         )
     }
 
-    /// `file:line:column`, for sentences that name a second place.
+    /// Formats the location as `file:line:column`, for messages that mention a second location.
     pub(super) fn format_location(&self) -> String {
         let source = &self.tree.source;
         let LineColumn { line, column } =

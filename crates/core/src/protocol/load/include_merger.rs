@@ -1,4 +1,4 @@
-//! Includes: the workflows whose phases and transitions are merged into one.
+//! Includes: merges the phases and transitions of several workflows into one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::protocol_file::ProtocolFile;
 use super::symbol_table::{SymbolTable, report_unknown_name};
 use crate::limits::{MAX_LISTED_NAMES, MAX_MERGED_BYTES, MIN_MERGED_BYTES};
 
-/// A workflow as its file has it.
+/// A workflow as its file defines it, before merging.
 #[derive(Debug)]
 pub(super) struct RawWorkflow<'f> {
     pub(super) id: &'f str,
@@ -16,7 +16,7 @@ pub(super) struct RawWorkflow<'f> {
 }
 
 impl<'f> RawWorkflow<'f> {
-    /// The workflows it names, in order.
+    /// The names of the included workflows, in order.
     fn includes(&self) -> Vec<FileNode<'f>> {
         let root = self.file.root();
         match root.get("include").filter(|include| self.file.is_valid(include)) {
@@ -26,38 +26,38 @@ impl<'f> RawWorkflow<'f> {
         }
     }
 
-    /// Its phases, in whichever spelling.
+    /// The phases, under either of the two keys `phases` and `steps`.
     pub(super) fn phases(&self) -> Vec<FileNode<'f>> {
         let root = self.file.root();
         root.get("phases").or_else(|| root.get("steps")).map(|it| it.items()).unwrap_or_default()
     }
 
-    /// Its transitions.
+    /// The transitions of this file only.
     pub(super) fn transitions(&self) -> Vec<FileNode<'f>> {
         self.file.root().get("transitions").map(|it| it.items()).unwrap_or_default()
     }
 }
 
-/// A workflow and all it includes, itself first, each once.
+/// A workflow and everything it includes: itself first, each once.
 #[derive(Debug)]
 pub(super) struct MergedIncludes<'r, 'f> {
     pub(super) parts: Vec<&'r RawWorkflow<'f>>,
-    /// Whether all of it could be read.
+    /// Whether every include could be read.
     pub(super) is_complete: bool,
     /// Whether some of them include each other.
     pub(super) has_cycle: bool,
 }
 
-/// Merges the includes of all workflows of a folder, up to a bound.
+/// Merges the includes of all workflows of a folder, up to a size limit.
 pub(super) struct IncludeMerger<'r, 'f> {
     raws: &'r BTreeMap<&'f str, RawWorkflow<'f>>,
     faults: &'r LoadDiagnostics,
-    /// How many bytes may still be merged in.
+    /// Number of bytes that may still be merged.
     bytes_left: usize,
 }
 
 impl<'r, 'f> IncludeMerger<'r, 'f> {
-    /// Of these workflows, with nothing merged yet.
+    /// Creates a merger for these workflows with nothing merged yet.
     pub(super) fn new(
         raws: &'r BTreeMap<&'f str, RawWorkflow<'f>>,
         faults: &'r LoadDiagnostics,
@@ -72,7 +72,7 @@ impl<'r, 'f> IncludeMerger<'r, 'f> {
         workflows: &'r SymbolTable<()>,
     ) -> MergedIncludes<'r, 'f> {
         let mut merged = MergedIncludes { parts: Vec::new(), is_complete: true, has_cycle: false };
-        // Every workflow on the way from the start, with the includes of it that are still to follow.
+        // The path from the start: each workflow with its includes that are still to be followed.
         let mut way: Vec<(&'r RawWorkflow<'f>, std::vec::IntoIter<FileNode<'f>>)> = Vec::new();
         let mut on_way: BTreeMap<&'f str, usize> = BTreeMap::new();
         let mut seen: BTreeSet<&'f str> = BTreeSet::new();
@@ -116,7 +116,8 @@ impl<'r, 'f> IncludeMerger<'r, 'f> {
         }
     }
 
-    /// Pays for a file that is merged into a workflow; its own file is free.
+    /// Deducts a file that is merged into a workflow from the limit; the workflow's own file is
+    /// free. Returns whether the limit sufficed.
     fn spend_bytes(&mut self, raw: &RawWorkflow<'f>, start: &RawWorkflow<'f>) -> bool {
         if raw.id == start.id {
             return true;
@@ -137,7 +138,7 @@ impl<'r, 'f> IncludeMerger<'r, 'f> {
         false
     }
 
-    /// A ring is told once, from its first member by name.
+    /// Reports a cycle once, from the member that comes first by name.
     fn report_cycle(&self, include: &FileNode<'_>, ring: &[&str]) {
         if self.faults.is_full("include_cycle") || ring.iter().min() != ring.first() {
             return;
@@ -151,7 +152,7 @@ impl<'r, 'f> IncludeMerger<'r, 'f> {
     }
 }
 
-/// A ring as a path back to its beginning; the middle of a long one is left out.
+/// Formats a cycle as a path back to its start, with the middle of a long one omitted.
 fn format_cycle(ring: &[&str]) -> String {
     let mut names: Vec<&str> = ring.iter().take(MAX_LISTED_NAMES).copied().collect();
     if ring.len() > MAX_LISTED_NAMES {

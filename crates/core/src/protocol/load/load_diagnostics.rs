@@ -1,23 +1,24 @@
-//! All that is wrong with a folder, collected while it is loaded.
+//! Collects everything that is wrong with a folder while it is loaded.
 
 use std::cell::RefCell;
 
 use super::file_node::FileNode;
 use crate::source::{Diagnostic, DiagnosticCollector};
 
-/// What was found so far. Shared by everything that loads, so it is written through `&`.
+/// The diagnostics found so far. All loading code shares them, so they are added through `&`.
 #[derive(Debug, Default)]
 pub(super) struct LoadDiagnostics {
     diagnostics: RefCell<DiagnosticCollector>,
 }
 
 impl LoadDiagnostics {
-    /// Remembers a fault. One told already, by another way to the same place, is dropped.
+    /// Adds a diagnostic. A duplicate, found again at the same location, is dropped.
     pub(super) fn push(&self, fault: Diagnostic) {
         self.diagnostics.borrow_mut().push(fault);
     }
 
-    /// Remembers a fault whose words cost something to make: they are made only if they are kept.
+    /// Adds a diagnostic whose message is expensive to build; it is built only if it will be
+    /// listed.
     pub(super) fn push_with(
         &self,
         code: &str,
@@ -28,17 +29,17 @@ impl LoadDiagnostics {
         self.push(fault);
     }
 
-    /// Remembers several.
+    /// Adds several diagnostics.
     pub(super) fn extend(&self, faults: impl IntoIterator<Item = Diagnostic>) {
         faults.into_iter().for_each(|fault| self.push(fault));
     }
 
-    /// Whether a fault of this code would only be counted.
+    /// Whether further diagnostics of this code are only counted, not listed.
     pub(super) fn is_full(&self, code: &str) -> bool {
         self.diagnostics.borrow().is_full(code)
     }
 
-    /// Whether anything keeps the folder from being used.
+    /// Whether an error prevents the folder from being used.
     pub(super) fn has_errors(&self) -> bool {
         self.diagnostics.borrow().error_count() > 0
     }
@@ -48,7 +49,7 @@ impl LoadDiagnostics {
         self.diagnostics.borrow().has_error_in(file)
     }
 
-    /// Everything, by file and place, and whether the folder can be used all the same.
+    /// Returns all diagnostics, sorted by file and position, and whether the folder is usable.
     pub(super) fn finish(self) -> (Vec<Diagnostic>, bool) {
         let found = self.diagnostics.into_inner();
         let usable = found.error_count() == 0;

@@ -1,4 +1,4 @@
-//! The door: a whole folder in, a protocol or every fault out.
+//! Entry point of loading: takes a whole folder and returns a protocol or all diagnostics.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,33 +24,34 @@ use crate::protocol::{EngineField, Protocol, ProtocolBundle, ProtocolPolicy, Wor
 use crate::similar_name::find_similar_name;
 use crate::source::{Diagnostic, SourceFile};
 
-/// A protocol that can be used, and what its author probably did not mean.
+/// A usable protocol with the warnings found in it.
 #[derive(Debug)]
 pub struct LoadedProtocol {
-    /// The protocol.
+    /// The loaded protocol.
     pub protocol: Protocol,
-    /// Faults that do not keep it from being used.
+    /// Diagnostics that do not prevent the protocol from being used.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Loads a folder. `shipped` are the contracts it may name beside its own.
+/// Loads a folder. `shipped` contains the contracts that it may name beside its own.
 ///
 /// ```
-/// use countersign_core::contract::Registry;
-/// use countersign_core::protocol::{Bundle, load};
+/// use countersign_core::contract::ContractRegistry;
+/// use countersign_core::protocol::{ProtocolBundle, load_protocol};
 ///
-/// let mut bundle = Bundle::default();
+/// let mut bundle = ProtocolBundle::default();
 /// let index = "name: t\nversion: 1.0.0\ndefault_workflow: main\n";
 /// bundle.files.insert("index.yaml".into(), index.into());
 /// let workflow = "id: main\nphases: [{ id: a }, { id: b }]\ntransitions: [{ from: a, to: c }]\n";
 /// bundle.files.insert("workflows/main.yaml".into(), workflow.into());
 ///
-/// let faults = load(bundle, &Registry::default()).unwrap_err();
+/// let faults = load_protocol(bundle, &ContractRegistry::default()).unwrap_err();
 /// assert_eq!(faults[0].to_string(), "workflows/main.yaml:3:30: no phase `c` [unknown_phase]");
 /// ```
 ///
 /// # Errors
-/// Every fault of every file, by file and place, warnings among them; at least one is an error.
+/// Returns the diagnostics of every file, sorted by file and position, including warnings. At least
+/// one of them is an error.
 pub fn load_protocol(
     bundle: ProtocolBundle,
     shipped: &ContractRegistry,
@@ -163,13 +164,13 @@ pub fn load_protocol(
     Ok(LoadedProtocol { protocol, warnings: found })
 }
 
-/// The limits of a whole run, where they could be read.
+/// Finds the budget limits of a whole run, if they are valid.
 fn find_run_limits(index: Option<&ProtocolFile>) -> Option<FileNode<'_>> {
     let limits = index?.root().get("policy")?.get("budget")?;
     index?.is_valid(&limits).then_some(limits)
 }
 
-/// Contract and engine's places of the documents that workflows have of their own.
+/// Reads contract and engine-owned fields of the workflows that have their own document.
 fn read_workflow_documents(
     raws: &BTreeMap<&str, RawWorkflow<'_>>,
     contracts: &ProtocolContracts,
@@ -199,7 +200,7 @@ fn check_bundle_size(bundle: &ProtocolBundle) -> Option<Diagnostic> {
     Some(read_index::folder_diagnostic("too_large", message).with_hint(Some(hint)))
 }
 
-/// A folder whose name is nearly one of ours would be passed over without a word.
+/// Warns about a folder whose name is similar to a known one, because it would be ignored silently.
 fn check_folder_names(bundle: &ProtocolBundle, faults: &LoadDiagnostics) {
     const FOLDERS: [&str; 5] = ["agents", "contracts", "memory", "rules", "workflows"];
     for (path, text) in &bundle.files {
@@ -213,7 +214,7 @@ fn check_folder_names(bundle: &ProtocolBundle, faults: &LoadDiagnostics) {
     }
 }
 
-/// The files of a folder that could be parsed, and the names of those that could not.
+/// The parsed files of a folder, and the names of those that could not be parsed.
 struct ParsedFolder {
     files: Vec<ProtocolFile>,
     unread: Vec<String>,
@@ -237,7 +238,7 @@ fn parse_folder(
     files
 }
 
-/// A run at its very beginning, for what can be told of a document before there is one.
+/// The value of `run` at the very start, for checks on a document before any run exists.
 fn initial_run_value(workflow: Option<&WorkflowDefinition>) -> Value {
     const BEGINNING: &str = "1970-01-01T00:00:00Z";
     let phase = workflow.and_then(|workflow| workflow.phases.first());

@@ -1,11 +1,13 @@
-//! Loading: the texts of a folder become a [`super::Protocol`], or every fault with its place.
+//! Loading: turns the texts of a folder into a [`super::Protocol`], or into all diagnostics with
+//! their locations. Each file is parsed, its keys are checked, and it is validated against its
+//! schema.
 //!
 //! ```text
-//! Bundle ─► file (parse, keys, schema) ─► contracts, rules, agents, index ─► workflows ─► Protocol
-//!                      └──────────────── faults of all of them, at once ────────┘
+//! ProtocolBundle ─► files ─► contracts, rules, agents, index ─► workflows ─► Protocol
+//!                     └───────── diagnostics of all of them, at once ───┘
 //! ```
 //!
-//! Nothing here looks at what a protocol does when it runs; that is `check`.
+//! Loading does not examine how a protocol behaves when it runs; `check` does that.
 
 mod load_diagnostics;
 mod file_node;

@@ -1,4 +1,4 @@
-//! What the parts of a workflow may refer to.
+//! The names that the parts of a workflow may refer to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::protocol::{
     RetrievalSource,
 };
 
-/// Everything a protocol declares, by name.
+/// Everything that a protocol declares, by name.
 #[derive(Debug)]
 pub(super) struct ProtocolSymbols {
     pub(super) contracts: ProtocolContracts,
@@ -21,21 +21,21 @@ pub(super) struct ProtocolSymbols {
     pub(super) hooks: SymbolTable<HookDefinition>,
     pub(super) programs: SymbolTable<ProgramDefinition>,
     pub(super) sources: SymbolTable<RetrievalSource>,
-    /// Hosts that may be called; `Empty` where the index could not be read.
+    /// Hosts that may be called; `None` if the index could not be read.
     pub(super) hosts: Option<Vec<String>>,
-    /// The same, to be looked up.
+    /// The same hosts as a set, for lookups.
     pub(super) host_set: BTreeSet<String>,
     pub(super) workflows: SymbolTable<()>,
     /// Budgets that some transition or phase spends from.
     pub(super) spent_budgets: BTreeSet<String>,
-    /// The engine's places in the document that the index describes.
+    /// Engine-owned fields of the document that the index defines.
     pub(super) engine: Vec<EngineField>,
-    /// Contract and engine's places of the documents that workflows have of their own.
+    /// Contract and engine-owned fields of the workflows that have their own document.
     pub(super) workflow_documents: BTreeMap<String, (Option<Arc<Contract>>, Vec<EngineField>)>,
 }
 
 impl ProtocolSymbols {
-    /// The engine's places in the document of a workflow.
+    /// The engine-owned fields in the document of a workflow.
     pub(super) fn engine_fields_for(&self, workflow: &str) -> &[EngineField] {
         self.workflow_documents.get(workflow).map_or(&self.engine, |(_, engine)| engine)
     }
@@ -50,25 +50,26 @@ impl ProtocolSymbols {
     }
 }
 
-/// What one phase may refer to.
+/// The names that one phase may refer to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NameScope<'s> {
     pub(super) names: &'s ProtocolSymbols,
-    /// The phases of the workflow, includes merged in.
+    /// Phases of the workflow, with includes merged in.
     pub(super) phases: &'s SymbolTable<()>,
-    /// The engine's places in the document of the workflow.
+    /// Engine-owned fields in the document of the workflow.
     pub(super) engine: &'s [EngineField],
-    /// What the phase may write; `Empty` is every place that is not the engine's.
+    /// Pointers that the phase may write; `None` allows every field that is not engine-owned.
     pub(super) writes: Option<&'s WritablePointers>,
-    /// The names that expressions of its changes may use.
+    /// Names that the expressions of its changes may use.
     pub(super) change_names: &'s [&'s str],
-    /// The names that its texts, questions and orders may use.
+    /// Names that its texts, questions and effects may use.
     pub(super) text_names: &'s [&'s str],
     pub(super) faults: &'s LoadDiagnostics,
 }
 
 impl<'s> NameScope<'s> {
-    /// What the index may refer to: the phases of all workflows, and the document it describes.
+    /// The scope of the index: the phases of all workflows, and the document that the index
+    /// defines.
     pub(super) fn for_protocol(
         names: &'s ProtocolSymbols,
         phases: &'s SymbolTable<()>,
@@ -87,7 +88,7 @@ impl<'s> NameScope<'s> {
     }
 }
 
-/// The places that a phase may write.
+/// The pointers that a phase may write.
 #[derive(Debug)]
 pub(super) struct WritablePointers {
     pub(super) pointers: Vec<String>,
@@ -95,12 +96,12 @@ pub(super) struct WritablePointers {
 }
 
 impl WritablePointers {
-    /// These places.
+    /// Builds the set from the pointers.
     pub(super) fn new(pointers: Vec<String>) -> Self {
         let set = PointerSet::from_pointers(pointers.iter().map(String::as_str));
         Self { pointers, set }
     }
 }
 
-/// What went wrong, as the changes of an outcome read it.
+/// The name under which the changes of a failure handler read the failure.
 pub(super) const FAILURE: &str = "failure";

@@ -1,9 +1,9 @@
-//! Prompts put together: base and own, whole or section by section.
+//! Merges an agent's prompt with its base's prompt, as a whole or section by section.
 //!
-//! A section is a Markdown heading (`## InvalidTenantName`) and what follows it, up to the next heading of the same or
-//! a higher level. A `#` inside a fence of code is no heading.
+//! A section is a Markdown heading (`## Name`) with the text up to the next heading of the same or
+//! a higher level. A `#` inside a code fence is not a heading.
 
-/// How an agent's own prompt joins its base's.
+/// How an agent's own prompt is merged with its base's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PromptMergeMode {
     Append,
@@ -13,7 +13,7 @@ pub(super) enum PromptMergeMode {
 }
 
 impl PromptMergeMode {
-    /// The mode by its name in files; `append` is the default.
+    /// Parses the mode from its name in files; `append` is the default.
     pub(super) fn parse(name: &str) -> Self {
         match name {
             "prepend" => Self::Prepend,
@@ -24,7 +24,7 @@ impl PromptMergeMode {
     }
 }
 
-/// The two prompts as one. An empty own prompt leaves the base as it is.
+/// Merges the two prompts. An empty own prompt leaves the base unchanged.
 pub(super) fn join_prompts(base: &str, own: &str, mode: PromptMergeMode) -> String {
     let (base, own) = (base.trim(), own.trim());
     if own.is_empty() || base.is_empty() {
@@ -38,12 +38,12 @@ pub(super) fn join_prompts(base: &str, own: &str, mode: PromptMergeMode) -> Stri
     }
 }
 
-/// How many sections a prompt has that patches another.
+/// Counts the top-level sections of a prompt that patches another.
 pub(super) fn count_sections(own: &str) -> usize {
     split_top_sections(own.trim()).len()
 }
 
-/// Replaces the sections whose headings `own` names, and appends the others.
+/// Replaces the sections of `base` whose headings `own` repeats, and appends the others.
 fn patch_sections(base: &str, own: &str) -> String {
     let mut text = base.to_owned();
     let mut added = Vec::new();
@@ -65,7 +65,7 @@ fn patch_sections(base: &str, own: &str) -> String {
     added.join("\n\n")
 }
 
-/// The level and the name of a heading.
+/// Parses a heading into its level and its name.
 fn parse_heading(line: &str) -> Option<(usize, &str)> {
     let level = line.len() - line.trim_start_matches('#').len();
     let name = line[level..].trim();
@@ -73,7 +73,7 @@ fn parse_heading(line: &str) -> Option<(usize, &str)> {
         .then(|| (level, name.trim_end_matches('#').trim_end()))
 }
 
-/// Every heading: where its line starts, its level, its name.
+/// Finds every heading: offset of its line, level, name.
 fn find_headings(text: &str) -> Vec<(usize, usize, &str)> {
     let mut found = Vec::new();
     let (mut at, mut fenced) = (0, false);
@@ -88,7 +88,7 @@ fn find_headings(text: &str) -> Vec<(usize, usize, &str)> {
     found
 }
 
-/// Where the section of this name begins and ends.
+/// Finds the start and end of the section with this name.
 fn find_section(text: &str, name: &str) -> Option<(usize, usize)> {
     let headings = find_headings(text);
     let index = headings.iter().position(|(_, _, other)| other.eq_ignore_ascii_case(name))?;
@@ -97,7 +97,8 @@ fn find_section(text: &str, name: &str) -> Option<(usize, usize)> {
     Some((start, next.map_or(text.len(), |(start, _, _)| *start)))
 }
 
-/// The text cut at its headings of the highest level; what stands before the first is a piece too.
+/// Splits the text at its headings of the highest level; the text before the first one is a piece
+/// too.
 fn split_top_sections(text: &str) -> Vec<&str> {
     let headings = find_headings(text);
     let Some(top) = headings.iter().map(|(_, level, _)| *level).min() else { return vec![text] };

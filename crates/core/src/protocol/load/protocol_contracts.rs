@@ -1,4 +1,4 @@
-//! The contracts of a folder, beside those that ship.
+//! The contracts of a folder together with the shipped ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,20 +11,21 @@ use crate::contract::{self, Contract, ContractRegistry, check_schema};
 use crate::protocol::ProtocolBundle;
 use crate::source::{Diagnostic, ParsedSourceFile, SourceFile};
 
-/// Every contract a protocol may name. A plain id means the folder's own before a shipped one.
+/// Every contract that a protocol may name. A plain id refers to the folder's own contract before a
+/// shipped one.
 #[derive(Debug)]
 pub(super) struct ProtocolContracts {
     pub(super) all: ContractRegistry,
-    /// Id and version of each that stands in the folder.
+    /// Id and version of each contract in the folder.
     own: BTreeSet<(String, String)>,
-    /// The last of the folder's own by id.
+    /// The latest version of each of the folder's own contracts, by id.
     own_by_id: BTreeMap<String, Arc<Contract>>,
-    /// Ids of those that have faults.
+    /// Ids of the folder's contracts that have errors.
     broken: BTreeSet<String>,
 }
 
 impl ProtocolContracts {
-    /// Loads `contracts/*.yaml`.
+    /// Loads the contracts in `contracts/*.yaml`.
     pub(super) fn load(
         bundle: &ProtocolBundle,
         shipped: &ContractRegistry,
@@ -88,7 +89,7 @@ impl ProtocolContracts {
         }
     }
 
-    /// What a contract's name refers to; a fault where that is nothing.
+    /// Resolves a contract name, and reports it if no contract matches.
     pub(super) fn resolve_name(
         &self,
         name: &FileNode<'_>,
@@ -104,7 +105,7 @@ impl ProtocolContracts {
         found
     }
 
-    /// A contract by name.
+    /// Finds a contract by name.
     pub(super) fn get(&self, name: &str) -> Option<Arc<Contract>> {
         let own = self.own_by_id.get(name);
         own.or_else(|| self.all.find(name).ok()).map(Arc::clone)
@@ -133,7 +134,8 @@ fn read_referenced_file(bundle: &ProtocolBundle, relative: &str) -> Result<Strin
     text.cloned().ok_or_else(|| format!("there is no file `{path}` in the protocol"))
 }
 
-/// A fault in a schema's file is named by its path in the folder, not by how the contract spells it.
+/// Makes a diagnostic in a schema file show the file's path in the folder, not the path as the
+/// contract spells it.
 fn rebase_diagnostic(mut fault: Diagnostic, contract: &str) -> Diagnostic {
     if fault.source.name != contract
         && let Ok(path) = confined_path::confine_path("contracts", &fault.source.name)
@@ -143,13 +145,13 @@ fn rebase_diagnostic(mut fault: Diagnostic, contract: &str) -> Diagnostic {
     fault
 }
 
-/// The name of a file without folder and extension.
+/// The file name without folder and extension.
 pub(super) fn file_stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
 }
 
-/// Whether a file's name ends in one of these.
+/// Whether the file has one of these extensions.
 pub(super) fn has_extension(path: &str, extensions: &[&str]) -> bool {
     path.rsplit_once('.').is_some_and(|(_, extension)| extensions.contains(&extension))
 }

@@ -1,4 +1,5 @@
-//! One file of a protocol: parsed, its keys looked at, its defaults filled in, held against its schema.
+//! One file of a protocol: parses it, removes unknown keys, fills in defaults and validates it
+//! against its schema.
 
 use std::sync::{Arc, LazyLock};
 
@@ -11,18 +12,18 @@ use crate::contract::{ContractRegistry, Schema};
 use crate::patch::PointerSet;
 use crate::source::{ParsedSourceFile, SourceFile};
 
-/// The schema of `index.yaml`.
+/// The JSON Schema of `index.yaml`.
 pub const INDEX_SCHEMA: &str = include_str!("../schemas/index.schema.json");
-/// The schema of the files in `workflows/`.
+/// The JSON Schema of the files in `workflows/`.
 pub const WORKFLOW_SCHEMA: &str = include_str!("../schemas/workflow.schema.json");
-/// The schema of the files in `agents/`.
+/// The JSON Schema of the files in `agents/`.
 pub const AGENT_SCHEMA: &str = include_str!("../schemas/agent.schema.json");
 
 static INDEX: LazyLock<Schema> = LazyLock::new(|| compile_schema(INDEX_SCHEMA));
 static WORKFLOW: LazyLock<Schema> = LazyLock::new(|| compile_schema(WORKFLOW_SCHEMA));
 static AGENT: LazyLock<Schema> = LazyLock::new(|| compile_schema(AGENT_SCHEMA));
 
-/// Keys of a workflow that the seed has no place for.
+/// Workflow keys that the specification's schema does not have.
 const OWN_KEYS: [&str; 3] = ["document", "input", "output"];
 
 fn compile_schema(schema: &str) -> Schema {
@@ -30,7 +31,7 @@ fn compile_schema(schema: &str) -> Schema {
     Schema::compile(schema).expect("our own schema compiles")
 }
 
-/// Which kind of file.
+/// The kind of a protocol file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProtocolFileKind {
     Index,
@@ -47,7 +48,7 @@ impl ProtocolFileKind {
         }
     }
 
-    /// The id of the contract that is the seed's own schema.
+    /// Id of the shipped contract with the specification's own schema.
     fn contract_id(self) -> &'static str {
         match self {
             Self::Index => "protocol_index",
@@ -57,7 +58,7 @@ impl ProtocolFileKind {
     }
 }
 
-/// A parsed file, and where it breaks its schema.
+/// A parsed file with the pointers at which it violates its schema.
 #[derive(Debug)]
 pub(super) struct ProtocolFile {
     pub(super) kind: ProtocolFileKind,
@@ -66,7 +67,7 @@ pub(super) struct ProtocolFile {
 }
 
 impl ProtocolFile {
-    /// Parses a file; `Empty` where it is no YAML or JSON at all.
+    /// Parses a file; `None` if it is neither YAML nor JSON.
     pub(super) fn parse(
         kind: ProtocolFileKind,
         path: &str,
@@ -90,23 +91,24 @@ impl ProtocolFile {
         Some(Self { kind, tree: Arc::new(tree), violated })
     }
 
-    /// The whole of it.
+    /// The root of the file.
     pub(super) fn root(&self) -> FileNode<'_> {
         FileNode::root(&self.tree)
     }
 
-    /// Whether a member has the shape its schema asks for.
+    /// Whether a value satisfies its schema.
     pub(super) fn is_valid(&self, member: &FileNode<'_>) -> bool {
         !self.violated.contains(&member.pointer) && !self.violated.has_any_inside(&member.pointer)
     }
 
-    /// A member of the top that has the shape its schema asks for.
+    /// The top-level member with this key, if it satisfies its schema.
     pub(super) fn valid_member(&self, key: &str) -> Option<FileNode<'_>> {
         self.root().get(key).filter(|member| self.is_valid(member))
     }
 
-    /// Holds the file against the seed's own schema, where we found nothing to say: ours is meant to be
-    /// the narrower one, and a file that fits ours alone would not be portable.
+    /// Validates the file against the specification's own schema if it has no errors so far. Our
+    /// schema is meant to be the narrower one, and a file that satisfies only ours would not be
+    /// portable.
     pub(super) fn check_specification_schema(
         &self,
         shipped: &ContractRegistry,
@@ -123,12 +125,13 @@ impl ProtocolFile {
             if let Some(steps) = members.remove("steps") {
                 members.insert("phases".to_owned(), steps);
             }
-            // The seed closes this table; what we add to it is ours to know.
+            // The specification's schema allows no further keys here, so the keys we add are
+            // removed first.
             for key in OWN_KEYS {
                 members.remove(key);
             }
         }
-        // The seed knows one language.
+        // The specification knows only one language.
         if let (ProtocolFileKind::Agent, Some(Value::Object(versions))) =
             (self.kind, value.get("prompt"))
         {

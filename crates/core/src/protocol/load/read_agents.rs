@@ -1,4 +1,4 @@
-//! Agents of a folder, resolved against their bases.
+//! Reads the agents of a folder and merges them with their bases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::symbol_table::{SymbolTable, report_unknown_name};
 use crate::limits::MAX_PROMPT_SECTIONS;
 use crate::protocol::{AgentTool, Localized, ResolvedAgent};
 
-/// Resolves every agent, and adds the bases by their plain ids.
+/// Resolves every agent, and adds the built-in agents under their plain ids.
 pub(super) fn read_agents(
     files: &[ProtocolFile],
     rules: &BTreeMap<String, Arc<Localized<String>>>,
@@ -228,7 +228,7 @@ fn read_max_tokens(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<u3
     u32::try_from(number).ok()
 }
 
-/// The same without doubles; the first of each stays.
+/// Removes duplicates and keeps the first of each.
 fn dedup_in_order<T: Ord + Clone>(items: Vec<T>) -> Vec<T> {
     let mut seen = BTreeSet::new();
     items.into_iter().filter(|item| seen.insert(item.clone())).collect()

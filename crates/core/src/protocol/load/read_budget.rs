@@ -1,4 +1,4 @@
-//! Budgets: limits by name, in the units of each.
+//! Reads budgets: limits by name, each in its own unit.
 
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ use crate::protocol::{BudgetLimit, BudgetLimits, BuiltinBudget, EXPRESSION_NAMES
 use crate::reply::format_value;
 use crate::similar_name::find_similar_name;
 
-/// Reads limits. A name that nothing counts or spends, and that is nearly one the engine counts, is a slip.
+/// Reads limits. A name that nothing counts or spends and that is similar to a built-in budget is
+/// reported as a mistake.
 pub(super) fn read_budget(member: &FileNode<'_>, scope: &NameScope<'_>) -> BudgetLimits {
     let (spent, faults) = (&scope.names.spent_budgets, scope.faults);
     let mut budget = BudgetLimits::default();
@@ -42,7 +43,7 @@ pub(super) fn read_budget(member: &FileNode<'_>, scope: &NameScope<'_>) -> Budge
     budget
 }
 
-/// A limit as it stands in the file: an amount, or an expression that gives one when the budget is asked.
+/// Reads a limit: an amount, or an expression that gives one when the budget is checked.
 fn read_limit_amount(
     name: &str,
     member: &FileNode<'_>,
@@ -66,12 +67,13 @@ fn read_limit_amount(
                 None
             }
         },
-        // The schema has told it.
+        // The schema check has reported it.
         _ => None,
     }
 }
 
-/// No expression that gives a length of time begins so; a length of time does.
+/// Whether the text is a duration: those start with a digit, and no expression that gives a
+/// duration does.
 fn starts_with_digit(text: &str) -> bool {
     text.trim_start().starts_with(|character: char| character.is_ascii_digit())
 }

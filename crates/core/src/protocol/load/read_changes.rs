@@ -1,4 +1,4 @@
-//! Changes of the document: verbs, places, and whether a phase may write there.
+//! Reads changes of the document: operation, pointer, and whether the phase may write there.
 
 use super::file_node::FileNode;
 use super::name_scope::{FAILURE, NameScope};
@@ -9,10 +9,10 @@ use crate::protocol::{ChangeOperation, DocumentChange};
 
 const OPERATIONS: [&str; 7] = ["patch", "merge", "set", "append", "upsert", "remove", "emit"];
 
-/// The name of the value that a change without one means.
+/// The name that a change without a value refers to.
 const REPLY: &str = "reply";
 
-/// Reads `apply`: a word, one change, or a list of them.
+/// Reads `apply`: a keyword, one change, or a list of changes.
 pub(super) fn read_changes(member: &FileNode<'_>, scope: &NameScope<'_>) -> Vec<DocumentChange> {
     let origin = member.origin();
     if member.text().is_some() && !scope.change_names.contains(&REPLY) {
@@ -40,12 +40,12 @@ pub(super) fn read_changes(member: &FileNode<'_>, scope: &NameScope<'_>) -> Vec<
     }
 }
 
-/// The changes of a phase or a question: none where `apply` is not said.
+/// Reads the changes of a phase or a question; none if `apply` is absent.
 pub(super) fn read_apply(owner: &FileNode<'_>, scope: &NameScope<'_>) -> Vec<DocumentChange> {
     owner.get("apply").map(|apply| read_changes(&apply, scope)).unwrap_or_default()
 }
 
-/// `{ /pointer: "expression" }` as changes that set.
+/// Reads `{ /pointer: "expression" }` as `set` changes.
 pub(super) fn read_set_changes(
     member: &FileNode<'_>,
     scope: &NameScope<'_>,
@@ -136,7 +136,7 @@ fn read_operation(
     })
 }
 
-/// Where the reply has a patch, and what that may change.
+/// Reads where the reply contains a patch and what the patch may change.
 fn read_patch_operation(body: &FileNode<'_>, scope: &NameScope<'_>) -> Option<ChangeOperation> {
     let from = if body.text().is_some() { Some(body.clone()) } else { body.get("from") };
     let from = match from {
@@ -155,22 +155,22 @@ fn read_patch_operation(body: &FileNode<'_>, scope: &NameScope<'_>) -> Option<Ch
     Some(ChangeOperation::Patch { from, writes: Some(places) })
 }
 
-/// Tells a change that means a reply where there is none.
+/// Reports a change that needs a reply where there is none.
 fn report_missing_reply(member: &FileNode<'_>, message: &str, scope: &NameScope<'_>) {
     let hint = "say what is written: `set: { at: /place, value: EXPRESSION }`".to_owned();
     scope.faults.push(member.diagnose("required", message).with_hint(Some(hint)));
 }
 
-/// How much of a place a change touches.
+/// How much of the value at a pointer a change writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WriteExtent {
-    /// All of it.
+    /// The whole value.
     Whole,
-    /// Some members of it, which only the reply tells.
+    /// Some members of the value, which only the reply determines.
     Inside,
 }
 
-/// Tells a change that no run could be allowed to make.
+/// Reports a change that no run would be allowed to make.
 fn check_authority(member: &FileNode<'_>, at: &str, reach: WriteExtent, scope: &NameScope<'_>) {
     let own = match reach {
         WriteExtent::Whole => read_pointer::find_overlapping_engine_field(at, scope.engine),

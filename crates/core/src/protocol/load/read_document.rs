@@ -1,4 +1,5 @@
-//! The document of runs, of all or of one workflow: its contract, its first value, the engine's places.
+//! Reads the document definition of the protocol or of one workflow: contract, initial value and
+//! engine-owned fields.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use crate::reply::Code;
 use crate::similar_name::find_similar_name;
 use crate::source::{ParsedSourceFile, SourceFile};
 
-/// The contract of a document nobody gave one, and the places the engine keeps in it.
+/// Contract of a document that names none. `DEFAULT_ENGINE_FIELDS` are its engine-owned fields.
 const DEFAULT_CONTRACT: &str = "state";
 const DEFAULT_ENGINE_FIELDS: [(&str, &str); 4] = [
     ("workflow", "/workflow"),
@@ -30,7 +31,7 @@ const DEFAULT_ENGINE_FIELDS: [(&str, &str); 4] = [
     ("updated_at", "/updated_at"),
 ];
 
-/// Reads everything but the first value.
+/// Reads everything except the initial value.
 pub(super) fn read_contract_and_engine(
     file: Option<&ProtocolFile>,
     contracts: &ProtocolContracts,
@@ -107,7 +108,7 @@ fn read_engine_field(
     Some(builtin_engine_field(name, pointer))
 }
 
-/// Reads the first value, and holds what it says against the contract.
+/// Reads the initial value and validates it against the contract.
 pub(super) fn read_document(
     file: Option<&ProtocolFile>,
     bundle: &ProtocolBundle,
@@ -135,7 +136,7 @@ pub(super) fn read_document(
     document
 }
 
-/// A first value that stands in a file of its own.
+/// Reads an initial value from its own file.
 fn parse_initial_file(
     said: &FileNode<'_>,
     bundle: &ProtocolBundle,
@@ -160,7 +161,8 @@ fn parse_initial_file(
     Some(tree)
 }
 
-/// What an input may still bring, and what the engine writes, is left to the start of a run.
+/// Validates the initial value, except for what an input may still add and what the engine writes.
+/// Those are checked when a run starts.
 fn check_initial_value(
     document: &DocumentDefinition,
     contract: &Contract,
@@ -191,7 +193,7 @@ fn check_initial_value(
     }
 }
 
-/// Puts a value into tables that are made where they are missing; elsewhere nothing happens.
+/// Sets a value and creates missing parent objects; does nothing if a parent is not an object.
 fn set_at_pointer(value: &mut Value, pointer: &str, new: Value) {
     let mut at = value;
     for name in json::split_pointer(pointer) {

@@ -1,10 +1,10 @@
-//! Lengths of time in files.
+//! Reads durations from files.
 
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
 use crate::protocol::{DurationMillis, parse_duration};
 
-/// Reads a length of time.
+/// Reads a duration and reports an invalid one.
 pub(super) fn read_duration(
     member: &FileNode<'_>,
     faults: &LoadDiagnostics,

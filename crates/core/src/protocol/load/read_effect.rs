@@ -1,4 +1,4 @@
-//! Effects: what a phase does outside.
+//! Reads effects: what a phase executes outside the engine.
 
 use super::file_node::FileNode;
 use super::name_scope::NameScope;
@@ -8,7 +8,7 @@ use crate::protocol::{EffectTemplate, TextTemplate};
 
 const EFFECTS: [&str; 5] = ["write", "copy", "run", "http", "retrieve"];
 
-/// Reads what `do` does. It knows no reply: it is what brings one.
+/// Reads the content of `do`. Its expressions cannot read `reply`, because the effect produces it.
 pub(super) fn read_effect(member: &FileNode<'_>, scope: &NameScope<'_>) -> Option<EffectTemplate> {
     let named: Vec<&str> = EFFECTS.into_iter().filter(|key| member.get(key).is_some()).collect();
     match named[..] {
@@ -73,7 +73,7 @@ fn read_effect_kind(
         _ => {
             let source = body.get("source")?;
             let filled = read_template(&source, reads, faults);
-            // A name that is filled in is known when it is.
+            // A name with placeholders is known only when they are filled in.
             let fixed = filled.as_ref().is_some_and(|it| it.expressions().next().is_none());
             let known = !fixed || scope.names.sources.resolve_name(&source, faults).is_some();
             let (query, source) = (read_expression(&body.get("query")?, reads, faults)?, filled?);
@@ -82,7 +82,7 @@ fn read_effect_kind(
     }
 }
 
-/// A path with places to fill that stays in the folder of work.
+/// Reads a path template that stays inside the workspace.
 pub(super) fn read_confined_template(
     member: &FileNode<'_>,
     scope: &NameScope<'_>,

@@ -1,11 +1,11 @@
-//! Expressions and texts with places to fill, compiled where they stand.
+//! Compiles expressions and text templates, and reports errors at their location.
 
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
 use crate::expr::{Expr, ExprError};
 use crate::protocol::TextTemplate;
 
-/// Compiles the expression that stands here; `names` are what it may read.
+/// Compiles an expression; `names` are the variables it may read.
 pub(super) fn read_expression(
     member: &FileNode<'_>,
     names: &[&str],
@@ -17,7 +17,7 @@ pub(super) fn read_expression(
         .ok()
 }
 
-/// Compiles the text that stands here.
+/// Compiles a text template; `names` are the variables it may read.
 pub(super) fn read_template(
     member: &FileNode<'_>,
     names: &[&str],
@@ -29,7 +29,7 @@ pub(super) fn read_template(
         .ok()
 }
 
-/// The expression of a member; `Err` where it has a fault.
+/// Compiles the expression of an optional member; `Err` if it is invalid.
 pub(super) fn read_optional_expression(
     member: Option<FileNode<'_>>,
     names: &[&str],

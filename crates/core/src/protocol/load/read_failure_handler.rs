@@ -1,12 +1,12 @@
-//! What follows when something went wrong for good: `wait`, `fail`, `go_on`, `{ goto: PHASE }`, and with
-//! changes `{ then: …, apply: … }`.
+//! Reads failure handlers: `wait`, `fail`, `go_on`, `{ goto: PHASE }`, and with changes
+//! `{ then: …, apply: … }`.
 
 use super::file_node::FileNode;
 use super::name_scope::{FAILURE, NameScope};
 use super::read_changes::read_apply;
 use crate::protocol::{EXPRESSION_NAMES, FailureHandler, FailurePolicy};
 
-/// Reads what follows; a run waits where nothing is said, because a person can always undo waiting.
+/// Reads a failure handler. The default is to wait, because a person can always undo waiting.
 pub(super) fn read_failure_handler(
     member: Option<&FileNode<'_>>,
     scope: &NameScope<'_>,
@@ -26,7 +26,7 @@ pub(super) fn read_failure_handler(
             read_failure_policy(member, scope).into()
         }
         (None, Some(then)) => {
-            // No model has a hand in these changes, so what the phase may write does not bind them.
+            // No model influences these changes, so the phase's `writes` do not restrict them.
             let reads = scope
                 .change_names
                 .iter()

@@ -1,4 +1,4 @@
-//! `each` and `as`: which items a work is done for, and what one of them is called.
+//! Reads `each` and `as`: the items that work is repeated for, and the name of the current item.
 
 use super::file_node::FileNode;
 use super::name_scope::NameScope;
@@ -6,10 +6,10 @@ use super::read_expression::read_expression;
 use crate::expr::Expr;
 use crate::protocol::{EXPRESSION_NAMES, ForEachItems};
 
-/// Names that mean something already.
+/// Names that already have a meaning in expressions.
 const RESERVED_NAMES: [&str; 6] = ["state", "run", "reply", "failure", "child", "new"];
 
-/// Reads `each` and `as`; `Err` where they have a fault. `others` are keys that need it.
+/// Reads `each` and `as`; `Err` if they are invalid. `others` are further keys that require `each`.
 pub(super) fn read_for_each(
     member: &FileNode<'_>,
     others: &[&str],
@@ -32,11 +32,11 @@ pub(super) fn read_for_each(
     Ok(Some(ForEachItems { items: items.ok_or(())?, item_name: name.ok_or(())? }))
 }
 
-/// A name that expressions can use and that hides nothing.
+/// Reads a name that expressions can use and that shadows no other name.
 fn read_item_name(member: &FileNode<'_>, scope: &NameScope<'_>) -> Option<String> {
     let name = member.text()?;
     if !name.starts_with(|first: char| first.is_ascii_lowercase() || first == '_') {
-        // The schema has told it.
+        // The schema check has reported it.
         return None;
     }
     let usable = Expr::compile(name, &[name]).is_ok_and(|expr| expr.uses_root(0));
@@ -53,7 +53,7 @@ fn read_item_name(member: &FileNode<'_>, scope: &NameScope<'_>) -> Option<String
     None
 }
 
-/// The names of changes and of texts, by slot, where this work is done for each of several items.
+/// The names that changes and texts may use, by slot, including the item of `each`.
 pub(super) fn expression_names(each: Option<&ForEachItems>, child: bool) -> (Vec<&str>, Vec<&str>) {
     let item = each.map(|each| each.item_name.as_str());
     let child = child.then_some("child");

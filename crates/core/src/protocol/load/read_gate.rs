@@ -1,4 +1,4 @@
-//! Gates of transitions.
+//! Reads the gates of transitions.
 
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
@@ -9,7 +9,7 @@ use crate::protocol::{EXPRESSION_NAMES, GateCheck, TransitionGate};
 
 const GATE_TYPES: [&str; 5] = ["manual", "criteria", "expression", "file_exists", "status"];
 
-/// Which keys belong to which types of gate; the others belong to all.
+/// The gate types that each key belongs to; other keys belong to all types.
 const KEY_OWNERS: [(&str, &[&str]); 6] = [
     ("check", &["criteria", "expression"]),
     ("path", &["file_exists"]),
@@ -19,7 +19,7 @@ const KEY_OWNERS: [(&str, &[&str]); 6] = [
     ("deadline", &["manual"]),
 ];
 
-/// Reads a gate; `Empty` where it has a fault.
+/// Reads a gate; `None` if it is invalid.
 pub(super) fn read_gate(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<TransitionGate> {
     if member.text().is_some() {
         let check = GateCheck::Expression(read_short_gate(member, faults)?);
@@ -55,7 +55,7 @@ pub(super) fn read_gate(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Opti
     Some(TransitionGate { description: member.string_at("description"), check, retry })
 }
 
-/// The question whether a file is there, at a path that may have places to fill.
+/// Reads a check for a file, at a path that may contain placeholders.
 fn read_file_check(path: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<GateCheck> {
     if !path.text()?.contains("{{") {
         return Some(GateCheck::FileExists {
@@ -70,7 +70,8 @@ fn read_file_check(path: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<Gate
     Some(GateCheck::FileExistsTemplate { path: filled? })
 }
 
-/// A gate given as text: a check, and not the name of a type, which is an easy slip.
+/// Reads a gate given as text, which is an expression. The name of a gate type in its place is an
+/// easy mistake and is reported.
 fn read_short_gate(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<crate::expr::Expr> {
     let text = member.text()?.trim();
     if GATE_TYPES.contains(&text) {

@@ -1,4 +1,4 @@
-//! Hooks of the index.
+//! Reads the hooks of the index.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,8 +61,8 @@ fn read_hook(
     }
 }
 
-/// Looks at the places that hooks write: each hook in the documents of the workflows that call it, and
-/// one that nobody calls in the document of the index.
+/// Checks the pointers that hooks write: those of a hook in the documents of all workflows that
+/// call it, and those of an uncalled hook in the document of the index.
 pub(super) fn check_hook_pointers<'w>(
     names: &ProtocolSymbols,
     workflows: &'w BTreeMap<String, WorkflowDefinition>,
@@ -86,7 +86,7 @@ pub(super) fn check_hook_pointers<'w>(
         if engines.is_empty() {
             engines.push(&names.engine);
         }
-        // Workflows without a document of their own share the one of the index.
+        // Workflows without their own document share the one of the index.
         engines.sort_by_key(|engine| engine.as_ptr());
         engines.dedup_by_key(|engine| engine.as_ptr());
         for operation in member.get("patch").iter().flat_map(FileNode::items) {
@@ -97,7 +97,7 @@ pub(super) fn check_hook_pointers<'w>(
     }
 }
 
-/// The places of an operation: pointers, and none of the engine's.
+/// Checks that the pointers of an operation are valid and write no engine-owned field.
 fn check_operation_pointers(
     operation: &FileNode<'_>,
     engine: &[EngineField],

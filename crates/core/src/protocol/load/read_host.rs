@@ -1,13 +1,14 @@
-//! Hosts that may be called, and addresses that name them.
+//! Reads hosts that may be called, and checks URLs against them.
 //!
-//! This is for authors' slips: whoever calls asks again, with every place filled.
+//! This check catches authors' mistakes. The runtime checks the URL again once every placeholder is
+//! filled in.
 
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
 use super::name_scope::NameScope;
 use super::symbol_table::unknown_name_diagnostic;
 
-/// Reads a host of the policy: a name or an address, with a port where it is not the usual one.
+/// Reads a host of the policy: a name or an address, with the port if it is not the default one.
 pub(super) fn read_host(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<String> {
     let text = member.text()?;
     let (name, port) = split_host_port(text);
@@ -24,7 +25,8 @@ pub(super) fn read_host(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Opti
     None
 }
 
-/// Tells an address that is none, or whose host the policy does not allow, as far as the file tells.
+/// Reports an invalid URL, or one whose host the policy does not allow, as far as the file shows
+/// it.
 pub(super) fn check_host_allowed(url: &FileNode<'_>, scope: &NameScope<'_>) -> Option<()> {
     let text = url.text()?;
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
@@ -57,7 +59,7 @@ pub(super) fn check_host_allowed(url: &FileNode<'_>, scope: &NameScope<'_>) -> O
     None
 }
 
-/// Host and port.
+/// Splits an authority into host and port.
 fn split_host_port(authority: &str) -> (&str, Option<&str>) {
     match authority.rsplit_once(':') {
         Some((name, port)) if !port.contains(']') => (name, Some(port)),

@@ -1,4 +1,4 @@
-//! The index: which file it is, and what it says of itself.
+//! Finds the index file and reads its metadata.
 
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
@@ -34,12 +34,12 @@ pub(super) fn parse_index(
     ProtocolFile::parse(ProtocolFileKind::Index, name, text, faults)
 }
 
-/// A fault of the folder as a whole.
+/// Creates a diagnostic for the folder as a whole.
 pub(super) fn folder_diagnostic(code: &str, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(code, message, &SourceFile::new(INDEX_FILES[0], "").into(), TextSpan::default())
 }
 
-/// What an index says of itself.
+/// The metadata of an index.
 #[derive(Debug, Default)]
 pub(super) struct IndexMetadata {
     pub(super) name: String,
@@ -49,7 +49,7 @@ pub(super) struct IndexMetadata {
     pub(super) default_model: Option<String>,
 }
 
-/// Reads name, version and the like.
+/// Reads name, version and the other metadata.
 pub(super) fn read_metadata(index: &ProtocolFile, faults: &LoadDiagnostics) -> IndexMetadata {
     let root = index.root();
     for key in ["name", "default_workflow"] {
@@ -77,7 +77,7 @@ pub(super) fn read_metadata(index: &ProtocolFile, faults: &LoadDiagnostics) -> I
     }
 }
 
-/// What gives the language of a run.
+/// Reads the expression that gives the language of a run.
 pub(super) fn read_language(
     index: Option<&ProtocolFile>,
     faults: &LoadDiagnostics,
@@ -89,7 +89,7 @@ pub(super) fn read_language(
     )
 }
 
-/// How the document is laid out in files.
+/// Reads how the document is laid out in state files.
 pub(super) fn read_state_layout(index: Option<&ProtocolFile>) -> StateFileLayout {
     let format = index.and_then(|index| index.root().get("state")?.get("format"));
     match format.as_ref().and_then(FileNode::text) {
@@ -102,7 +102,7 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-/// `major.minor.patch`, with a pre-release or build part at most.
+/// Whether the text is `major.minor.patch`, with an optional pre-release or build part.
 fn is_version(text: &str) -> bool {
     let core = text.split(['-', '+']).next().unwrap_or_default();
     let parts: Vec<&str> = core.split('.').collect();

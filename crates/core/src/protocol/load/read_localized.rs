@@ -1,11 +1,11 @@
-//! Texts that may stand in several languages: `Hello`, or `{ en: Hello, ru: Привет }`.
+//! Reads texts that may have several languages: `Hello`, or `{ en: Hello, ru: Привет }`.
 
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
 use super::read_expression::read_template;
 use crate::protocol::{Localized, TextTemplate};
 
-/// Reads a text in each of its languages; `Empty` where a version has a fault.
+/// Reads a text in each of its languages; `None` if one version is invalid.
 fn read_versions<'t, T>(
     member: &FileNode<'t>,
     read: impl Fn(&FileNode<'t>) -> Option<T>,
@@ -21,12 +21,12 @@ fn read_versions<'t, T>(
     Localized::from_versions(versions.into_iter().collect::<Option<_>>()?)
 }
 
-/// A text as it stands.
+/// Reads a plain text in each of its languages.
 pub(super) fn read_localized_text(member: &FileNode<'_>) -> Option<Localized<String>> {
     read_versions(member, |member| member.text().map(str::to_owned))
 }
 
-/// A text with places to fill.
+/// Reads a text template in each of its languages.
 pub(super) fn read_localized_template(
     member: &FileNode<'_>,
     names: &[&str],

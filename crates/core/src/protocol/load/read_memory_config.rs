@@ -1,14 +1,15 @@
-//! The memory section of the index. That a policy file is one is for whoever composes to say.
+//! Reads the `memory` section of the index. The code that composes packets checks the content of
+//! policy files.
 
 use super::load_diagnostics::LoadDiagnostics;
 use super::protocol_file::ProtocolFile;
 use super::read_expression::read_expression;
 use crate::protocol::{EXPRESSION_NAMES, ProtocolBundle, ProtocolMemoryConfig, WorkingStatePart};
 
-/// The policies that ship.
+/// Ids of the shipped policies.
 const SHIPPED_POLICIES: [&str; 2] = ["default", "recall"];
 
-/// How runs use memory.
+/// Reads how runs use memory.
 pub(super) fn read_memory_config(
     index: Option<&ProtocolFile>,
     bundle: &ProtocolBundle,

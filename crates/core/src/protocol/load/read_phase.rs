@@ -1,4 +1,4 @@
-//! Phases: ids, hooks, authority, time, limits; the work itself is read by `work.rs`.
+//! Reads phases: ids, hooks, authority, time-outs and limits; `read_work.rs` reads the work itself.
 
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
@@ -12,7 +12,7 @@ use crate::protocol::{
     DurationMillis, EXPRESSION_NAMES, EngineField, FailureHandler, WorkflowPhase,
 };
 
-/// Reads a phase; `Empty` where it has a fault.
+/// Reads a phase; `None` if it is invalid.
 pub(super) fn read_phase(
     member: &FileNode<'_>,
     names: &ProtocolSymbols,

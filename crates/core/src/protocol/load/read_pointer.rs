@@ -1,16 +1,16 @@
-//! Pointers into the document as authors write them, and the places among them that are the engine's.
+//! Reads pointers into the document, and finds those that overlap engine-owned fields.
 
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
 use crate::json;
 use crate::protocol::EngineField;
 
-/// Reads a pointer.
+/// Reads a pointer from a text value.
 pub(super) fn read_pointer(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<String> {
     parse_pointer(member.text()?, member, faults)
 }
 
-/// The same for a pointer that is a key.
+/// Parses a pointer that is a key of an object; errors are reported at `place`.
 pub(super) fn parse_pointer(
     text: &str,
     place: &FileNode<'_>,
@@ -46,12 +46,12 @@ pub(super) fn read_dotted_path(member: &FileNode<'_>, faults: &LoadDiagnostics) 
     Some(text.split('.').fold(String::new(), |pointer, name| json::child_pointer(&pointer, name)))
 }
 
-/// Whether a place is another, or inside it.
+/// Whether a pointer equals another, or is inside it.
 pub(super) fn is_within(place: &str, whole: &str) -> bool {
     place.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The engine's place that this one is, or is inside of.
+/// Finds the engine-owned field that the pointer equals or is inside of.
 pub(super) fn find_enclosing_engine_field<'e>(
     place: &str,
     engine: &'e [EngineField],
@@ -59,7 +59,7 @@ pub(super) fn find_enclosing_engine_field<'e>(
     engine.iter().find(|own| is_within(place, &own.at))
 }
 
-/// The engine's place that whoever writes here would overwrite.
+/// Finds an engine-owned field that a write to the pointer would overwrite.
 pub(super) fn find_overlapping_engine_field<'e>(
     place: &str,
     engine: &'e [EngineField],
@@ -67,12 +67,12 @@ pub(super) fn find_overlapping_engine_field<'e>(
     engine.iter().find(|own| is_within(place, &own.at) || is_within(&own.at, place))
 }
 
-/// A place in a sentence.
+/// Formats a pointer for messages.
 pub(super) fn format_pointer(place: &str) -> String {
     if place.is_empty() { "the whole document".to_owned() } else { format!("`{place}`") }
 }
 
-/// Tells that a place is the engine's.
+/// Reports a write to an engine-owned field.
 pub(super) fn report_engine_field(
     member: &FileNode<'_>,
     place: &str,

@@ -1,4 +1,4 @@
-//! The policy of the index, and its prices.
+//! Reads the policy of the index, and the prices of models.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::protocol::{
     DurationMillis, FilePolicy, PathPattern, ProgramDefinition, RetrievalSource,
 };
 
-/// How long a program may take whose author does not say.
+/// Time limit of a program if the author sets none.
 const DEFAULT_TIMEOUT: DurationMillis = DurationMillis { millis: 60_000 };
 
-/// The programs that runs may start.
+/// Reads the programs that runs may start.
 pub(super) fn read_programs(
     index: Option<&ProtocolFile>,
     faults: &LoadDiagnostics,
@@ -37,7 +37,7 @@ pub(super) fn read_programs(
     })
 }
 
-/// The sources that things are looked up in.
+/// Reads the sources that runs may query.
 pub(super) fn read_sources(
     index: Option<&ProtocolFile>,
     faults: &LoadDiagnostics,
@@ -60,7 +60,7 @@ pub(super) fn read_sources(
     })
 }
 
-/// The hosts that may be called; `Empty` where the index could not be read.
+/// Reads the hosts that runs may call; `None` if the index could not be read.
 pub(super) fn read_hosts(
     index: Option<&ProtocolFile>,
     faults: &LoadDiagnostics,
@@ -71,7 +71,7 @@ pub(super) fn read_hosts(
     Some(hosts.items().iter().filter_map(|item| read_host::read_host(item, faults)).collect())
 }
 
-/// The hidden files that runs may reach.
+/// Reads the hidden files that runs may reach.
 pub(super) fn read_file_policy(
     index: Option<&ProtocolFile>,
     faults: &LoadDiagnostics,
@@ -99,7 +99,7 @@ pub(super) fn read_file_policy(
     FilePolicy { show }
 }
 
-/// What a million tokens cost, by model: in, out.
+/// Reads the price of a million tokens by model, in millionths of the currency: input, output.
 pub(super) fn read_prices(index: Option<&ProtocolFile>) -> BTreeMap<String, (u64, u64)> {
     let prices = index.and_then(|index| index.root().get("models")?.get("prices"));
     let price = |(model, member): (&str, FileNode<'_>)| {

@@ -1,4 +1,4 @@
-//! Questions to people, and documents they are to bring.
+//! Reads questions to people and requests for documents.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::protocol::{
 };
 use crate::source::SourceFile;
 
-/// Reads `ask`: one question or a list of them.
+/// Reads `ask`: one question or a list of questions.
 pub(super) fn read_questions(member: &FileNode<'_>, scope: &NameScope<'_>) -> Vec<PhaseQuestion> {
     let asked = if member.value.is_array() { member.items() } else { vec![member.clone()] };
     let mut seen: BTreeMap<String, &FileNode<'_>> = BTreeMap::new();
@@ -57,7 +57,7 @@ pub(super) fn read_questions(member: &FileNode<'_>, scope: &NameScope<'_>) -> Ve
     questions
 }
 
-/// The template that names the question of each item; `Err` where it has a fault.
+/// Reads the template that gives the id of each item's question; `Err` if it is invalid.
 fn read_item_id(
     member: &FileNode<'_>,
     each: bool,
@@ -154,7 +154,8 @@ fn read_answer_shape(member: &FileNode<'_>, scope: &NameScope<'_>) -> Option<Ans
     }
 }
 
-/// What the `answer` of a question, or of an input, must satisfy; a text that is not empty where it is not said.
+/// Reads the contract of the `answer` to a question or an input. The default is a text that is not
+/// empty.
 pub(super) fn read_answer_contract(
     member: &FileNode<'_>,
     scope: &NameScope<'_>,
@@ -180,7 +181,7 @@ pub(super) fn read_answer_contract(
     }
 }
 
-/// An answer whose schema an expression gives: braces round all of the text.
+/// Reads an answer whose schema an expression gives: one placeholder that spans the whole text.
 fn read_computed_answer(answer: &FileNode<'_>, scope: &NameScope<'_>) -> Option<AnswerShape> {
     let text = answer.text()?.trim();
     let whole = text.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
@@ -193,7 +194,7 @@ fn read_computed_answer(answer: &FileNode<'_>, scope: &NameScope<'_>) -> Option<
     read_template(answer, scope.text_names, scope.faults).map(AnswerShape::Computed)
 }
 
-/// A contract of nothing but a schema that was seen to compile.
+/// Builds a contract from a schema that is known to compile.
 fn compile_inline_contract(
     schema: &Value,
     place: &FileNode<'_>,
@@ -230,7 +231,7 @@ fn read_choices(member: &FileNode<'_>, scope: &NameScope<'_>) -> Option<ChoiceSo
     Some(ChoiceSource::Listed(choices))
 }
 
-/// Why a default is no answer, as far as the file tells.
+/// Explains why a default is not a valid answer, as far as the file shows it.
 fn explain_invalid_default(shape: &AnswerShape, default: &Value) -> Option<String> {
     match shape {
         AnswerShape::Value(contract) => {

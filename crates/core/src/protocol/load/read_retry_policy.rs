@@ -1,4 +1,4 @@
-//! How often something is tried again, and after what pause.
+//! Reads retry policies: how often something is retried, and after what delay.
 
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
@@ -8,7 +8,7 @@ use crate::protocol::{DurationMillis, RetryBackoff, RetryPolicy};
 const DEFAULT_INTERVAL: DurationMillis = DurationMillis { millis: 30_000 };
 const DEFAULT_MAX_ATTEMPTS: u32 = 3;
 
-/// Reads a retry.
+/// Reads a retry policy; `None` if it is invalid.
 pub(super) fn read_retry_policy(
     member: &FileNode<'_>,
     faults: &LoadDiagnostics,
@@ -30,7 +30,7 @@ pub(super) fn read_retry_policy(
 
 fn read_max_attempts(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<u32> {
     const MOST: i64 = 1_000_000;
-    // Beyond 64 bits is beyond the bound too.
+    // A number that exceeds 64 bits exceeds the limit too.
     let count = member.value.as_i64().unwrap_or(MOST + 1);
     if count < 1 {
         faults

@@ -1,4 +1,5 @@
-//! Rules for prompts: opaque texts, by the names of their files. `style.ru.md` is `style.md` in Russian.
+//! Reads prompt rules: opaque texts named after their files. `style.ru.md` is the Russian version
+//! of `style.md`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use crate::json::TextSpan;
 use crate::protocol::{Localized, ProtocolBundle, is_language_tag};
 use crate::source::{Diagnostic, SourceFile};
 
-/// The files of `rules/` by name.
+/// Reads the files of `rules/` by name.
 pub(super) fn read_rules(
     bundle: &ProtocolBundle,
     faults: &LoadDiagnostics,
@@ -43,7 +44,7 @@ pub(super) fn read_rules(
     all
 }
 
-/// `style` and `ru` of `style.ru`.
+/// Splits `style.ru` into `style` and `ru`.
 pub(super) fn split_language_suffix(name: &str) -> Option<(&str, &str)> {
     name.rsplit_once('.').filter(|(plain, language)| !plain.is_empty() && is_language_tag(language))
 }

@@ -1,4 +1,4 @@
-//! The work of a phase: which it is, and what it names.
+//! Reads the work of a phase: its kind and the names it refers to.
 
 use super::file_node::FileNode;
 use super::name_scope::NameScope;
@@ -14,12 +14,12 @@ use crate::protocol::{
     AgentPurpose, AgentWork, ChildFanOut, EXPRESSION_NAMES, PhaseWork, WorkflowInvocation,
 };
 
-/// How many children run at once where the author does not say.
+/// Number of children that run at the same time if the author sets none.
 const DEFAULT_MAX_CONCURRENT: u64 = 8;
 
 const WORK_KEYS: [&str; 4] = ["agent", "ask", "do", "invoke"];
 
-/// Keys that mean something only beside certain works.
+/// Keys that are valid only with certain kinds of work.
 const KEY_OWNERS: [(&str, &[&str]); 8] = [
     ("gives", &["agent", "ask", "do", "invoke"]),
     ("contract", &["agent", "do"]),
@@ -31,7 +31,7 @@ const KEY_OWNERS: [(&str, &[&str]); 8] = [
     ("refusal_spends", &["agent"]),
 ];
 
-/// Reads the work of a phase; `Empty` where it has a fault.
+/// Reads the work of a phase; `None` if it is invalid.
 pub(super) fn read_work(phase: &FileNode<'_>, scope: &NameScope<'_>) -> Option<PhaseWork> {
     let named: Vec<&str> = WORK_KEYS.into_iter().filter(|key| phase.get(key).is_some()).collect();
     if named.len() > 1 {

@@ -1,4 +1,4 @@
-//! The input of a workflow: what its runs may be started with.
+//! Reads the input of a workflow: what its runs may be started with.
 
 use super::name_scope::NameScope;
 use super::protocol_file::ProtocolFile;
@@ -7,7 +7,7 @@ use super::read_localized::read_localized_text;
 use super::read_questions::read_answer_contract;
 use crate::protocol::WorkflowInput;
 
-/// Reads the input of a workflow's own file; `Empty` where there is none, or it has a fault.
+/// Reads the input from the workflow's own file; `None` if it is absent or invalid.
 pub(super) fn read_workflow_input(
     file: &ProtocolFile,
     scope: &NameScope<'_>,

@@ -1,4 +1,5 @@
-//! What a name in a file may refer to, and the fault when it refers to nothing.
+//! Symbol tables: what a name in a file may refer to, and the diagnostic for a name that refers to
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,25 +9,26 @@ use crate::limits::MAX_LISTED_NAMES;
 use crate::similar_name::find_similar_name;
 use crate::source::Diagnostic;
 
-/// Things of one kind by name.
+/// The declared entries of one kind, by name.
 #[derive(Debug)]
 pub(super) struct SymbolTable<T> {
-    /// What they are called in messages; `unknown_KIND` is the code.
+    /// The kind as messages name it; `unknown_KIND` is the diagnostic code.
     pub(super) kind: &'static str,
     pub(super) entries: BTreeMap<String, T>,
-    /// Names of things that have faults of their own: they exist, and are not complained about twice.
+    /// Names of entries that have errors of their own. They exist, so references to them are not
+    /// reported.
     pub(super) broken: BTreeSet<String>,
-    /// Set where the file that declares them could not be read: then nothing is unknown.
+    /// Whether the declaring file could not be read; if so, no name is reported as unknown.
     pub(super) unread: bool,
 }
 
 impl<T> SymbolTable<T> {
-    /// Nothing yet.
+    /// Creates an empty table.
     pub(super) fn new(kind: &'static str) -> Self {
         Self { kind, entries: BTreeMap::new(), broken: BTreeSet::new(), unread: false }
     }
 
-    /// Adds one that could be read, or the name of one that could not.
+    /// Adds an entry, or only its name if it could not be read.
     pub(super) fn add(&mut self, name: &str, thing: Option<T>) {
         match thing {
             Some(thing) => {
@@ -43,7 +45,7 @@ impl<T> SymbolTable<T> {
         self.broken.is_empty() && !self.unread
     }
 
-    /// What a name refers to; a fault where that is nothing.
+    /// Resolves a name, and reports it if it refers to nothing.
     pub(super) fn resolve_name(&self, name: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<&T> {
         let text = name.text()?;
         let found = self.entries.get(text);
@@ -55,8 +57,8 @@ impl<T> SymbolTable<T> {
     }
 }
 
-/// Tells a name that refers to nothing. The name that was probably meant is looked for only where the
-/// fault is kept.
+/// Reports a name that refers to nothing. A similar name is looked up only if the diagnostic will
+/// be listed.
 pub(super) fn report_unknown_name<'n>(
     kind: &str,
     place: &FileNode<'_>,
@@ -68,7 +70,7 @@ pub(super) fn report_unknown_name<'n>(
     faults.push_with(&code, place, || unknown_name_diagnostic(kind, place, name, names));
 }
 
-/// The fault of a name that refers to nothing.
+/// Creates the diagnostic for a name that refers to nothing.
 pub(super) fn unknown_name_diagnostic<'n>(
     kind: &str,
     place: &FileNode<'_>,
@@ -84,7 +86,7 @@ pub(super) fn unknown_name_diagnostic<'n>(
     place.diagnose(&code, format!("no {kind} `{name}`")).with_hint(Some(hint))
 }
 
-/// The names there are, in backticks, cut where the list is long.
+/// Formats the known names in backticks; a long list is truncated.
 pub(super) fn format_known_names(names: &[&str]) -> String {
     const SHOWN: usize = MAX_LISTED_NAMES;
     if names.is_empty() {

@@ -1,6 +1,6 @@
-//! Keys no schema knows: told, and taken out before the schema is asked.
+//! Reports and removes keys that no schema declares, before the schema check.
 //!
-//! What is known comes from the schemas alone. Keys that begin with `x-` are the author's.
+//! The known keys come from the schemas alone. Keys that begin with `x-` belong to the author.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::json::{self, TextSpan};
 use crate::similar_name::find_similar_name;
 use crate::source::{Diagnostic, ParsedSourceFile};
 
-/// Takes out every key that the schema does not know, and tells those that are not free.
+/// Removes every key that the schema does not declare, and reports those without the prefix `x-`.
 pub(super) fn remove_unknown_keys(
     schema: &Value,
     tree: &mut ParsedSourceFile,
@@ -47,7 +47,7 @@ impl UnknownKeyFilter<'_> {
         }
     }
 
-    /// Follows references, and of alternatives the one for this type of value.
+    /// Follows references, and chooses the alternative that fits the type of the value.
     fn resolve_schema<'s>(&'s self, mut schema: &'s Value, value: &Value) -> &'s Value {
         loop {
             if let Some(target) = schema["$ref"].as_str() {
@@ -115,7 +115,8 @@ impl UnknownKeyFilter<'_> {
         let fault = Diagnostic::new("unknown_key", message, &self.tree.source, place);
         match find_similar_name(name, fields.iter().copied()) {
             Some(near) => fault.with_hint(Some(format!("did you mean `{near}`?"))),
-            // The seed leaves most objects open, so what resembles nothing may be meant.
+            // The specification leaves most objects open, so a key that resembles no known one may
+            // be intended.
             None => {
                 let hint =
                     format!("{}; keys that begin with `x-` are yours", format_known_names(fields));
@@ -126,7 +127,7 @@ impl UnknownKeyFilter<'_> {
     }
 }
 
-/// The place of a key: right before its value, as far as the text tells.
+/// The location of a key: directly before its value, as far as the text shows it.
 pub(super) fn key_span(tree: &ParsedSourceFile, pointer: &str) -> TextSpan {
     tree.find_key_span(pointer)
 }

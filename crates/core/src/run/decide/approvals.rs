@@ -6,7 +6,7 @@ use super::questions::wrong_kind_rejection;
 use super::run_decision::RunDecision;
 use crate::run::InputRejection;
 use crate::run::event::RunEvent;
-use crate::run::state::{BlockReason, PendingAction, RunEndKind};
+use crate::run::state::{BlockReason, Continuation, PendingAction, RunEndKind};
 use crate::run::wait::{RunWait, WaitKind, WaitResolution};
 
 impl RunDecision<'_> {
@@ -17,7 +17,7 @@ impl RunDecision<'_> {
         approve: bool,
         by: &str,
         note: Option<&String>,
-    ) -> Result<(), InputRejection> {
+    ) -> Result<Option<Continuation>, InputRejection> {
         let wait = self.find_answerable_wait(wait, by)?;
         let (by, note) = (by.to_owned(), note.cloned());
         let refusal = note.clone().map_or_else(String::new, |note| format!(": {note}"));
@@ -30,29 +30,32 @@ impl RunDecision<'_> {
         match wait.kind {
             WaitKind::Approval => {
                 self.emit(RunEvent::WaitClosed { wait: wait.id, closing });
-                self.choose_transition();
+                Ok(Some(Continuation::Leave))
             }
             WaitKind::Budget | WaitKind::Trouble => {
                 self.emit(RunEvent::WaitClosed { wait: wait.id, closing });
-                if approve && self.state.blocked.is_some() {
-                    self.unblock_run(&by, &BTreeMap::new());
+                Ok(if approve && self.state.blocked.is_some() {
+                    self.unblock_run(&by, &BTreeMap::new())
                 } else if approve {
-                    self.choose_transition();
+                    Some(Continuation::Leave)
                 } else {
-                    self.end_run(RunEndKind::Failed, Some(ended));
-                }
+                    self.end_run(RunEndKind::Failed, Some(ended))
+                })
             }
             WaitKind::Question | WaitKind::Document | WaitKind::Work => {
-                return Err(wrong_kind_rejection(wait));
+                Err(wrong_kind_rejection(wait))
             }
         }
-        Ok(())
     }
 
     /// A person lets the run go on, with what came next when it stopped.
     ///
     /// A halt is lifted first; what blocks a halted run goes on blocking it, unless more is granted.
-    pub(super) fn handle_resume(&mut self, by: &str, grants: &BTreeMap<String, u64>) {
+    pub(super) fn handle_resume(
+        &mut self,
+        by: &str,
+        grants: &BTreeMap<String, u64>,
+    ) -> Option<Continuation> {
         for (budget, amount) in grants {
             self.emit(RunEvent::Granted { budget: budget.clone(), amount: *amount });
         }
@@ -62,24 +65,23 @@ impl RunDecision<'_> {
                 self.emit(RunEvent::Resumed { by: by.to_owned() });
             }
             if !was_halted || grants_cover(grants, &blocked) {
-                self.unblock_run(by, grants);
+                return self.unblock_run(by, grants);
             }
-            return;
+            return None;
         }
         let held = self.state.held.clone();
         self.emit(RunEvent::Resumed { by: by.to_owned() });
         let idle = self.state.pending.values().all(|one| matches!(one, PendingAction::Tell { .. }));
-        if let Some(next) = held {
-            self.run_continuation(next);
-        } else if !was_halted && idle && !self.state.closed.is_empty() {
+        if held.is_none() && !was_halted && idle && !self.state.closed.is_empty() {
             // Files may have come, and who was denied may ask again.
             self.drop_waits();
-            self.choose_transition();
+            return Some(Continuation::Leave);
         }
+        held
     }
 
     /// What blocks the run does so no more; it goes on with what came next.
-    fn unblock_run(&mut self, by: &str, grants: &BTreeMap<String, u64>) {
+    fn unblock_run(&mut self, by: &str, grants: &BTreeMap<String, u64>) -> Option<Continuation> {
         if let Some(BlockReason::Budget { budget, limit }) = self.state.blocked.clone()
             && !grants.contains_key(&budget)
         {
@@ -97,15 +99,13 @@ impl RunDecision<'_> {
         }
         let held = self.state.held.clone();
         self.emit(RunEvent::Unblocked { by: by.to_owned() });
-        if let Some(next) = held {
-            self.run_continuation(next);
-        }
+        held
     }
 
     /// A person ends the run.
-    pub(super) fn handle_cancel(&mut self, by: &str, reason: Option<&str>) {
+    pub(super) fn handle_cancel(&mut self, by: &str, reason: Option<&str>) -> Option<Continuation> {
         let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-        self.end_run(RunEndKind::Cancelled, Some(format!("cancelled by {by}{why}")));
+        self.end_run(RunEndKind::Cancelled, Some(format!("cancelled by {by}{why}")))
     }
 }
 

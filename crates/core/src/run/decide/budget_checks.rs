@@ -1,5 +1,7 @@
 //! Budgets: what was spent against what may be, and what happens when it is too much.
 
+use std::ops::ControlFlow::{self, Break, Continue};
+
 use super::document_update::ChangeScope;
 use super::run_decision::RunDecision;
 use super::settle_failure::PhaseFailure;
@@ -7,33 +9,36 @@ use crate::protocol::{BudgetLimit, BuiltinBudget, FailureHandler, FailurePolicy,
 use crate::run::state::{BlockReason, Continuation, RunEndKind};
 use crate::run::wait::WaitKind;
 
+/// Whether there is room in a budget; where there is none, what the run does instead.
+pub(super) type BudgetCheck = ControlFlow<Option<Continuation>>;
+
 impl RunDecision<'_> {
     /// Whether another model call may be made: tokens, money and time are asked before, not after.
-    pub(super) fn check_call_budget(&mut self, next: &Continuation) -> bool {
-        [BuiltinBudget::Tokens, BuiltinBudget::Money]
-            .into_iter()
-            .all(|name| self.check_phase_and_run_budget(name.as_str(), None, 1, next))
-            && self.check_time_budget(next)
+    pub(super) fn check_call_budget(&mut self, next: &Continuation) -> BudgetCheck {
+        for name in [BuiltinBudget::Tokens, BuiltinBudget::Money] {
+            self.check_phase_and_run_budget(name.as_str(), None, 1, next)?;
+        }
+        self.check_time_budget(next)
     }
 
     /// Whether there is time for anything more to be ordered.
-    pub(super) fn check_time_budget(&mut self, next: &Continuation) -> bool {
+    pub(super) fn check_time_budget(&mut self, next: &Continuation) -> BudgetCheck {
         let elapsed = self.input.time.millis_since(self.state.created_at);
         self.check_phase_and_run_budget(BuiltinBudget::WallTime.as_str(), Some(elapsed), 1, next)
     }
 
     /// Whether this many more questions may be asked.
-    pub(super) fn check_question_budget(&mut self, more: u64, next: &Continuation) -> bool {
+    pub(super) fn check_question_budget(&mut self, more: u64, next: &Continuation) -> BudgetCheck {
         self.check_phase_and_run_budget(BuiltinBudget::Questions.as_str(), None, more, next)
     }
 
     /// Whether one more may be spent from a budget.
-    pub(super) fn check_budget(&mut self, name: &str, next: &Continuation) -> bool {
+    pub(super) fn check_budget(&mut self, name: &str, next: &Continuation) -> BudgetCheck {
         self.check_phase_and_run_budget(name, None, 1, next)
     }
 
     /// Whether a phase may be entered once more. Each phase counts for itself.
-    pub(super) fn check_loop_budget(&mut self, phase: &str, next: &Continuation) -> bool {
+    pub(super) fn check_loop_budget(&mut self, phase: &str, next: &Continuation) -> BudgetCheck {
         let name = BuiltinBudget::Loops;
         let own =
             self.workflow.find_phase(phase).and_then(|to| to.budget.limits.get(name.as_str()));
@@ -47,12 +52,16 @@ impl RunDecision<'_> {
         &mut self,
         failures: u32,
         next: &Continuation,
-    ) -> bool {
+    ) -> BudgetCheck {
         self.check_step_budget(BuiltinBudget::ProviderFailures, u64::from(failures), next)
     }
 
     /// Whether tools may be used for another round in this step.
-    pub(super) fn check_tool_round_budget(&mut self, rounds: u32, next: &Continuation) -> bool {
+    pub(super) fn check_tool_round_budget(
+        &mut self,
+        rounds: u32,
+        next: &Continuation,
+    ) -> BudgetCheck {
         self.check_step_budget(BuiltinBudget::ToolRounds, u64::from(rounds), next)
     }
 
@@ -79,7 +88,12 @@ impl RunDecision<'_> {
     }
 
     /// A budget that counts inside one step.
-    fn check_step_budget(&mut self, name: BuiltinBudget, spent: u64, next: &Continuation) -> bool {
+    fn check_step_budget(
+        &mut self,
+        name: BuiltinBudget,
+        spent: u64,
+        next: &Continuation,
+    ) -> BudgetCheck {
         let limit = self.current_phase().budget.limits.get(name.as_str());
         let limit = limit.or_else(|| self.protocol.policy.budget.limits.get(name.as_str()));
         let limit = limit.cloned().or_else(|| default_limit(name));
@@ -94,14 +108,12 @@ impl RunDecision<'_> {
         spent: Option<u64>,
         more: u64,
         next: &Continuation,
-    ) -> bool {
+    ) -> BudgetCheck {
         let of_phase = self.current_phase().budget.limits.get(name).cloned();
         let of_run = self.protocol.policy.budget.limits.get(name).cloned();
         if of_phase.is_some() {
             let key = format!("{name}@{}", self.state.phase);
-            if !self.check_limit(&key, of_phase, spent, more, next) {
-                return false;
-            }
+            self.check_limit(&key, of_phase, spent, more, next)?;
         }
         self.check_limit(name, of_run, spent, more, next)
     }
@@ -113,8 +125,8 @@ impl RunDecision<'_> {
         spent: Option<u64>,
         more: u64,
         next: &Continuation,
-    ) -> bool {
-        let Some(limit) = limit else { return true };
+    ) -> BudgetCheck {
+        let Some(limit) = limit else { return Continue(()) };
         let spent = spent.unwrap_or_else(|| self.state.amount_spent(key));
         let granted = self.state.granted.get(key).copied().unwrap_or(0);
         let (name, phase) = key.split_once('@').unwrap_or((key, ""));
@@ -122,16 +134,15 @@ impl RunDecision<'_> {
             Ok(most) => most,
             Err(why) => {
                 let what = describe_unresolved_limit(name, phase, &why);
-                self.apply_failure_policy(&FailurePolicy::Wait, what, next.clone());
-                return false;
+                let next = self.apply_failure_policy(&FailurePolicy::Wait, what, next.clone());
+                return Break(next);
             }
         };
         let most = limited.saturating_add(granted);
         if spent.saturating_add(more) <= most {
-            return true;
+            return Continue(());
         }
-        self.handle_exhausted_budget(key, &limit, (spent, limited, most), next.clone());
-        false
+        Break(self.handle_exhausted_budget(key, &limit, (spent, limited, most), next.clone()))
     }
 
     /// The sentence that the author has for a spent budget, in the language of the run.
@@ -155,7 +166,7 @@ impl RunDecision<'_> {
         limit: &BudgetLimit,
         (spent, limited, most): (u64, u64, u64),
         next: Continuation,
-    ) {
+    ) -> Option<Continuation> {
         let (name, phase) = key.split_once('@').unwrap_or((key, ""));
         let of = format_phase_suffix(phase);
         let sentence = self.limit_message(limit).unwrap_or_else(|| {
@@ -172,13 +183,13 @@ impl RunDecision<'_> {
             FailurePolicy::Fail => self.end_run(RunEndKind::Failed, Some(sentence)),
             // A phase that needs the budget itself cannot be where a spent one leads.
             FailurePolicy::GoTo(to) if to != self.state.phase => {
-                self.move_to_phase(None, &to, sentence)
+                Some(Continuation::Go { way: None, to, because: sentence })
             }
             FailurePolicy::Wait | FailurePolicy::GoOn | FailurePolicy::GoTo(_) => {
                 let question = format!("{sentence} Grant more, or end the run?");
                 let wait = self.new_wait(WaitKind::Budget, key, question);
                 let budget = key.to_owned();
-                self.block_run(BlockReason::Budget { budget, limit: limited }, next, wait);
+                self.block_run(BlockReason::Budget { budget, limit: limited }, next, wait)
             }
         }
     }

@@ -2,6 +2,7 @@
 //! of several items.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow::{self, Break, Continue};
 
 use serde_json::{Map, Value, json};
 
@@ -26,21 +27,23 @@ type KeyedItem = (String, Value);
 impl RunDecision<'_> {
     /// Orders the child of the phase, or the children of those items that have none yet; the phase is done
     /// when there are no more.
-    pub(super) fn request_children(&mut self, invoke: &WorkflowInvocation) {
+    pub(super) fn request_children(&mut self, invoke: &WorkflowInvocation) -> Option<Continuation> {
         let Some(several) = &invoke.fan_out else {
-            if let Err(failure) = self.request_child(invoke, None)
-                && self.settle_failed_child(invoke, None, None, &failure)
-            {
-                self.complete_children(invoke, "", false);
+            if let Break(instead) = self.check_time_budget(&Continuation::Work) {
+                return instead;
             }
-            return;
+            let Err(failure) = self.request_child(invoke, None) else { return None };
+            return match self.settle_failed_child(invoke, None, None, &failure) {
+                Break(instead) => instead,
+                Continue(()) => self.complete_children(invoke, "", false),
+            };
         };
         // Once something cannot be recorded, the decision is made otherwise.
         while self.limit_exceeded.is_none() {
             let fresh = match self.find_unstarted_item(several) {
                 Ok(fresh) => fresh,
                 // Those that are out lose nothing by it; it is told when they have ended.
-                Err(_) if self.count_pending_children() > 0 => return,
+                Err(_) if self.count_pending_children() > 0 => return None,
                 Err(why) => {
                     let what = format!("Workflow `{}` cannot be started: {why}", invoke.workflow);
                     return self.apply_failure_policy(
@@ -52,26 +55,26 @@ impl RunDecision<'_> {
             };
             let Some(keyed) = fresh else { break };
             if self.count_pending_children() >= several.max_concurrent {
-                return;
+                return None;
+            }
+            if let Break(instead) = self.check_time_budget(&Continuation::Work) {
+                return instead;
             }
             if let Err(failure) = self.request_child(invoke, Some(&keyed))
-                && !self.settle_failed_child(invoke, Some(keyed), None, &failure)
+                && let Break(instead) =
+                    self.settle_failed_child(invoke, Some(keyed), None, &failure)
             {
-                return;
-            }
-            // A spent budget may have stopped the run, or led it elsewhere.
-            if self.has_left_invocation(invoke) {
-                return;
+                return instead;
             }
         }
         if self.count_pending_children() > 0 || self.limit_exceeded.is_some() {
-            return;
+            return None;
         }
         if !self.state.round.lost.is_empty() {
             return self.report_failed_items(Continuation::Work);
         }
         let whole = self.state.round.given_up == 0;
-        self.complete_children(invoke, "for every item", whole);
+        self.complete_children(invoke, "for every item", whole)
     }
 
     /// The first item that has no child yet.
@@ -117,21 +120,12 @@ impl RunDecision<'_> {
         self.state.pending.values().filter(child).count()
     }
 
-    /// Whether the phase that invokes was left, or the run stands still.
-    fn has_left_invocation(&self, invoke: &WorkflowInvocation) -> bool {
-        let here = matches!(&self.current_phase().work, PhaseWork::Invoke(own) if std::ptr::eq(own, invoke));
-        !here || self.state.blocked.is_some() || self.state.end.is_some()
-    }
-
     /// Orders one child.
     fn request_child(
         &mut self,
         invoke: &WorkflowInvocation,
         keyed: Option<&KeyedItem>,
     ) -> Result<(), PhaseFailure> {
-        if !self.check_time_budget(&Continuation::Work) {
-            return Ok(());
-        }
         let depth = self.state.parent.as_ref().map_or(0, |parent| parent.depth) + 1;
         if depth > MAX_CHILD_DEPTH {
             let why = format!("runs start one another at most {MAX_CHILD_DEPTH} deep");
@@ -177,11 +171,11 @@ impl RunDecision<'_> {
         completed: bool,
         reason: Option<&str>,
         document: &Value,
-    ) {
+    ) -> Option<Continuation> {
         self.emit(RunEvent::ChildEnded { action: action.to_owned(), completed });
-        let PhaseWork::Invoke(invoke) = &self.current_phase().work else { return };
+        let PhaseWork::Invoke(invoke) = &self.current_phase().work else { return None };
         let Some(PendingAction::Child { run, key, item, .. }) = before.pending.get(action) else {
-            return;
+            return None;
         };
         let status = if completed { "completed" } else { "failed" };
         let child = json!({ "id": run, "status": status });
@@ -211,20 +205,24 @@ impl RunDecision<'_> {
         };
         let (several, whole) = (keyed.is_some(), went.is_ok());
         if let Err(failure) = went
-            && !self.settle_failed_child(invoke, keyed, Some(child), &failure)
+            && let Break(instead) = self.settle_failed_child(invoke, keyed, Some(child), &failure)
         {
-            return;
+            return instead;
         }
         if !several {
-            self.complete_children(invoke, "", whole);
-        } else if self.state.blocked.is_none() {
-            // Items may have become ready, and there is room for one more.
-            self.begin_work();
+            return self.complete_children(invoke, "", whole);
         }
+        // Items may have become ready, and there is room for one more.
+        self.state.blocked.is_none().then_some(Continuation::Work)
     }
 
     /// The work of the phase is done. It counts as accepted where nothing of it was given up.
-    fn complete_children(&mut self, invoke: &WorkflowInvocation, how: &str, whole: bool) {
+    fn complete_children(
+        &mut self,
+        invoke: &WorkflowInvocation,
+        how: &str,
+        whole: bool,
+    ) -> Option<Continuation> {
         if whole {
             self.issue_phase_tickets();
         }
@@ -232,9 +230,10 @@ impl RunDecision<'_> {
         match &invoke.on_complete {
             Some(to) => {
                 let because = format!("workflow `{name}` completed {how}");
-                self.move_to_phase(None, to, because.trim_end().to_owned());
+                let because = because.trim_end().to_owned();
+                Some(Continuation::Go { way: None, to: to.clone(), because })
             }
-            None => self.complete_work(),
+            None => Some(Continuation::Leave),
         }
     }
 
@@ -246,7 +245,7 @@ impl RunDecision<'_> {
         keyed: Option<KeyedItem>,
         child: Option<Value>,
         failure: &PhaseFailure,
-    ) -> bool {
+    ) -> ControlFlow<Option<Continuation>> {
         let name = &invoke.workflow;
         let of = keyed.as_ref().map_or_else(String::new, |(key, _)| format!(" for `{key}`"));
         let why = failure.message();
@@ -263,16 +262,13 @@ impl RunDecision<'_> {
         let beside = ChangeScope { child: Some(child), item };
         let (then, what) = self.settle_failure(&invoke.on_failed, failure, &beside, what);
         match (then, beside.item) {
-            (FailurePolicy::GoOn, None) => true,
+            (FailurePolicy::GoOn, None) => Continue(()),
             (then @ (FailurePolicy::GoOn | FailurePolicy::Wait), Some(item)) => {
                 let again = then == FailurePolicy::Wait;
                 self.emit(RunEvent::ItemFailed { item, key, what, again });
-                true
+                Continue(())
             }
-            (then, _) => {
-                self.apply_failure_policy(&then, what, Continuation::Work);
-                false
-            }
+            (then, _) => Break(self.apply_failure_policy(&then, what, Continuation::Work)),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Effects: something is done outside, and its result changes the document like a reply does.
 
+use std::ops::ControlFlow::{self, Break, Continue};
+
 use serde_json::Value;
 
 use super::document_update::{ChangeScope, accept_any_value, any_value_contract};
@@ -15,35 +17,46 @@ use crate::run::state::{Continuation, PendingAction};
 
 impl RunDecision<'_> {
     /// Orders the effect of the phase, once or for each item.
-    pub(super) fn request_phase_effect(&mut self, each: Option<&ForEachItems>) {
+    pub(super) fn request_phase_effect(
+        &mut self,
+        each: Option<&ForEachItems>,
+    ) -> Option<Continuation> {
         match each.map(|each| self.evaluate_items(each)) {
             None => self.request_effects(vec![None], &Continuation::Work),
             Some(Ok(items)) => {
-                self.request_effects(items.into_iter().map(Some).collect(), &Continuation::Work);
+                self.request_effects(items.into_iter().map(Some).collect(), &Continuation::Work)
             }
             Some(Err(why)) => {
                 let what = format!("The effect of phase `{}` failed: {why}", self.state.phase);
-                self.apply_failure_policy(&FailurePolicy::Wait, what, Continuation::Work);
+                self.apply_failure_policy(&FailurePolicy::Wait, what, Continuation::Work)
             }
         }
     }
 
     /// Orders the effect of the phase for these items again.
-    pub(super) fn request_effects_again(&mut self, items: Vec<Value>) {
+    pub(super) fn request_effects_again(&mut self, items: Vec<Value>) -> Option<Continuation> {
         let next = Continuation::Items { items: items.clone() };
-        self.request_effects(items.into_iter().map(Some).collect(), &next);
+        self.request_effects(items.into_iter().map(Some).collect(), &next)
     }
 
-    fn request_effects(&mut self, items: Vec<Option<Value>>, next: &Continuation) {
-        let PhaseWork::Effect { effect: spec, .. } = &self.current_phase().work else { return };
-        if !items.is_empty() && !self.check_time_budget(next) {
-            return;
+    fn request_effects(
+        &mut self,
+        items: Vec<Option<Value>>,
+        next: &Continuation,
+    ) -> Option<Continuation> {
+        let PhaseWork::Effect { effect: spec, .. } = &self.current_phase().work else {
+            return None;
+        };
+        if !items.is_empty()
+            && let Break(instead) = self.check_time_budget(next)
+        {
+            return instead;
         }
         let mut unfilled = Vec::new();
         for item in items {
             // The decision is made otherwise; more events would only fill the memory.
             if self.limit_exceeded.is_some() {
-                return;
+                return None;
             }
             match self.render_effect(spec, item.as_ref()) {
                 Ok(effect) => {
@@ -56,26 +69,26 @@ impl RunDecision<'_> {
         }
         let whole = unfilled.is_empty();
         for (item, failure) in unfilled {
-            if !self.settle_failed_effect(item, &failure) {
-                return;
+            if let Break(instead) = self.settle_failed_effect(item, &failure) {
+                return instead;
             }
         }
-        self.complete_effects_if_none_pending(whole);
+        self.complete_effects_if_none_pending(whole)
     }
 
     /// Goes on when no effect of the phase is out any more. The work counts as accepted where nothing of it was
     /// given up.
-    fn complete_effects_if_none_pending(&mut self, whole: bool) {
+    fn complete_effects_if_none_pending(&mut self, whole: bool) -> Option<Continuation> {
         let out = |order: &PendingAction| matches!(order, PendingAction::Effect { .. });
         if self.state.pending.values().any(out) || self.state.blocked.is_some() {
-            return;
+            return None;
         }
         if self.state.round.lost.is_empty() {
             let whole = whole && self.state.round.given_up == 0;
-            return if whole { self.accept_work() } else { self.complete_work() };
+            return if whole { self.accept_work() } else { Some(Continuation::Leave) };
         }
         let items = self.state.round.lost.iter().map(|lost| lost.item.clone()).collect();
-        self.report_failed_items(Continuation::Items { items });
+        self.report_failed_items(Continuation::Items { items })
     }
 
     fn render_effect(
@@ -127,9 +140,11 @@ impl RunDecision<'_> {
         before: &RunState,
         action: &str,
         result: &Value,
-    ) {
+    ) -> Option<Continuation> {
         self.emit(RunEvent::EffectDone { action: action.to_owned() });
-        let PhaseWork::Effect { apply, contract, .. } = &self.current_phase().work else { return };
+        let PhaseWork::Effect { apply, contract, .. } = &self.current_phase().work else {
+            return None;
+        };
         let beside =
             ChangeScope { item: find_action_item(before, action), ..ChangeScope::default() };
         let accepted = match contract {
@@ -141,16 +156,15 @@ impl RunDecision<'_> {
         match written {
             Ok(written) => {
                 self.record_update(written);
-                self.complete_effects_if_none_pending(true);
+                self.complete_effects_if_none_pending(true)
             }
             Err(violations) => {
                 let why =
                     format!("its result was refused: {}", describe_first_violation(&violations));
-                if self.settle_failed_effect(
-                    beside.item,
-                    &PhaseFailure::from_violations(&violations, &why),
-                ) {
-                    self.complete_effects_if_none_pending(false);
+                let failure = PhaseFailure::from_violations(&violations, &why);
+                match self.settle_failed_effect(beside.item, &failure) {
+                    Break(instead) => instead,
+                    Continue(()) => self.complete_effects_if_none_pending(false),
                 }
             }
         }
@@ -164,14 +178,14 @@ impl RunDecision<'_> {
         failure: &str,
         message: &str,
         retryable: bool,
-    ) {
+    ) -> Option<Continuation> {
         let (order_id, failure) = (action.to_owned(), failure.to_owned());
         let order = before.pending.get(action).cloned();
         let action = order_id.clone();
         let (failure, message) = (clip_text(failure), clip_text(message));
         let lost = PhaseFailure::new(&failure, &message);
         self.emit(RunEvent::EffectFailed { action, failure, message });
-        let PhaseWork::Effect { retry, .. } = &self.current_phase().work else { return };
+        let PhaseWork::Effect { retry, .. } = &self.current_phase().work else { return None };
         let item = find_action_item(before, &order_id);
         if let (Some(PendingAction::Effect { attempt, effect, .. }), Some(retry), true) =
             (order, retry, retryable)
@@ -180,17 +194,24 @@ impl RunDecision<'_> {
             let not_before = Some(self.input.time.plus_millis(retry.delay_for_attempt(attempt)));
             let (action, attempt) = (self.next_action_id(), attempt + 1);
             self.emit(RunEvent::EffectAsked { action, attempt, effect, not_before, item });
-            return;
+            return None;
         }
-        if self.settle_failed_effect(item, &lost) {
-            self.complete_effects_if_none_pending(false);
+        match self.settle_failed_effect(item, &lost) {
+            Break(instead) => instead,
+            Continue(()) => self.complete_effects_if_none_pending(false),
         }
     }
 
     /// An effect cannot be had. Whether the phase goes on: with the other items, or because the author
     /// says so.
-    fn settle_failed_effect(&mut self, item: Option<Value>, failure: &PhaseFailure) -> bool {
-        let PhaseWork::Effect { on_failed, .. } = &self.current_phase().work else { return false };
+    fn settle_failed_effect(
+        &mut self,
+        item: Option<Value>,
+        failure: &PhaseFailure,
+    ) -> ControlFlow<Option<Continuation>> {
+        let PhaseWork::Effect { on_failed, .. } = &self.current_phase().work else {
+            return Break(None);
+        };
         let of =
             item.as_ref().map_or_else(String::new, |item| format!(" for {}", format_value(item)));
         let what =
@@ -198,16 +219,13 @@ impl RunDecision<'_> {
         let beside = ChangeScope { item, ..ChangeScope::default() };
         let (then, what) = self.settle_failure(on_failed, failure, &beside, what);
         match (then, beside.item) {
-            (FailurePolicy::GoOn, None) => true,
+            (FailurePolicy::GoOn, None) => Continue(()),
             (then @ (FailurePolicy::GoOn | FailurePolicy::Wait), Some(item)) => {
                 let again = then == FailurePolicy::Wait;
                 self.emit(RunEvent::ItemFailed { item, key: None, what, again });
-                true
+                Continue(())
             }
-            (then, _) => {
-                self.apply_failure_policy(&then, what, Continuation::Work);
-                false
-            }
+            (then, _) => Break(self.apply_failure_policy(&then, what, Continuation::Work)),
         }
     }
 }

@@ -31,13 +31,13 @@ impl RunDecision<'_> {
     }
 
     /// Every item has ended, some of them badly: a person must look. `next` tries those again.
-    pub(super) fn report_failed_items(&mut self, next: Continuation) {
+    pub(super) fn report_failed_items(&mut self, next: Continuation) -> Option<Continuation> {
         let lost = &self.state.round.lost;
         let told: Vec<&str> =
             lost.iter().take(MAX_DESCRIBED_ITEMS).map(|one| one.what.as_str()).collect();
         let more = lost.len().saturating_sub(MAX_DESCRIBED_ITEMS);
         let more = if more > 0 { format!(". And {more} more") } else { String::new() };
         let what = format!("{}{more}", told.join(". "));
-        self.apply_failure_policy(&FailurePolicy::Wait, what, next);
+        self.apply_failure_policy(&FailurePolicy::Wait, what, next)
     }
 }

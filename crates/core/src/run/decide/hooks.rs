@@ -17,9 +17,10 @@ use crate::run::wait::WaitKind;
 
 impl RunDecision<'_> {
     /// Orders a hook: before a way is taken, or after a phase was entered.
-    pub(super) fn request_hook(&mut self, hook: &str, way: Option<usize>) {
+    pub(super) fn request_hook(&mut self, hook: &str, way: Option<usize>) -> Option<Continuation> {
         let action = self.next_action_id();
         self.emit(RunEvent::HookAsked { action, hook: hook.to_owned(), way });
+        None
     }
 
     /// A hook answered.
@@ -28,7 +29,7 @@ impl RunDecision<'_> {
         before: &RunState,
         action: &str,
         answer: &HookAnswer,
-    ) {
+    ) -> Option<Continuation> {
         let told = match answer {
             HookAnswer::Ok => "ok".to_owned(),
             HookAnswer::Abort { reason } => clip_text(format!("abort: {reason}")),
@@ -36,7 +37,9 @@ impl RunDecision<'_> {
             HookAnswer::Redirect { to } => clip_text(format!("redirect to `{to}`")),
         };
         self.emit(RunEvent::HookAnswered { action: action.to_owned(), answer: told.clone() });
-        let Some(PendingAction::Hook { hook, way }) = before.pending.get(action) else { return };
+        let Some(PendingAction::Hook { hook, way }) = before.pending.get(action) else {
+            return None;
+        };
         if let HookAnswer::Patch { ops } = answer {
             match self.build_hook_update(ops) {
                 Ok(written) => self.record_update(written),
@@ -48,11 +51,11 @@ impl RunDecision<'_> {
             }
         }
         match (way, answer) {
-            (None, HookAnswer::Ok | HookAnswer::Patch { .. }) => self.begin_work(),
+            (None, HookAnswer::Ok | HookAnswer::Patch { .. }) => Some(Continuation::Work),
             (None, HookAnswer::Abort { reason }) => self.stop_by_hook(hook, None, reason),
             (None, HookAnswer::Redirect { to }) => {
                 let reason = format!("it wants to go to `{to}`, and a hook on entering cannot");
-                self.stop_by_hook(hook, None, &reason);
+                self.stop_by_hook(hook, None, &reason)
             }
             (Some(way), HookAnswer::Ok | HookAnswer::Patch { .. }) => self.leave_after_hook(*way),
             (Some(way), HookAnswer::Abort { reason }) => {
@@ -63,17 +66,17 @@ impl RunDecision<'_> {
     }
 
     /// The hook let the way be taken; its patch may have closed it.
-    fn leave_after_hook(&mut self, index: usize) {
+    fn leave_after_hook(&mut self, index: usize) -> Option<Continuation> {
         match self.find_open_reason(index) {
-            Some(because) => self.take_transition(index, because),
+            Some(because) => Some(Continuation::Take { way: index, because }),
             None => {
                 let reason = "it was open until the hook changed the document".to_owned();
-                self.block_transition(index, reason);
+                self.block_transition(index, reason)
             }
         }
     }
 
-    fn redirect_transition(&mut self, hook: &str, held: usize, to: &str) {
+    fn redirect_transition(&mut self, hook: &str, held: usize, to: &str) -> Option<Continuation> {
         let ways = self.workflow.transitions_from(&self.state.phase);
         let open = ways.iter().find_map(|(index, way)| {
             let because = if way.to == to { self.find_open_reason(*index) } else { None };
@@ -82,29 +85,34 @@ impl RunDecision<'_> {
         match open {
             Some((index, because)) => {
                 let because = format!("hook `{hook}` redirected here, and {because}");
-                self.take_transition(index, because);
+                Some(Continuation::Take { way: index, because })
             }
             None => {
                 let reason =
                     format!("hook `{hook}` redirects to `{to}`, and no open way leads there");
-                self.block_transition(held, reason);
+                self.block_transition(held, reason)
             }
         }
     }
 
-    fn stop_by_hook(&mut self, hook: &str, way: Option<usize>, reason: &str) {
+    fn stop_by_hook(
+        &mut self,
+        hook: &str,
+        way: Option<usize>,
+        reason: &str,
+    ) -> Option<Continuation> {
         match way {
             Some(way) => self.block_transition(way, format!("hook `{hook}` stopped it: {reason}")),
             None => {
                 let what =
                     format!("Hook `{hook}` of phase `{}` failed: {reason}", self.state.phase);
-                self.apply_failure_policy(&FailurePolicy::Wait, what, Continuation::Enter);
+                self.apply_failure_policy(&FailurePolicy::Wait, what, Continuation::Enter)
             }
         }
     }
 
     /// A way was held up for good; a person must look.
-    pub(super) fn block_transition(&mut self, way: usize, reason: String) {
+    pub(super) fn block_transition(&mut self, way: usize, reason: String) -> Option<Continuation> {
         let reason = clip_text(reason);
         let to = self.workflow.transitions[way].to.clone();
         let phase = self.state.phase.clone();
@@ -113,6 +121,7 @@ impl RunDecision<'_> {
         self.emit(RunEvent::GatesClosed { gates, again_at: None });
         let wait = self.new_wait(WaitKind::Trouble, &phase, question);
         self.open_new_wait(wait);
+        None
     }
 
     fn build_hook_update(&self, ops: &Value) -> Result<DocumentUpdate, Vec<Violation>> {

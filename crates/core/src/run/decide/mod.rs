@@ -78,9 +78,10 @@ fn decide_within_bounds(
     let failed = fail_result(&input.what, &over).map(|what| RunInput { what, ..input.clone() });
     let again = match (&input.what, &failed) {
         (InputKind::ModelReplied(reply), _) => {
-            let mut deciding = RunDecision::for_run(protocol, state, input)?;
-            deciding.refuse_oversize(reply, &over);
-            deciding.finish()
+            let mut decision = RunDecision::for_run(protocol, state, input)?;
+            let next = decision.refuse_oversize(reply, &over);
+            decision.run_continuations(next);
+            decision.finish()
         }
         (_, Some(failed)) => decide_input(protocol, state, failed)?.finish(),
         (InputKind::Ticked | InputKind::Told { .. }, None) => Err(over.clone()),
@@ -136,43 +137,48 @@ fn decide_input<'p>(
         return Err(InputRejection::OtherProtocol { pinned, actual: given });
     }
     check_admissible(state, &input.what)?;
-    let mut deciding = match &input.what {
+    let mut decision = match &input.what {
         InputKind::Start(start) => RunDecision::for_start(protocol, state, input, start)?,
         _ => RunDecision::for_run(protocol, state, input)?,
     };
-    match &input.what {
-        InputKind::Start(start) => deciding.start_run(start)?,
-        InputKind::ModelReplied(reply) => deciding.handle_model_reply(reply),
+    let next = match &input.what {
+        InputKind::Start(start) => decision.start_run(start)?,
+        InputKind::ModelReplied(reply) => decision.handle_model_reply(reply),
         InputKind::ModelFailed { failure, message, retryable, retry_after, .. } => {
-            deciding.handle_model_failed(failure, message, *retryable, *retry_after);
+            decision.handle_model_failed(failure, message, *retryable, *retry_after)
         }
-        InputKind::Submitted { text, by } => deciding.handle_manual_patch(text, by)?,
-        InputKind::Answered { wait, value, by } => deciding.handle_answer(wait, value, by)?,
+        InputKind::Submitted { text, by } => decision.handle_manual_patch(text, by)?,
+        InputKind::Answered { wait, value, by } => decision.handle_answer(wait, value, by)?,
         InputKind::Decided { wait, approve, by, note } => {
-            deciding.handle_approval(wait, *approve, by, note.as_ref())?;
+            decision.handle_approval(wait, *approve, by, note.as_ref())?
         }
-        InputKind::Ticked => deciding.handle_tick()?,
+        InputKind::Ticked => decision.handle_tick()?,
         InputKind::EffectFinished { action, result } => {
-            deciding.handle_effect_finished(state, action, result);
+            decision.handle_effect_finished(state, action, result)
         }
         InputKind::EffectFailed { action, failure, message, retryable } => {
-            deciding.handle_effect_failed(state, action, failure, message, *retryable);
+            decision.handle_effect_failed(state, action, failure, message, *retryable)
         }
-        InputKind::ToolFinished { action, ok, .. } => deciding.handle_tool_finished(action, *ok),
+        InputKind::ToolFinished { action, ok, .. } => decision.handle_tool_finished(action, *ok),
         InputKind::HookFinished { action, answer } => {
-            deciding.handle_hook_finished(state, action, answer)
+            decision.handle_hook_finished(state, action, answer)
         }
         InputKind::ChildEnded { action, completed, reason, document } => {
-            deciding.handle_child_ended(state, action, *completed, reason.as_deref(), document);
+            decision.handle_child_ended(state, action, *completed, reason.as_deref(), document)
         }
-        InputKind::Told { action } => deciding.emit(RunEvent::Told { action: action.clone() }),
+        InputKind::Told { action } => {
+            decision.emit(RunEvent::Told { action: action.clone() });
+            None
+        }
         InputKind::Halted { by, reason } => {
-            deciding.emit(RunEvent::Halted { by: by.clone(), reason: reason.clone() });
+            decision.emit(RunEvent::Halted { by: by.clone(), reason: reason.clone() });
+            None
         }
-        InputKind::Resumed { by, grants } => deciding.handle_resume(by, grants),
-        InputKind::Cancelled { by, reason } => deciding.handle_cancel(by, reason.as_deref()),
-    }
-    Ok(deciding)
+        InputKind::Resumed { by, grants } => decision.handle_resume(by, grants),
+        InputKind::Cancelled { by, reason } => decision.handle_cancel(by, reason.as_deref()),
+    };
+    decision.run_continuations(next);
+    Ok(decision)
 }
 
 /// What can be told from the state alone, before anything is recorded.

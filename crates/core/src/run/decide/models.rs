@@ -1,5 +1,7 @@
 //! A model's step: asked, judged, refused and asked again, or accepted.
 
+use std::ops::ControlFlow::Break;
+
 use super::document_update::{ChangeScope, DocumentUpdate};
 use super::run_decision::RunDecision;
 use super::settle_failure::PhaseFailure;
@@ -66,10 +68,14 @@ pub fn manual_patch_contract() -> &'static Contract {
 
 impl RunDecision<'_> {
     /// Asks the model of this phase, unless a budget says no.
-    pub(super) fn request_model(&mut self, attempt: u32, pause: Option<i64>) {
-        let PhaseWork::Agent(work) = &self.current_phase().work else { return };
-        if !self.check_call_budget(&Continuation::Ask { attempt }) {
-            return;
+    pub(super) fn request_model(
+        &mut self,
+        attempt: u32,
+        pause: Option<i64>,
+    ) -> Option<Continuation> {
+        let PhaseWork::Agent(work) = &self.current_phase().work else { return None };
+        if let Break(instead) = self.check_call_budget(&Continuation::Ask { attempt }) {
+            return instead;
         }
         let action = self.next_action_id();
         let not_before = pause.map(|pause| self.input.time.plus_millis(pause));
@@ -81,28 +87,32 @@ impl RunDecision<'_> {
             let wait = self.new_wait(WaitKind::Work, &phase, question);
             self.open_new_wait(wait);
         }
+        None
     }
 
     /// Asks the model of this phase to go on with the same try: its tools were used.
-    pub(super) fn continue_model_step(&mut self) {
+    pub(super) fn continue_model_step(&mut self) -> Option<Continuation> {
         let attempt = self.state.step.as_ref().map_or(1, |step| step.attempt.max(1));
-        self.request_model(attempt, None);
+        self.request_model(attempt, None)
     }
 
     /// A model replied, or somebody in its place.
-    pub(super) fn handle_model_reply(&mut self, reply: &ModelReply) {
+    pub(super) fn handle_model_reply(&mut self, reply: &ModelReply) -> Option<Continuation> {
         self.spend_usage(reply);
         self.close_work_waits(&reply.by);
-        self.judge_reply(&reply.text, reply.finish, &reply.repairs);
+        self.judge_reply(&reply.text, reply.finish, &reply.repairs)
     }
 
     /// A model replied with something that would make events which cannot be recorded.
-    pub(super) fn refuse_oversize(&mut self, reply: &ModelReply, over: &SizeLimitExceeded) {
+    pub(super) fn refuse_oversize(
+        &mut self,
+        reply: &ModelReply,
+        over: &SizeLimitExceeded,
+    ) -> Option<Continuation> {
         self.spend_usage(reply);
         self.close_work_waits(&reply.by);
-        if let PhaseWork::Agent(work) = &self.current_phase().work {
-            self.refuse_reply(work, vec![over.to_violation()]);
-        }
+        let PhaseWork::Agent(work) = &self.current_phase().work else { return None };
+        self.refuse_reply(work, vec![over.to_violation()])
     }
 
     fn spend_usage(&mut self, reply: &ModelReply) {
@@ -125,8 +135,13 @@ impl RunDecision<'_> {
     }
 
     /// Judges a text in which the driver made these repairs before.
-    fn judge_reply(&mut self, text: &str, finish: FinishReason, before: &[Repair]) {
-        let PhaseWork::Agent(work) = &self.current_phase().work else { return };
+    fn judge_reply(
+        &mut self,
+        text: &str,
+        finish: FinishReason,
+        before: &[Repair],
+    ) -> Option<Continuation> {
+        let PhaseWork::Agent(work) = &self.current_phase().work else { return None };
         match self.parse_tool_calls(work, text, finish) {
             Some(Ok(calls)) => return self.request_tools(calls),
             Some(Err(violations)) => return self.refuse_reply(work, violations),
@@ -138,7 +153,7 @@ impl RunDecision<'_> {
                 let attempt = self.state.step.as_ref().map_or(1, |step| step.attempt);
                 self.accept_reply(&accepted, attempt, before);
                 self.record_update(written);
-                self.accept_work();
+                self.accept_work()
             }
         }
     }
@@ -174,7 +189,11 @@ impl RunDecision<'_> {
     }
 
     /// A reply was refused: ask again, or what follows when that is spent.
-    fn refuse_reply(&mut self, work: &AgentWork, violations: Vec<Violation>) {
+    fn refuse_reply(
+        &mut self,
+        work: &AgentWork,
+        violations: Vec<Violation>,
+    ) -> Option<Continuation> {
         let step = self.state.step.as_ref();
         let attempt = step.map_or(1, |step| step.attempt.max(1));
         let before =
@@ -205,15 +224,16 @@ impl RunDecision<'_> {
             return self.request_model(attempt + 1, None);
         }
         let what = allowed.and_then(|limit| limit.says).unwrap_or(what);
-        self.handle_exhausted_reasks(what);
+        Some(Continuation::Refused { what })
     }
 
     /// Every try was refused: the phase says what follows, then the budget, then the contract.
-    pub(super) fn handle_exhausted_reasks(&mut self, what: String) {
-        let PhaseWork::Agent(work) = &self.current_phase().work else { return };
+    pub(super) fn handle_exhausted_reasks(&mut self, what: String) -> Option<Continuation> {
+        let PhaseWork::Agent(work) = &self.current_phase().work else { return None };
         if let Some(budget) = &work.refusal_spends {
-            if !self.check_budget(budget, &Continuation::Refused { what: what.clone() }) {
-                return;
+            let again = Continuation::Refused { what: what.clone() };
+            if let Break(instead) = self.check_budget(budget, &again) {
+                return instead;
             }
             self.emit(RunEvent::Spent { budget: budget.clone(), amount: 1 });
         }
@@ -230,11 +250,11 @@ impl RunDecision<'_> {
         match then {
             FailurePolicy::Wait => {
                 let wait = self.new_incident_wait(&what);
-                self.block_run(BlockReason::Refused, Continuation::Ask { attempt: 1 }, wait);
+                self.block_run(BlockReason::Refused, Continuation::Ask { attempt: 1 }, wait)
             }
             FailurePolicy::Fail => self.end_run(RunEndKind::Failed, Some(what)),
-            FailurePolicy::GoOn => self.complete_work(),
-            FailurePolicy::GoTo(to) => self.move_to_phase(None, &to, what),
+            FailurePolicy::GoOn => Some(Continuation::Leave),
+            FailurePolicy::GoTo(to) => Some(Continuation::Go { way: None, to, because: what }),
         }
     }
 
@@ -245,7 +265,7 @@ impl RunDecision<'_> {
         message: &str,
         retryable: bool,
         retry_after: Option<i64>,
-    ) {
+    ) -> Option<Continuation> {
         let (failure, message) = (clip_text(failure), clip_text(message));
         self.emit(RunEvent::ProviderFailed { failure, message: message.clone() });
         let (attempt, failures) = self
@@ -259,27 +279,33 @@ impl RunDecision<'_> {
                 format!("The model of phase `{}` cannot be asked: {message}", self.state.phase);
             return self.apply_failure_policy(&FailurePolicy::Wait, what, next);
         }
-        if !self.check_provider_failure_budget(failures, &next) {
-            return;
+        if let Break(instead) = self.check_provider_failure_budget(failures, &next) {
+            return instead;
         }
         let doubled = 1_000_i64 << failures.saturating_sub(1).min(16);
         let asked = retry_after.unwrap_or(0).min(MAX_RETRY_AFTER_MILLIS);
-        self.request_model(attempt, Some(asked.max(doubled.min(MAX_BACKOFF_MILLIS))));
+        self.request_model(attempt, Some(asked.max(doubled.min(MAX_BACKOFF_MILLIS))))
     }
 
     /// Somebody replies for a model that was refused, or cannot be asked. A wrong reply costs nothing: the run
     /// goes on waiting.
-    fn handle_manual_reply(&mut self, work: &AgentWork, text: &str, by: &str) {
+    fn handle_manual_reply(
+        &mut self,
+        work: &AgentWork,
+        text: &str,
+        by: &str,
+    ) -> Option<Continuation> {
         match self.evaluate_reply(work, text, FinishReason::Stop) {
             Err(violations) => {
                 let told = Some(render_reask(&work.contract, &violations));
                 self.emit(RunEvent::ReplyRefused { attempt: 0, violations, told });
+                None
             }
             Ok((accepted, written)) => {
                 self.close_work_waits(by);
                 self.accept_reply(&accepted, 0, &[]);
                 self.record_update(written);
-                self.accept_work();
+                self.accept_work()
             }
         }
     }
@@ -289,18 +315,16 @@ impl RunDecision<'_> {
         &mut self,
         text: &str,
         by: &str,
-    ) -> Result<(), InputRejection> {
+    ) -> Result<Option<Continuation>, InputRejection> {
         let phase = self.current_phase();
         // A goto that may not be followed leaves the work of the phase to be done.
         let undone = matches!(self.state.held, Some(Continuation::Go { .. }));
         let helped = match (&phase.work, &self.state.blocked) {
             (PhaseWork::Agent(work), Some(BlockReason::NoTicket { .. })) if undone => {
-                self.handle_manual_reply(work, text, by);
-                return Ok(());
+                return Ok(self.handle_manual_reply(work, text, by));
             }
             (PhaseWork::Agent(work), Some(BlockReason::Refused | BlockReason::Trouble { .. })) => {
-                self.handle_manual_reply(work, text, by);
-                return Ok(());
+                return Ok(self.handle_manual_reply(work, text, by));
             }
             (_, Some(BlockReason::Trouble { .. } | BlockReason::NoTicket { .. })) => {
                 self.state.held.clone()
@@ -335,17 +359,14 @@ impl RunDecision<'_> {
             Err(violations) => {
                 let told = Some(render_reask(contract, &violations));
                 self.emit(RunEvent::ReplyRefused { attempt: 0, violations, told });
+                Ok(None)
             }
             Ok((written, accepted)) => {
                 self.accept_reply(&accepted, 0, &[]);
                 self.record_update(written);
                 self.close_work_waits(by);
-                match helped {
-                    Some(next) => self.run_continuation(next),
-                    None => self.choose_transition(),
-                }
+                Ok(Some(helped.unwrap_or(Continuation::Leave)))
             }
         }
-        Ok(())
     }
 }

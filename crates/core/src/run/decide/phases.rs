@@ -1,5 +1,7 @@
 //! Phases: how a run begins, enters, works, and leaves.
 
+use std::ops::ControlFlow::Break;
+
 use serde_json::Value;
 
 use super::run_decision::RunDecision;
@@ -19,7 +21,10 @@ pub(super) const MAX_MOVES: usize = 200;
 
 impl RunDecision<'_> {
     /// The run begins.
-    pub(super) fn start_run(&mut self, start: &RunStart) -> Result<(), InputRejection> {
+    pub(super) fn start_run(
+        &mut self,
+        start: &RunStart,
+    ) -> Result<Option<Continuation>, InputRejection> {
         let first = match &start.phase {
             Some(phase) => self.workflow.find_phase(phase),
             None => self.workflow.phases.first(),
@@ -46,8 +51,7 @@ impl RunDecision<'_> {
         if !violations.is_empty() {
             return Err(cannot_start("its first document breaks the contract", violations));
         }
-        self.enter_phase(&first.id);
-        Ok(())
+        Ok(self.enter_phase(&first.id))
     }
 
     fn validate_first_document(&self, first: &str) -> Vec<Violation> {
@@ -69,35 +73,32 @@ impl RunDecision<'_> {
     }
 
     /// Enters a phase.
-    pub(super) fn enter_phase(&mut self, id: &str) {
+    fn enter_phase(&mut self, id: &str) -> Option<Continuation> {
         self.drop_waits();
         self.cancel_children("the run that started this one went on without it");
         self.emit(RunEvent::PhaseEntered { phase: id.to_owned() });
         self.visited_idle_phases.push(id.to_owned());
         self.revoke_tickets();
         self.update_phase_fields();
-        self.begin_phase();
+        Some(Continuation::Enter)
     }
 
     /// Begins what a phase that was entered has to do: its hook, then its work.
-    pub(super) fn begin_phase(&mut self) {
+    pub(super) fn begin_phase(&mut self) -> Option<Continuation> {
         match &self.current_phase().on_enter {
             Some(hook) => self.request_hook(hook, None),
-            None => self.begin_work(),
+            None => Some(Continuation::Work),
         }
     }
 
     /// Begins the work of the phase, or ends the run where there is nothing after it.
-    pub(super) fn begin_work(&mut self) {
-        if self.defer_if_halted(|| Continuation::Work) {
-            return;
-        }
+    pub(super) fn begin_work(&mut self) -> Option<Continuation> {
         let phase = self.current_phase();
         if self.workflow.ends_in(phase) && matches!(phase.work, PhaseWork::None) {
             return self.end_run(RunEndKind::Completed, None);
         }
         match &phase.work {
-            PhaseWork::None => self.choose_transition(),
+            PhaseWork::None => Some(Continuation::Leave),
             PhaseWork::Agent(_) => self.request_model(1, None),
             PhaseWork::Ask(questions) => self.ask_questions(questions),
             PhaseWork::Effect { for_each: each, .. } => self.request_phase_effect(each.as_ref()),
@@ -105,23 +106,13 @@ impl RunDecision<'_> {
         }
     }
 
-    /// The work of the phase is done.
-    pub(super) fn complete_work(&mut self) {
-        if self.defer_if_halted(|| Continuation::Leave) {
-            return;
-        }
-        if self.workflow.ends_in(self.current_phase()) {
-            return self.end_run(RunEndKind::Completed, None);
-        }
-        self.choose_transition();
-    }
-
     /// Goes to a phase, by a way or because something says so.
-    pub(super) fn move_to_phase(&mut self, way: Option<usize>, to: &str, because: String) {
-        let next = Continuation::Go { way, to: to.to_owned(), because: because.clone() };
-        if self.defer_if_halted(|| next.clone()) {
-            return;
-        }
+    pub(super) fn move_to_phase(
+        &mut self,
+        way: Option<usize>,
+        to: &str,
+        because: String,
+    ) -> Option<Continuation> {
         self.moves += 1;
         if self.moves > MAX_MOVES {
             let what = format!(
@@ -129,8 +120,12 @@ impl RunDecision<'_> {
             );
             return self.end_run(RunEndKind::Failed, Some(what));
         }
-        if !self.check_tickets(way, to, &because) || !self.check_loop_budget(to, &next) {
-            return;
+        if !self.check_tickets(way, to, &because) {
+            return None;
+        }
+        let again = Continuation::Go { way, to: to.to_owned(), because: because.clone() };
+        if let Break(instead) = self.check_loop_budget(to, &again) {
+            return instead;
         }
         let written = match way.map(|index| (index, self.build_transition_update(index))) {
             Some((index, Err(reason))) => return self.block_transition(index, reason),
@@ -145,7 +140,7 @@ impl RunDecision<'_> {
         if let Some(index) = way {
             self.issue_tickets(&self.workflow.transitions[index].gives);
         }
-        self.enter_phase(to);
+        self.enter_phase(to)
     }
 }
 

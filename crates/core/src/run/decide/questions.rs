@@ -1,6 +1,7 @@
 //! Questions to people: asked side by side, each answered once, each answer held against its shape.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow::Break;
 
 use serde_json::Value;
 
@@ -19,7 +20,7 @@ use crate::run::wait::{RunWait, WaitAnswerShape, WaitKind, WaitResolution};
 
 impl RunDecision<'_> {
     /// Asks every question of the phase that applies now.
-    pub(super) fn ask_questions(&mut self, questions: &[PhaseQuestion]) {
+    pub(super) fn ask_questions(&mut self, questions: &[PhaseQuestion]) -> Option<Continuation> {
         let mut all = Vec::new();
         for question in questions {
             let Some((each, _)) = &question.for_each else {
@@ -31,12 +32,16 @@ impl RunDecision<'_> {
                 Err(why) => return self.report_unaskable(&question.id, &why, Continuation::Work),
             }
         }
-        self.open_question_waits(&all, &Continuation::Work);
+        self.open_question_waits(&all, &Continuation::Work)
     }
 
     /// Asks these questions of the phase again.
-    pub(super) fn ask_questions_again(&mut self, ids: &[String], items: &[QuestionItem]) {
-        let PhaseWork::Ask(questions) = &self.current_phase().work else { return };
+    pub(super) fn ask_questions_again(
+        &mut self,
+        ids: &[String],
+        items: &[QuestionItem],
+    ) -> Option<Continuation> {
+        let PhaseWork::Ask(questions) = &self.current_phase().work else { return None };
         let mut all = Vec::new();
         for question in questions {
             if question.for_each.is_none() && ids.contains(&question.id) {
@@ -48,14 +53,14 @@ impl RunDecision<'_> {
         self.open_question_waits(
             &all,
             &Continuation::Questions { ids: ids.to_vec(), items: items.to_vec() },
-        );
+        )
     }
 
     fn open_question_waits(
         &mut self,
         questions: &[(&PhaseQuestion, Option<Value>)],
         next: &Continuation,
-    ) {
+    ) -> Option<Continuation> {
         let open = self.state.waits.values().filter(|wait| wait.shape.is_some());
         let mut names: BTreeSet<String> = open.map(|wait| wait.name.clone()).collect();
         let (mut waits, mut bytes) = (Vec::new(), 0);
@@ -78,18 +83,23 @@ impl RunDecision<'_> {
                 Err(why) => return self.report_unaskable(&question.id, &why, next.clone()),
             }
         }
-        if !self.check_question_budget(waits.len() as u64, next) {
-            return;
+        if let Break(instead) = self.check_question_budget(waits.len() as u64, next) {
+            return instead;
         }
         for wait in waits {
             self.open_new_wait(wait);
         }
-        self.complete_if_answered();
+        self.complete_if_answered()
     }
 
-    fn report_unaskable(&mut self, id: &str, why: &str, next: Continuation) {
+    fn report_unaskable(
+        &mut self,
+        id: &str,
+        why: &str,
+        next: Continuation,
+    ) -> Option<Continuation> {
         let what = format!("Question `{id}` cannot be asked: {why}");
-        self.apply_failure_policy(&FailurePolicy::Wait, what, next);
+        self.apply_failure_policy(&FailurePolicy::Wait, what, next)
     }
 
     /// Somebody answered.
@@ -98,7 +108,7 @@ impl RunDecision<'_> {
         wait: &str,
         value: &Value,
         by: &str,
-    ) -> Result<(), InputRejection> {
+    ) -> Result<Option<Continuation>, InputRejection> {
         let wait = self.find_answerable_wait(wait, by)?;
         if !matches!(wait.kind, WaitKind::Question | WaitKind::Document) {
             return Err(wrong_kind_rejection(wait));
@@ -143,7 +153,7 @@ impl RunDecision<'_> {
         wait: &RunWait,
         value: &Value,
         by: &str,
-    ) -> Result<(), Vec<Violation>> {
+    ) -> Result<Option<Continuation>, Vec<Violation>> {
         let question = self.find_question(wait);
         let accepted = self.validate_answer(question, wait, value)?;
         let changes = question.map_or(&[][..], |question| &question.apply);
@@ -152,16 +162,16 @@ impl RunDecision<'_> {
         let closing = WaitResolution::Answered { by: by.to_owned() };
         self.emit(RunEvent::WaitClosed { wait: wait.id.clone(), closing });
         self.record_update(written);
-        self.complete_if_answered();
-        Ok(())
+        Ok(self.complete_if_answered())
     }
 
     /// Goes on when no question of the phase is open any more.
-    fn complete_if_answered(&mut self) {
+    fn complete_if_answered(&mut self) -> Option<Continuation> {
         let asks = |wait: &RunWait| matches!(wait.kind, WaitKind::Question | WaitKind::Document);
-        if !self.state.waits.values().any(asks) && self.state.blocked.is_none() {
-            self.accept_work();
+        if self.state.waits.values().any(asks) || self.state.blocked.is_some() {
+            return None;
         }
+        self.accept_work()
     }
 
     /// The question in the protocol that a wait stands for.

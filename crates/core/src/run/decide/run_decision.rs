@@ -122,39 +122,40 @@ impl<'p> RunDecision<'p> {
         self.run_value_cache = RefCell::new(None);
     }
 
-    /// Whether the run is halted; then this is what comes next once it is resumed.
-    pub(super) fn defer_if_halted(&mut self, next: impl FnOnce() -> Continuation) -> bool {
-        let halted = self.state.halted.is_some();
-        if halted {
-            self.emit(RunEvent::Held { next: next() });
-        }
-        halted
-    }
-
-    /// Does what comes next.
-    pub(super) fn run_continuation(&mut self, next: Continuation) {
-        if self.defer_if_halted(|| next.clone()) {
-            return;
-        }
-        match next {
-            Continuation::Enter => self.begin_phase(),
-            Continuation::Work => self.begin_work(),
-            Continuation::Ask { attempt } => self.request_model(attempt, None),
-            Continuation::Tools { calls } => self.request_tools(calls),
-            Continuation::Questions { ids, items } => self.ask_questions_again(&ids, &items),
-            Continuation::Items { items } => self.request_effects_again(items),
-            Continuation::Refused { what } => self.handle_exhausted_reasks(what),
-            Continuation::Leave => self.complete_work(),
-            Continuation::Take { way, because } => self.take_transition(way, because),
-            Continuation::Go { way, to, because } => self.move_to_phase(way, &to, because),
+    /// Runs the decision to its end: each kind of work does its part and returns what comes next, until
+    /// the run waits for something outside, or has ended. A halted run keeps the continuation for later.
+    pub(super) fn run_continuations(&mut self, first: Option<Continuation>) {
+        let mut next = first;
+        while let Some(continuation) = next {
+            if self.state.halted.is_some() {
+                return self.emit(RunEvent::Held { next: continuation });
+            }
+            next = match continuation {
+                Continuation::Enter => self.begin_phase(),
+                Continuation::Work => self.begin_work(),
+                Continuation::Ask { attempt } => self.request_model(attempt, None),
+                Continuation::Tools { calls } => self.request_tools(calls),
+                Continuation::Questions { ids, items } => self.ask_questions_again(&ids, &items),
+                Continuation::Items { items } => self.request_effects_again(items),
+                Continuation::Refused { what } => self.handle_exhausted_reasks(what),
+                Continuation::Leave => self.choose_transition(),
+                Continuation::Take { way, because } => self.take_transition(way, because),
+                Continuation::Go { way, to, because } => self.move_to_phase(way, &to, because),
+            };
         }
     }
 
     /// Stands still until somebody helps.
-    pub(super) fn block_run(&mut self, blocked: BlockReason, next: Continuation, wait: RunWait) {
+    pub(super) fn block_run(
+        &mut self,
+        blocked: BlockReason,
+        next: Continuation,
+        wait: RunWait,
+    ) -> Option<Continuation> {
         self.emit(RunEvent::Blocked { blocked });
         self.emit(RunEvent::Held { next });
         self.open_new_wait(wait);
+        None
     }
 
     /// A fresh order's id: the version it is asked in, and a number in it.
@@ -249,7 +250,11 @@ impl<'p> RunDecision<'p> {
     }
 
     /// Ends the run.
-    pub(super) fn end_run(&mut self, end: RunEndKind, reason: Option<String>) {
+    pub(super) fn end_run(
+        &mut self,
+        end: RunEndKind,
+        reason: Option<String>,
+    ) -> Option<Continuation> {
         self.drop_waits();
         self.cancel_children("the run that started this one has ended");
         self.emit(RunEvent::Ended { end, reason });
@@ -258,6 +263,7 @@ impl<'p> RunDecision<'p> {
                 (self.next_action_id(), RunNotification::ChildEnded { action: parent.action });
             self.emit(RunEvent::TellAsked { action, run: parent.run, tell });
         }
+        None
     }
 
     /// What follows when something went wrong for good, told in a sentence; and what comes next when a
@@ -267,16 +273,18 @@ impl<'p> RunDecision<'p> {
         otherwise: &FailurePolicy,
         what: String,
         next: Continuation,
-    ) {
+    ) -> Option<Continuation> {
         match otherwise {
             FailurePolicy::Wait => {
                 let wait = self.new_incident_wait(&what);
                 self.cancel_children("the run that started this one does not wait for it any more");
-                self.block_run(BlockReason::Trouble { what }, next, wait);
+                self.block_run(BlockReason::Trouble { what }, next, wait)
             }
             FailurePolicy::Fail => self.end_run(RunEndKind::Failed, Some(what)),
-            FailurePolicy::GoOn => self.complete_work(),
-            FailurePolicy::GoTo(to) => self.move_to_phase(None, to, what),
+            FailurePolicy::GoOn => Some(Continuation::Leave),
+            FailurePolicy::GoTo(to) => {
+                Some(Continuation::Go { way: None, to: to.clone(), because: what })
+            }
         }
     }
 }

@@ -153,7 +153,7 @@ fn describe_input(what: &InputKind) -> &'static str {
     }
 }
 
-/// The failure that a result becomes which cannot be recorded; `Empty` for what is no result of an action.
+/// The failure that a result becomes which cannot be recorded; `None` for what is no result of an action.
 pub(super) fn fail_result(what: &InputKind, over: &SizeLimitExceeded) -> Option<InputKind> {
     let (failure, message) = (over.code().to_string(), over.to_string());
     Some(match what {

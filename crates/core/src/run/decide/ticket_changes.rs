@@ -13,9 +13,9 @@ use crate::run::state::{BlockReason, Continuation};
 
 impl RunDecision<'_> {
     /// The work of the phase was accepted: it gives what it gives, and the run goes on.
-    pub(super) fn accept_work(&mut self) {
+    pub(super) fn accept_work(&mut self) -> Option<Continuation> {
         self.issue_phase_tickets();
-        self.complete_work();
+        Some(Continuation::Leave)
     }
 
     /// Gives the tickets of a phase whose work was accepted.

@@ -38,7 +38,7 @@ fn list_alarms(protocol: &Protocol, state: &RunState) -> impl Iterator<Item = Ti
 
 impl RunDecision<'_> {
     /// Whatever is due happens now; the first thing that moves the run ends it.
-    pub(super) fn handle_tick(&mut self) -> Result<(), InputRejection> {
+    pub(super) fn handle_tick(&mut self) -> Result<Option<Continuation>, InputRejection> {
         let now = self.input.time;
         if self.state.halted.is_some() {
             return Err(InputRejection::NothingDue);
@@ -46,8 +46,7 @@ impl RunDecision<'_> {
         let late =
             |wait: &&crate::run::RunWait| wait.deadline.is_some_and(|deadline| deadline <= now);
         if let Some(wait) = self.state.waits.values().find(late).cloned() {
-            self.expire_wait(&wait);
-            return Ok(());
+            return Ok(self.expire_wait(&wait));
         }
         let phase = self.current_phase();
         if let Some((after, otherwise)) = &phase.timeout
@@ -61,30 +60,28 @@ impl RunDecision<'_> {
             let failure = PhaseFailure::new("timeout", &what);
             let (then, what) =
                 self.settle_failure(otherwise, &failure, &ChangeScope::default(), what);
-            self.apply_failure_policy(&then, what, next);
-            return Ok(());
+            return Ok(self.apply_failure_policy(&then, what, next));
         }
         if self.state.again_at.is_some_and(|at| at <= now) {
-            self.choose_transition();
-            return Ok(());
+            return Ok(Some(Continuation::Leave));
         }
         Err(InputRejection::NothingDue)
     }
 
-    fn expire_wait(&mut self, wait: &crate::run::RunWait) {
+    fn expire_wait(&mut self, wait: &crate::run::RunWait) -> Option<Continuation> {
         if wait.kind == WaitKind::Approval {
             let (wait, closing) = (wait.id.clone(), WaitResolution::Expired);
             self.emit(RunEvent::WaitClosed { wait, closing });
-            return self.choose_transition();
+            return Some(Continuation::Leave);
         }
         let question = self.find_question(wait);
         let default = question.and_then(|question| question.default.clone());
         let otherwise = question.map(|question| question.otherwise.clone());
         let otherwise = otherwise.unwrap_or_else(|| FailurePolicy::Wait.into());
         if let Some(default) = default
-            && self.accept_answer(wait, &default, DEADLINE_ACTOR).is_ok()
+            && let Ok(next) = self.accept_answer(wait, &default, DEADLINE_ACTOR)
         {
-            return;
+            return next;
         }
         let (id, closing) = (wait.id.clone(), WaitResolution::Expired);
         self.emit(RunEvent::WaitClosed { wait: id, closing });
@@ -100,6 +97,6 @@ impl RunDecision<'_> {
         let failure = PhaseFailure::new("deadline", &what);
         let beside = ChangeScope { item: wait.item.clone(), ..ChangeScope::default() };
         let (then, what) = self.settle_failure(&otherwise, &failure, &beside, what);
-        self.apply_failure_policy(&then, what, Continuation::Questions { ids, items });
+        self.apply_failure_policy(&then, what, Continuation::Questions { ids, items })
     }
 }

@@ -1,5 +1,6 @@
 //! Tools: an agent asks for files, gets them, and is asked again. Bounded, and every call is recorded.
 
+use std::ops::ControlFlow::Break;
 use std::sync::LazyLock;
 
 use super::run_decision::RunDecision;
@@ -21,7 +22,7 @@ pub fn tool_calls_contract() -> &'static Contract {
 }
 
 impl RunDecision<'_> {
-    /// The calls a reply asks for; `Empty` where it is no such reply.
+    /// The calls a reply asks for; `None` where it is no such reply.
     pub(super) fn parse_tool_calls(
         &self,
         work: &AgentWork,
@@ -60,23 +61,26 @@ impl RunDecision<'_> {
     }
 
     /// Orders the tools, unless there were too many rounds.
-    pub(super) fn request_tools(&mut self, calls: Vec<ToolCall>) {
+    pub(super) fn request_tools(&mut self, calls: Vec<ToolCall>) -> Option<Continuation> {
         let rounds = self.state.step.as_ref().map_or(0, |step| step.tool_rounds);
-        if !self.check_tool_round_budget(rounds, &Continuation::Tools { calls: calls.clone() }) {
-            return;
+        let again = Continuation::Tools { calls: calls.clone() };
+        if let Break(instead) = self.check_tool_round_budget(rounds, &again) {
+            return instead;
         }
         for call in calls {
             let action = self.next_action_id();
             self.emit(RunEvent::ToolAsked { action, call });
         }
+        None
     }
 
     /// A tool was used. When all of the round were, the model goes on.
-    pub(super) fn handle_tool_finished(&mut self, action: &str, ok: bool) {
+    pub(super) fn handle_tool_finished(&mut self, action: &str, ok: bool) -> Option<Continuation> {
         self.emit(RunEvent::ToolUsed { action: action.to_owned(), ok });
         let step = self.state.step.as_ref();
         if step.is_some_and(|step| step.tools.iter().all(|used| used.outcome.is_some())) {
-            self.continue_model_step();
+            return self.continue_model_step();
         }
+        None
     }
 }

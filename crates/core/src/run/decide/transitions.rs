@@ -1,5 +1,7 @@
 //! Gates: which way is open, and for the closed ones, why not.
 
+use std::ops::ControlFlow::Break;
+
 use serde_json::Value;
 
 use super::run_decision::RunDecision;
@@ -9,7 +11,7 @@ use crate::protocol::{GateCheck, PhaseWork, WorkflowTransition};
 use crate::reply::format_value;
 use crate::run::apply_event::DEADLINE_ACTOR;
 use crate::run::event::RunEvent;
-use crate::run::state::{ClosedGate, Continuation};
+use crate::run::state::{ClosedGate, Continuation, RunEndKind};
 use crate::run::wait::WaitKind;
 
 /// A gate's answer.
@@ -22,9 +24,9 @@ enum GateResult {
 
 impl RunDecision<'_> {
     /// Takes the first open way; where none is open, waits and says why.
-    pub(super) fn choose_transition(&mut self) {
-        if self.defer_if_halted(|| Continuation::Leave) {
-            return;
+    pub(super) fn choose_transition(&mut self) -> Option<Continuation> {
+        if self.workflow.ends_in(self.current_phase()) {
+            return self.end_run(RunEndKind::Completed, None);
         }
         let run = self.run_value();
         let ways = self.workflow.transitions_from(&self.state.phase);
@@ -45,6 +47,7 @@ impl RunDecision<'_> {
             }
         }
         self.wait_for_gates(closed, &ways);
+        None
     }
 
     fn build_closed_gate(
@@ -72,31 +75,35 @@ impl RunDecision<'_> {
     }
 
     /// Leaves by a way, once the hook that may stop it has answered.
-    fn leave_phase(&mut self, index: usize, because: String) {
+    fn leave_phase(&mut self, index: usize, because: String) -> Option<Continuation> {
         match &self.current_phase().on_exit {
             Some(hook) => self.request_hook(hook, Some(index)),
-            None => self.take_transition(index, because),
+            None => Some(Continuation::Take { way: index, because }),
         }
     }
 
     /// Takes a way for good, once its budget has room for it.
-    pub(super) fn take_transition(&mut self, index: usize, because: String) {
+    pub(super) fn take_transition(
+        &mut self,
+        index: usize,
+        because: String,
+    ) -> Option<Continuation> {
         let way = &self.workflow.transitions[index];
         // A way whose changes cannot be made is not taken, and costs nothing.
         if let Err(reason) = self.build_transition_update(index) {
             return self.block_transition(index, reason);
         }
         if !self.check_tickets(Some(index), &way.to, &because) {
-            return;
+            return None;
         }
         if let Some(budget) = &way.spends {
-            let next = Continuation::Take { way: index, because: because.clone() };
-            if !self.check_budget(budget, &next) {
-                return;
+            let again = Continuation::Take { way: index, because: because.clone() };
+            if let Break(instead) = self.check_budget(budget, &again) {
+                return instead;
             }
             self.emit(RunEvent::Spent { budget: budget.clone(), amount: 1 });
         }
-        self.move_to_phase(Some(index), &way.to, because);
+        Some(Continuation::Go { way: Some(index), to: way.to.clone(), because })
     }
 
     /// Whether one way is open now, and what opened it.

@@ -1,4 +1,4 @@
-//! The reference's face: one lock round its state.
+//! The in-memory backend: one lock around its rows.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,14 +10,14 @@ use super::super::transactional_store::TransactionalStore;
 use super::super::{EraseReport, EraseTarget, ResidueMatch, ScopeViolation};
 use super::transaction::InMemoryRows;
 
-/// Keeps memory as long as it lives.
+/// A memory that lasts as long as the process.
 #[derive(Debug, Default)]
 pub struct EphemeralMemory {
     state: Mutex<InMemoryRows>,
 }
 
 impl EphemeralMemory {
-    /// An empty one.
+    /// Creates an empty memory.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

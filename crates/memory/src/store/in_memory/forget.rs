@@ -1,4 +1,4 @@
-//! Forgetting in the reference, and looking for what is left.
+//! Erases subjects from the in-memory backend and scans it for residue.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,7 +87,7 @@ impl InMemoryRows {
                 return false;
             }
             if touched {
-                // What has no other voice behind it goes, revision by revision.
+                // Revisions that only the erased subject claimed are removed.
                 let before = revisions.len();
                 revisions.retain(|one| !whom.matches_subject(&one.claimed_by));
                 erased.add_rows("facts", before - revisions.len());

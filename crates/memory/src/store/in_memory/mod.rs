@@ -1,5 +1,5 @@
-//! The reference: everything in maps, every question a walk. What it answers is right; how fast, is no
-//! matter.
+//! The in-memory reference backend. It stores everything in maps and answers by scanning; it
+//! defines correct results and is not optimized.
 
 mod backend;
 mod transaction;

@@ -1,4 +1,4 @@
-//! Walks every row of the reference and asks whether it lies where its scope says.
+//! Checks that every row of the in-memory backend is stored under its own scope.
 
 use super::super::ScopeViolation;
 use super::super::scope_violation::{
@@ -50,7 +50,7 @@ impl InMemoryRows {
         found
     }
 
-    /// Whether the place of an event is one of the session that it names.
+    /// Returns whether the location of an event belongs to the session that it names.
     fn is_in_session(&self, subject: &MemorySubject, event: &MemoryEvent) -> bool {
         let sessions = self.sessions.get(subject);
         let last = sessions.and_then(|sessions| sessions.get(event.scope.session()));
@@ -58,7 +58,7 @@ impl InMemoryRows {
     }
 }
 
-/// Holders of shared facts are no subjects.
+/// Owners of shared facts are not subjects.
 fn is_subject(subject: &MemorySubject) -> bool {
     !(subject.tenant.is_empty() || subject.user.is_empty() || subject.agent.is_empty())
 }
@@ -85,7 +85,7 @@ mod tests {
         MemoryScope::new("t", user, "a", "s", "r").unwrap()
     }
 
-    /// Two users with an event, a fact, a state and a build each.
+    /// Creates two users with an event, a fact, a working state and a build each.
     fn kept() -> InMemoryRows {
         let mut state = InMemoryRows::default();
         for user in ["u1", "u2"] {

@@ -1,5 +1,5 @@
-//! The reference's rows. Ranking makes its postings anew for each question: the specification of what
-//! an index must answer.
+//! The rows of the in-memory backend. Ranking computes all postings for each query and thereby
+//! specifies what an index must return.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use crate::record::{EventLocation, MemoryEvent};
 use crate::rules::FactRevision;
 use crate::{EmbeddingVector, MemoryScope, MemorySubject};
 
-/// A revision of a row: by what it is ordered, and itself.
+/// A revision of a row with its sort key.
 #[derive(Debug, Clone)]
 pub(super) struct RowRevision {
     pub(super) number: u64,
@@ -28,10 +28,10 @@ pub(super) struct RowRevision {
     pub(super) row: Value,
 }
 
-/// A row's table, owner and id.
+/// The table, owner and id of a row.
 pub(super) type RowKey = (&'static str, MemorySubject, String);
 
-/// All rows.
+/// All rows of the backend.
 #[derive(Debug, Clone, Default)]
 pub(in crate::store) struct InMemoryRows {
     pub(super) events: BTreeMap<MemorySubject, BTreeMap<EventLocation, MemoryEvent>>,

@@ -1,4 +1,4 @@
-//! The database's face: every question is one view, every write one transaction.
+//! The `PostgreSQL` backend: every read is one snapshot, every write one transaction.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::super::{EraseReport, EraseTarget, MemoryError, ResidueMatch, ScopeVio
 use super::transaction::PgMemoryTransaction;
 use super::{forget, reindex, residue_scan, scope_violations};
 
-/// The tables of memory, in the schema of the runs and with a ledger of their own.
+/// The memory tables. They are in the schema of the runs and have their own migrations table.
 const SCHEMA: PostgresSchema = PostgresSchema {
     name: "countersign",
     migrations_table: "memory_migrations",
@@ -29,45 +29,45 @@ const SCHEMA: PostgresSchema = PostgresSchema {
     }],
 };
 
-/// Which tables this role may have swept.
+/// Lists the tables that this role may vacuum.
 const OWN_TABLES: &str = "SELECT relname::text FROM pg_class
     WHERE relnamespace = to_regnamespace('countersign') AND relkind = 'r'
         AND pg_has_role(relowner, 'USAGE')";
 
-/// Keeps memory in a `PostgreSQL` database, beside the runs or alone.
+/// A memory in a `PostgreSQL` database, alone or next to the runs.
 ///
-/// Any number of programs on any number of machines may use one. What is used of it must be inside a tokio
-/// runtime.
+/// Any number of processes on any number of machines may use one database. Its methods must run
+/// inside a tokio runtime.
 #[derive(Debug)]
 pub struct PostgresMemory {
     database: Arc<PostgresDatabase>,
-    /// Set once every index was looked at.
+    /// Set once every index has been checked.
     indexed: OnceCell<()>,
 }
 
 impl PostgresMemory {
-    /// A memory on a server. Nothing is reached before it is asked, and its schema is brought forward
-    /// before the first answer.
+    /// Creates a memory on a server. It connects on first use and migrates its schema before the
+    /// first answer.
     #[must_use]
     pub fn new(server: PgServer, settings: PostgresSettings) -> Self {
         let database = Arc::new(PostgresDatabase::new(server, settings, SCHEMA));
         Self { database, indexed: OnceCell::new() }
     }
 
-    /// The same, reached and brought forward.
+    /// Creates a memory, connects and migrates its schema.
     pub async fn open(server: PgServer, settings: PostgresSettings) -> Result<Self, MemoryError> {
         let memory = Self::new(server, settings);
         memory.ensure_ready().await?;
         Ok(memory)
     }
 
-    /// The server behind it.
+    /// Returns the server that the memory connects to.
     #[must_use]
     pub fn server(&self) -> &PgServer {
         self.database.server()
     }
 
-    /// Brings the schema forward, and makes anew what was indexed by other rules.
+    /// Migrates the schema and rebuilds outdated indexes.
     async fn ensure_ready(&self) -> MemoryResult<()> {
         let bring = || async {
             let others = self
@@ -108,10 +108,10 @@ impl PostgresMemory {
         })
     }
 
-    /// Has the server take out what was deleted, from the tables and from their indexes. Where the role may not,
-    /// the server does it by itself, some time later.
+    /// Vacuums deleted rows from the tables and their indexes. If the role lacks the permission,
+    /// the server's autovacuum does it later.
     async fn vacuum(&self) -> MemoryResult<()> {
-        // A connection of its own: this takes as long as the tables are large.
+        // Use a separate connection, because this takes time in proportion to the table size.
         let client = self.server().connect().await.map_err(StoreError::from)?;
         let unavailable =
             |error: tokio_postgres::Error| StoreError::from(PgError::from_client_error(&error));
@@ -119,7 +119,8 @@ impl PostgresMemory {
         let ours: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
         for table in forget::list_erased_tables().map(|table| format!("memory_{table}")) {
             if ours.contains(&table) {
-                // The server passes over indexes where few rows are gone, and those hold ids and words.
+                // By default the server skips indexes if few rows were deleted, but they contain
+                // ids and words.
                 let vacuum = format!("VACUUM (INDEX_CLEANUP on) countersign.{table}");
                 client.batch_execute(&vacuum).await.map_err(unavailable)?;
             }
@@ -148,7 +149,7 @@ impl TransactionalStore for PostgresMemory {
     }
 
     fn preview_forget(&self, whom: EraseTarget) -> MemoryFuture<'_, EraseReport> {
-        // Done and undone, so that what is told is what will be done.
+        // Run the erasure and roll it back, so that the preview equals the later result.
         self.run_when_ready(PgTransactionMode::DryRun, move |shelves| {
             forget::forget(shelves, &whom, Timestamp::default())
         })
@@ -157,7 +158,8 @@ impl TransactionalStore for PostgresMemory {
     fn forget(&self, whom: EraseTarget, now: Timestamp) -> MemoryFuture<'_, EraseReport> {
         Box::pin(async move {
             let erased = self.write(move |shelves| forget::forget(shelves, &whom, now)).await?;
-            // Also where there was nothing: a crash may have come between the two.
+            // Vacuum even if nothing was erased: an earlier process may have crashed between the
+            // two steps.
             self.vacuum().await?;
             Ok(erased)
         })
@@ -178,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    /// A step that was released is never written anew: another one is added behind it.
+    /// A released migration never changes; a new one is added instead.
     #[test]
     fn released_steps_do_not_change() {
         let sums = SCHEMA.migrations.iter().map(|step| sha256_hex(&[step.sql.as_bytes()]));

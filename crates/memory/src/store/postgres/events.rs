@@ -1,4 +1,4 @@
-//! The statements on events and sessions.
+//! SQL statements for events and sessions.
 
 use std::collections::BTreeMap;
 
@@ -97,7 +97,7 @@ pub(super) fn remove_events(shelf: &SubjectRows<'_>, events: &[MemoryEvent]) -> 
     shelf.query_all(&calls).map(drop)
 }
 
-/// The events with these ids, or as much of each as is asked for.
+/// Loads the events with these ids, in full or only the fields of `T`.
 pub(super) fn load_events_by_id<T: DeserializeOwned>(
     shelf: &SubjectRows<'_>,
     ids: &[&str],
@@ -119,7 +119,7 @@ pub(super) fn load_events_at(
     decode_events(&shelf.query(call.bind(&positions, Type::INT8_ARRAY))?)
 }
 
-/// Events behind a place, in the order of places.
+/// Loads the events after a location, ascending by location.
 pub(super) fn load_events_after(
     shelf: &SubjectRows<'_>,
     after: Option<EventLocation>,

@@ -1,4 +1,4 @@
-//! The statements on facts and their evidence.
+//! SQL statements for facts and their evidence.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::MemorySubject;
 use crate::record::{FactEvidence, MemoryFact};
 use crate::rules::FactRevision;
 
-/// Who claimed it comes with each.
+/// Includes the subject that claimed each fact.
 const COLUMNS: &str = "SELECT fact.id, fact.revision, fact.origin, by.user_id, by.agent, fact.body
     FROM countersign.memory_facts AS fact
         JOIN countersign.memory_subjects AS by ON by.tenant = $1 AND by.number = fact.claimed_by
@@ -89,7 +89,7 @@ pub(super) fn load_facts(
     }
 }
 
-/// Keeps a revision; whoever claimed it and said what it rests on have these numbers.
+/// Stores a revision. The claiming subject and the owners of the evidence are given by number.
 pub(super) fn put_fact(
     shelf: &SubjectRows<'_>,
     standing: &FactRevision,
@@ -117,7 +117,7 @@ pub(super) fn put_fact(
     shelf.query_all(&[shelf.build_statement(RETIRE).bind_text(&fact.id), put, evidence]).map(drop)
 }
 
-/// Lets no revision of a holder's facts say any more that one of these took its place.
+/// Removes references to these facts as successors from all revisions of an owner's facts.
 pub(super) fn redact_ids(shelf: &SubjectRows<'_>, ids: &[&str]) -> MemoryResult<()> {
     for row in shelf.query(shelf.build_statement(REVISIONS))? {
         let fact: MemoryFact = decode_row(read_column(&row, 2)?)?;

@@ -1,7 +1,7 @@
-//! Forgetting: every row of a subject goes, and hashes of its ids stay.
+//! Erases every row of a subject and keeps hashes of the ids.
 //!
-//! What other people's facts rest on besides stays with those facts; what rested on the forgotten one
-//! alone goes.
+//! Shared facts that also have evidence of other subjects keep it; facts that have only evidence of
+//! the erased subject are removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,11 +21,11 @@ use super::transaction::{PgMemoryTransaction, read_subject};
 use crate::MemorySubject;
 use crate::record::MemoryFact;
 
-/// Tables whose rows go without a mark.
+/// Tables whose rows are removed without a tombstone.
 const PLAIN_TABLES: [&str; 6] =
     ["build_rows", "fact_evidence", "vectors", "postings", "terms", "sessions"];
 
-/// Tables whose rows leave a mark of their id.
+/// Tables whose rows leave a tombstone for their id.
 const TOMBSTONED_TABLES: [(&str, &str); 3] =
     [("events", "event"), ("facts", "fact"), ("context_builds", "build")];
 
@@ -60,7 +60,7 @@ const DROP_SUBJECT: &str =
 const PUT_TOMBSTONES: &str = "INSERT INTO countersign.memory_tombstones (tenant, mark, at)
     SELECT $1, mark, $3 FROM unnest($2::text[]) AS mark ON CONFLICT DO NOTHING";
 
-/// Every table whose rows go, to be swept by the server afterwards.
+/// Lists every table with erased rows, for the vacuum afterwards.
 pub(super) fn list_erased_tables() -> impl Iterator<Item = &'static str> {
     let marked = TOMBSTONED_TABLES.into_iter().chain(REVISED_TABLES).map(|(table, _)| table);
     PLAIN_TABLES.into_iter().chain(marked).chain(["subjects"])
@@ -91,7 +91,7 @@ pub(super) fn forget(
     for (subject, shelf) in &own {
         forget_own_rows(shelf, subject, &mut erased, &mut marks)?;
     }
-    // What is shared comes last, because others wait for it.
+    // Shared facts come last, because other transactions wait for them.
     let mut shared = Vec::new();
     for (_, shelf) in &own {
         for (holder, fact) in load_shared_facts(shelf)? {
@@ -151,13 +151,14 @@ fn forget_own_rows(
     Ok(())
 }
 
-/// Facts of an agent or a tenant that rest on this subject's words, or were claimed by it; with their holders.
+/// Loads the facts of an agent or a tenant that cite this subject's events or were claimed by it,
+/// with their owners.
 fn load_shared_facts(own: &SubjectRows<'_>) -> MemoryResult<Vec<(MemorySubject, String)>> {
     let read = |row: &Row| Ok((read_subject(row)?, read_column(row, 3)?));
     own.query(own.build_statement(SHARED_FACTS))?.iter().map(read).collect()
 }
 
-/// Forgets what such a fact has of a subject, by its number.
+/// Erases a subject's part of a shared fact, by the subject's number.
 fn forget_shared_fact(
     shelves: &PgMemoryTransaction<'_>,
     holder: &MemorySubject,
@@ -185,7 +186,7 @@ fn forget_shared_fact(
         return Ok(());
     }
     shelf.query(shelf.build_statement(REASSIGN).bind_text(fact).bind_int8(&number))?;
-    // What has no other voice behind it goes, revision by revision.
+    // Revisions that only the erased subject claimed are removed.
     let alone =
         shelf.query(shelf.build_statement(DROP_ALONE).bind_text(fact).bind_int8(&number))?;
     erased.add_rows("facts", alone.len());

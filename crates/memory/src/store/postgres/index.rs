@@ -1,4 +1,5 @@
-//! The statements on terms and their blocks. Terms are read and written together, however many there are.
+//! SQL statements for terms and their blocks. Any number of terms is read or written in one
+//! statement.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -26,7 +27,7 @@ const PUT_BLOCK: &str = "INSERT INTO countersign.memory_postings
     ON CONFLICT (tenant, subject, term, block) DO UPDATE SET body = excluded.body";
 const DROP_BLOCK: &str = "DELETE FROM countersign.memory_postings
     WHERE tenant = $1 AND subject = $2 AND term = $3 AND block = $4";
-/// The newest places first.
+/// Selects the newest locations first.
 const BLOCKS: &str = "SELECT block, body FROM countersign.memory_postings
     WHERE tenant = $1 AND subject = $2 AND term = $3 AND block < $4 ORDER BY block DESC LIMIT $5";
 const BLOCK_OF: &str = "SELECT block, body FROM countersign.memory_postings
@@ -38,7 +39,7 @@ const COUNT: &str = "UPDATE countersign.memory_subjects
 const STATS: &str =
     "SELECT events, terms FROM countersign.memory_subjects WHERE tenant = $1 AND number = $2";
 
-/// A longer term is kept as its hash.
+/// The maximum length of a stored term; a longer one is stored as its hash.
 const MAX_TERM_BYTES: usize = 512;
 
 impl TermIndex for SubjectRows<'_> {
@@ -129,7 +130,7 @@ impl TermIndex for SubjectRows<'_> {
     }
 }
 
-/// A term as it is kept: the server's indexes take no text of any length.
+/// Encodes a term for storage, because the server's indexes do not accept text of any length.
 fn encode_term(term: &str) -> Cow<'_, str> {
     if term.len() <= MAX_TERM_BYTES {
         return Cow::Borrowed(term);

@@ -1,8 +1,8 @@
-//! Memory in a `PostgreSQL` database, beside the runs: what one worker remembers, all of them know.
+//! Memory in a `PostgreSQL` database next to the runs, shared by all workers.
 //!
-//! The rules are those of every memory, written over shelves; here a transaction has a thread that waits for
-//! the server's answers. One writes to a subject at a time. How the server is reached, how its schema goes
-//! forward and what an outage is called is the business of `countersign-store`.
+//! The rules of all backends apply; here a transaction has a thread that waits for the server. Each
+//! subject has one writer at a time. `countersign-store` handles connections, schema migrations and
+//! the description of outages.
 
 mod backend;
 mod transaction;

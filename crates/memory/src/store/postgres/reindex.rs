@@ -1,4 +1,4 @@
-//! An index that was made by other rules is made anew, subject by subject, before anybody reads it.
+//! Rebuilds an index of another version, subject by subject, before it is read.
 
 use countersign_store::SqlStatement;
 use countersign_store::TenantScope;
@@ -20,10 +20,10 @@ const BEGIN: &str =
     "UPDATE countersign.memory_subjects SET events = 0, terms = 0, index_version = $3
     WHERE tenant = $1 AND number = $2";
 
-/// So many events are read at once.
+/// The number of events that are read at once.
 const EVENT_BATCH: usize = 1_000;
 
-/// Whose index was made by other rules than these.
+/// Lists the subjects whose index has another version.
 pub(super) fn list_outdated_subjects(
     shelves: &PgMemoryTransaction<'_>,
 ) -> MemoryResult<Vec<MemorySubject>> {
@@ -34,7 +34,7 @@ pub(super) fn list_outdated_subjects(
     rows.iter().map(read_subject).collect()
 }
 
-/// Makes the index of a subject anew. Several programs may do so at once: one does it.
+/// Rebuilds the index of a subject. If several processes try at the same time, one of them does it.
 pub(super) fn rebuild_index(
     shelves: &PgMemoryTransaction<'_>,
     subject: &MemorySubject,

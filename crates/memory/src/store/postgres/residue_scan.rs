@@ -1,7 +1,7 @@
-//! Looking for bytes in every column of every table of memory, as the server gives them.
+//! Scans every column of every memory table for bytes, as the server returns them.
 //!
-//! *Not looked into*, because no role of ours may: the free space of pages, the write-ahead log, standbys,
-//! backups. docs/reference/postgres.md says what becomes of those.
+//! The scan does not cover the free space of pages, the write-ahead log, standbys and backups,
+//! because no role of this product may read them. See `docs/reference/postgres.md`.
 
 use countersign_store::{SqlStatement, TenantScope};
 use tokio_postgres::types::Type;
@@ -12,7 +12,7 @@ use super::super::row_store::MemoryResult;
 use super::subject_rows::read_column;
 use super::transaction::PgMemoryTransaction;
 
-/// Every column that can hold words, of tables that are there and not only of those that we know.
+/// Selects every column that can contain words, of all existing tables and not only the known ones.
 const COLUMNS: &str = "SELECT table_name::text, column_name::text, data_type::text
     FROM information_schema.columns
     WHERE table_schema = 'countersign' AND table_name LIKE 'memory\\_%'

@@ -1,4 +1,4 @@
-//! The statements on rows that are kept by revision. Their tables are alike; only the name differs.
+//! SQL statements for rows with revisions. Their tables differ only in name.
 
 use super::super::revisioned_row::RevisionedRow;
 use super::super::row_codec::{decode_row, encode_row};
@@ -37,7 +37,7 @@ pub(super) fn load_latest_rows<R: RevisionedRow>(
     rows.iter().map(|row| Ok((read_column(row, 0)?, decode_row(read_column(row, 1)?)?))).collect()
 }
 
-/// Those in whose body a text stands, without the first so many.
+/// Loads rows whose body contains a text, after skipping the first `skip`.
 pub(super) fn load_latest_rows_containing<R: RevisionedRow>(
     shelf: &SubjectRows<'_>,
     text: &str,

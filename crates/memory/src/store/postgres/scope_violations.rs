@@ -1,4 +1,4 @@
-//! Walks every row and asks whether it lies where its scope says.
+//! Checks that every row is stored under its own scope.
 
 use countersign_store::{SqlStatement, TenantScope};
 use tokio_postgres::Row;
@@ -15,7 +15,7 @@ use super::transaction::{PgMemoryTransaction, read_subject};
 use crate::MemorySubject;
 use crate::record::{MemoryEvent, MemoryFact};
 
-/// Tables that only a subject may have rows in; facts may be an agent's or a tenant's.
+/// Tables whose rows must belong to a subject; facts may belong to an agent or a tenant.
 const SUBJECT_TABLES: [&str; 7] =
     ["sessions", "events", "vectors", "terms", "postings", "context_builds", "build_rows"];
 
@@ -28,7 +28,7 @@ const FOREIGN_EVIDENCE: &str = "SELECT piece.fact FROM countersign.memory_fact_e
         OR (holder.agent <> '' AND holder.agent <> source.agent)
         OR (holder.user_id <> '' AND holder.user_id <> source.user_id)";
 
-/// So many rows come at once.
+/// Fetches 1,000 rows at a time.
 const FETCH: &str = "FETCH 1000 FROM walk";
 
 pub(super) fn find_scope_violations(
@@ -93,7 +93,8 @@ fn collect_violations(
     Ok(())
 }
 
-/// Walks a table whose rows have a body: owner, id, body, and of events the session of their place.
+/// Checks a table whose rows have a body: owner, id, body and, for events, the session of their
+/// location.
 fn walk_table(
     shelves: &PgMemoryTransaction<'_>,
     table: &str,

@@ -1,4 +1,4 @@
-//! The rows of one subject within a transaction, and how a row is read.
+//! The rows of one subject within a transaction, and helpers that read columns.
 
 use countersign_store::{PgTransaction, SqlStatement, TenantScope};
 use tokio_postgres::Row;
@@ -7,7 +7,8 @@ use tokio_postgres::types::FromSql;
 use super::super::memory_error::corrupt_error;
 use super::super::row_store::MemoryResult;
 
-/// Where the rows of a subject lie. Every statement has the tenant and the number as its first values.
+/// The rows of a subject. Every statement has the tenant and the subject number as its first
+/// parameters.
 pub(super) struct SubjectRows<'a> {
     dialogue: &'a PgTransaction<'a>,
     tenant: &'a str,
@@ -23,7 +24,7 @@ impl<'a> SubjectRows<'a> {
         self.number
     }
 
-    /// A statement about its rows.
+    /// Creates a statement for the rows of the subject.
     pub(super) fn build_statement<'s>(&'s self, sql: &'s str) -> SqlStatement<'s> {
         SqlStatement::new(sql).bind_text(&self.tenant).bind_int8(&self.number)
     }
@@ -32,29 +33,29 @@ impl<'a> SubjectRows<'a> {
         Ok(self.dialogue.query(TenantScope::Tenant(self.tenant), call)?)
     }
 
-    /// Several at once.
+    /// Runs several statements in one round trip.
     pub(super) fn query_all(&self, calls: &[SqlStatement<'_>]) -> MemoryResult<Vec<Vec<Row>>> {
         Ok(self.dialogue.query_all(TenantScope::Tenant(self.tenant), calls)?)
     }
 }
 
-/// A column of a row.
+/// Reads a column of a row.
 pub(super) fn read_column<'r, T: FromSql<'r>>(row: &'r Row, at: usize) -> MemoryResult<T> {
     row.try_get(at).map_err(|error| corrupt_error(error.to_string()))
 }
 
-/// A column that counts something.
+/// Reads a column that contains a count.
 pub(super) fn read_count(row: &Row, at: usize) -> MemoryResult<u32> {
     let number: i64 = read_column(row, at)?;
     u32::try_from(number).map_err(|_| corrupt_error(format!("{number} where a count should be")))
 }
 
-/// At most so many.
+/// Converts a limit to a SQL parameter.
 pub(super) fn to_sql_limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-/// Whether the server is able to hold this text at all. What it is not, it does not have.
+/// Returns whether the server can store this text. Text that it cannot store does not exist there.
 pub(super) fn is_storable_text(text: &str) -> bool {
     !text.contains('\0')
 }

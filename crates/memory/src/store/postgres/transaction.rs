@@ -1,7 +1,8 @@
-//! The shelves of a database: each method goes to the file of its table.
+//! The row store of a `PostgreSQL` transaction; each method calls the module of its table.
 //!
-//! Whoever may write locks a subject before anything of it is read, until the end of the transaction: one writes to
-//! a subject at a time, and what a rule was decided on is still so when it is written.
+//! A writing transaction locks a subject before it reads any of its rows, until the transaction
+//! ends. So each subject has one writer at a time, and the rows that a decision is based on do not
+//! change before the write.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,9 +25,9 @@ use crate::record::{EventLocation, MemoryEvent};
 use crate::rules::FactRevision;
 use crate::{EmbeddingVector, MemoryScope, MemorySubject};
 
-/// What tells locks of subjects from others: the bytes "CNTM".
+/// Locks a subject. The seed, the bytes "CNTM", separates these locks from others.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 1129206861))";
-/// For those who only name what belongs to a subject: in nobody's way but a writer's.
+/// A shared lock for transactions that only reference rows of a subject; it blocks writers only.
 const LOCK_SHARED: &str = "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 1129206861))";
 const NUMBER: &str = "SELECT number FROM countersign.memory_subjects
     WHERE tenant = $1 AND user_id = $2 AND agent = $3";
@@ -35,17 +36,17 @@ const ADD: &str = "INSERT INTO countersign.memory_subjects (tenant, user_id, age
 const FIND_TOMBSTONES: &str =
     "SELECT mark FROM countersign.memory_tombstones WHERE tenant = $1 AND mark = ANY ($2)";
 
-/// What the lock of a subject is made of.
+/// Returns the name that the lock of a subject is computed from.
 fn build_lock_name(subject: &MemorySubject) -> String {
     let MemorySubject { tenant, user, agent } = subject;
     to_canonical_json(&json!([tenant, user, agent]))
 }
 
-/// A transaction.
+/// A memory transaction.
 pub(in crate::store) struct PgMemoryTransaction<'a> {
     pub(super) dialogue: &'a PgTransaction<'a>,
     writes: bool,
-    /// The numbers of subjects that were asked for; of one that may be written, it is locked.
+    /// The numbers of the subjects that were requested; in a writing transaction these are locked.
     numbers: RefCell<BTreeMap<MemorySubject, Option<i64>>>,
 }
 
@@ -58,7 +59,8 @@ impl<'a> PgMemoryTransaction<'a> {
         }
     }
 
-    /// The number of a subject, which nobody else writes to from here on.
+    /// Returns the number of a subject. In a writing transaction it is locked against other writers
+    /// from here on.
     pub(super) fn resolve_subject_number(
         &self,
         subject: &MemorySubject,
@@ -92,7 +94,8 @@ impl<'a> PgMemoryTransaction<'a> {
         Ok(number)
     }
 
-    /// The number of somebody who is only named: nothing of theirs is read or written, so they are not locked.
+    /// Returns the number of a subject that is only referenced. None of its rows are read or
+    /// written, so it is not locked.
     fn ensure_unlocked_number(&self, subject: &MemorySubject) -> MemoryResult<i64> {
         if let Some(Some(number)) = self.numbers.borrow().get(subject) {
             return Ok(*number);
@@ -110,7 +113,7 @@ impl<'a> PgMemoryTransaction<'a> {
         read_column(row.ok_or_else(|| corrupt_error("a subject was made and is not there"))?, 0)
     }
 
-    /// Where the rows of a subject lie; `Empty` where it has none.
+    /// Returns the rows of a subject; `None` if it has none.
     pub(super) fn open_subject_rows<'s>(
         &'s self,
         subject: &'s MemorySubject,
@@ -127,7 +130,7 @@ impl<'a> PgMemoryTransaction<'a> {
     }
 }
 
-/// A subject that stands in three columns.
+/// Reads a subject from the first three columns.
 pub(super) fn read_subject(row: &Row) -> MemoryResult<MemorySubject> {
     Ok(MemorySubject {
         tenant: read_column(row, 0)?,
@@ -142,7 +145,7 @@ impl RowStore for PgMemoryTransaction<'_> {
         subject: &MemorySubject,
         marks: &[String],
     ) -> MemoryResult<BTreeSet<String>> {
-        // Locked before it is asked: who forgets must not come between the question and the write.
+        // Lock first: an erasure must not come between the check and the write.
         self.resolve_subject_number(subject)?;
         let call = SqlStatement::new(FIND_TOMBSTONES)
             .bind_text(&subject.tenant)

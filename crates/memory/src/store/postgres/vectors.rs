@@ -1,4 +1,4 @@
-//! The statements on vectors. They go with their events.
+//! SQL statements for vectors. Vectors are removed together with their events.
 
 use tokio_postgres::types::Type;
 
@@ -26,7 +26,7 @@ const COUNT: &str = "SELECT count(*) FROM countersign.memory_vectors
     WHERE tenant = $1 AND subject = $2 AND embedder = $3";
 const DIMENSIONS: &str = "SELECT octet_length(body)::bigint FROM countersign.memory_vectors
     WHERE tenant = $1 AND subject = $2 AND embedder = $3 LIMIT 1";
-/// The newest first; how many there are stands in each row.
+/// Selects the newest first; each row contains the total count.
 const MISSING: &str = "SELECT count(*) OVER (), newest.body FROM (
         SELECT session, position, body FROM countersign.memory_events
         WHERE tenant = $1 AND subject = $2
@@ -91,7 +91,7 @@ pub(super) fn find_unembedded_events(
     among: usize,
     limit: usize,
 ) -> MemoryResult<UnembeddedEvents> {
-    // At least one, for the number that stands in it.
+    // Request at least one row, because it contains the total count.
     let (among, asked) = (to_sql_limit(among), to_sql_limit(limit.max(1)));
     let rows = shelf.query(
         shelf.build_statement(MISSING).bind_text(&embedder).bind_int8(&among).bind_int8(&asked),

@@ -1,4 +1,4 @@
-//! The file's face: every question is one view, every write one commit.
+//! The `SQLite` backend: every read is one snapshot, every write one commit.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use super::super::{EraseReport, EraseTarget, MemoryError, ResidueMatch, ScopeVio
 use super::transaction::SqliteMemoryTransaction;
 use super::{forget, reindex, residue_scan, scope_violations};
 
-/// The files that memory is kept in.
+/// The schema of memory files.
 const SCHEMA: SqliteSchema = SqliteSchema {
     application_id: 0x434E_544D,
     migrations: &[
@@ -37,22 +37,23 @@ const SCHEMA: SqliteSchema = SqliteSchema {
     ],
 };
 
-/// Keeps memory in one `SQLite` file.
+/// A memory in one `SQLite` file.
 ///
-/// Several processes may have the file open. Dropping it finishes what is queued and closes the file.
+/// Several processes may have the file open. Dropping the memory finishes queued work and closes
+/// the file.
 #[derive(Debug)]
 pub struct SqliteMemory {
     file: SqliteFile,
 }
 
 impl SqliteMemory {
-    /// Opens a file, makes it where there is none, and brings its schema forward.
+    /// Opens a file, creates it if it does not exist, and migrates its schema.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, MemoryError> {
         Self::open_with(path, SqliteSettings::default())
     }
 
-    /// Opens a file in another way than the usual one. What is deleted is overwritten whatever the
-    /// settings say.
+    /// Opens a file with other settings than the default. Deleted content is overwritten whatever
+    /// the settings say.
     pub fn open_with(
         path: impl AsRef<Path>,
         mut settings: SqliteSettings,
@@ -69,8 +70,8 @@ impl SqliteMemory {
     }
 }
 
-/// Does work that may be refused. Whatever is refused was refused before anything was put, so that the
-/// commit need not be undone for it.
+/// Runs a write that may be refused. A refusal happens before anything is written, so the commit
+/// need not be rolled back.
 fn run_refusable<T>(
     db: &Connection,
     work: impl Fn(&mut SqliteMemoryTransaction<'_>) -> MemoryResult<T>,
@@ -118,7 +119,7 @@ impl TransactionalStore for SqliteMemory {
     }
 
     fn preview_forget(&self, whom: EraseTarget) -> MemoryFuture<'_, EraseReport> {
-        // Done and undone, so that what is told is what will be done.
+        // Run the erasure and roll it back, so that the preview equals the later result.
         self.write(move |shelves| {
             shelves.db.execute_batch("SAVEPOINT would_forget")?;
             let erased = forget::forget(shelves, &whom, Timestamp::default());
@@ -130,7 +131,8 @@ impl TransactionalStore for SqliteMemory {
     fn forget(&self, whom: EraseTarget, now: Timestamp) -> MemoryFuture<'_, EraseReport> {
         Box::pin(async move {
             let erased = self.write(move |shelves| forget::forget(shelves, &whom, now)).await?;
-            // Also where there was nothing: a crash may have come between the two.
+            // Vacuum even if nothing was erased: an earlier process may have crashed between the
+            // two steps.
             self.file.vacuum().await?;
             Ok(erased)
         })
@@ -153,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// A step that was released is never written anew: another one is added behind it.
+    /// A released migration never changes; a new one is added instead.
     #[test]
     fn released_steps_do_not_change() {
         let sums = SCHEMA.migrations.iter().map(|step| sha256_hex(&[step.sql.as_bytes()]));

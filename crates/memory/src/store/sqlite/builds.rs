@@ -1,4 +1,4 @@
-//! The statements on builds and their rows.
+//! SQL statements for builds and their rows.
 
 use std::collections::BTreeSet;
 
@@ -77,7 +77,7 @@ pub(super) fn load_build(
     Ok(Some(build))
 }
 
-/// The builds of a session before one of them, the latest first.
+/// Returns the ids of earlier builds of the same session, latest first.
 pub(super) fn load_earlier_build_ids(
     db: &Connection,
     subject: i64,
@@ -106,7 +106,7 @@ pub(super) fn load_selected_ids(
     Ok(selected)
 }
 
-/// Which of these ids were looked at for a build.
+/// Returns which of these ids a build has used.
 pub(super) fn find_used_ids(
     db: &Connection,
     subject: i64,
@@ -117,7 +117,7 @@ pub(super) fn find_used_ids(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Takes the ids of a holder's facts out of every build of those who see them.
+/// Removes the ids of an owner's facts from the builds of every subject that can see them.
 pub(super) fn redact_ids(
     db: &Connection,
     holder: &MemorySubject,

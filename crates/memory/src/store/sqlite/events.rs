@@ -1,4 +1,4 @@
-//! The statements on events and sessions.
+//! SQL statements for events and sessions.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const WINDOW: &str = "SELECT body FROM events WHERE subject = ?1
     AND session = (SELECT number FROM sessions WHERE subject = ?1 AND id = ?2)
     ORDER BY position DESC LIMIT ?3";
 
-/// Makes the statements that a packet asks.
+/// Prepares the statements that a retrieval uses.
 pub(super) fn prepare_statements(db: &Connection) -> MemoryResult<()> {
     for sql in [AT, BY_ID, WINDOW] {
         db.prepare_cached(sql)?;
@@ -83,7 +83,8 @@ pub(super) fn remove_events(
     Ok(())
 }
 
-/// The events with these ids, or as much of each as is asked for: the rest of it is not even read.
+/// Loads the events with these ids, in full or only the fields of `T`; other fields are not even
+/// parsed.
 pub(super) fn load_events_by_id<T: DeserializeOwned>(
     db: &Connection,
     subject: i64,
@@ -120,7 +121,7 @@ pub(super) fn load_events(db: &Connection, subject: i64) -> MemoryResult<Vec<Mem
     query_events(db, ALL, [subject])
 }
 
-/// Events behind a place, in the order of places.
+/// Loads the events after a location, ascending by location.
 pub(super) fn load_events_after(
     db: &Connection,
     subject: i64,

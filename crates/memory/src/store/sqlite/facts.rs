@@ -1,4 +1,4 @@
-//! The statements on facts and their evidence.
+//! SQL statements for facts and their evidence.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -21,7 +21,8 @@ const REVISION: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
 const BY_KEY: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
     WHERE subject = ?1 AND key = ?2 AND current = 1 AND standing = 1
     ORDER BY recorded_at DESC, id";
-// Written out twice: `SQLite` would plan a statement anew each time for a value that an index names.
+// Two separate statements: with a parameter for a value that a partial index names, `SQLite` would
+// plan the statement again each time.
 const IN_FORCE: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
     WHERE subject = ?1 AND standing = 1 AND current = 1
     ORDER BY recorded_at DESC, id LIMIT ?2";
@@ -42,7 +43,7 @@ const PUT_EVIDENCE: &str =
 const REVISIONS: &str = "SELECT revision, body, id FROM facts WHERE subject = ?1";
 const REWRITE: &str = "UPDATE facts SET body = ?4 WHERE subject = ?1 AND id = ?2 AND revision = ?3";
 
-/// Makes the statements that a packet asks.
+/// Prepares the statements that a retrieval uses.
 pub(super) fn prepare_statements(db: &Connection) -> MemoryResult<()> {
     for sql in [IN_FORCE, SUPERSEDED, EVIDENCE] {
         db.prepare_cached(sql)?;
@@ -108,7 +109,7 @@ pub(super) fn put_fact(db: &Connection, holder: i64, standing: &FactRevision) ->
     Ok(())
 }
 
-/// Lets no revision of a holder's facts say any more that one of these took its place.
+/// Removes references to these facts as successors from all revisions of an owner's facts.
 pub(super) fn redact_ids(db: &Connection, holder: i64, ids: &[&str]) -> MemoryResult<()> {
     let mut query = db.prepare_cached(REVISIONS)?;
     let rows = query.query_map([holder], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
@@ -131,7 +132,7 @@ fn query_facts(
     let mut query = db.prepare_cached(sql)?;
     let mut evidence = db.prepare_cached(EVIDENCE)?;
     let mut rows = query.query(params)?;
-    // Nearly all that a holder has was claimed and said by the same few.
+    // Nearly all facts of an owner come from the same few subjects, so cache them.
     let mut known: BTreeMap<i64, MemorySubject> = BTreeMap::new();
     let mut whose = |number: i64| match known.entry(number) {
         Entry::Occupied(known) => Ok::<_, MemoryError>(known.get().clone()),

@@ -1,7 +1,7 @@
-//! Forgetting: every row of a subject goes, and hashes of its ids stay.
+//! Erases every row of a subject and keeps hashes of the ids.
 //!
-//! What other people's facts rest on besides stays with those facts; what rested on the forgotten one
-//! alone goes.
+//! Shared facts that also have evidence of other subjects keep it; facts that have only evidence of
+//! the erased subject are removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use super::{facts, subjects};
 use crate::MemorySubject;
 use crate::record::MemoryFact;
 
-/// Tables whose rows go without a mark, in an order that no reference stands in the way of.
+/// Tables whose rows are removed without a tombstone, in an order that violates no foreign key.
 const PLAIN_TABLES: [&str; 6] =
     ["build_rows", "fact_evidence", "vectors", "postings", "terms", "sessions"];
 
@@ -93,7 +93,8 @@ fn forget_own_rows(
     Ok(())
 }
 
-/// Facts of an agent or a tenant that rest on this subject's words, or were claimed by it.
+/// Erases a subject's part of the facts of an agent or a tenant that cite its events or were
+/// claimed by it.
 fn forget_shared_facts(
     db: &Connection,
     number: i64,
@@ -122,7 +123,7 @@ fn forget_shared_facts(
             continue;
         }
         db.execute(REASSIGN, params![holder, fact, number])?;
-        // What has no other voice behind it goes, revision by revision.
+        // Revisions that only the erased subject claimed are removed.
         let alone = "DELETE FROM facts WHERE subject = ?1 AND id = ?2 AND claimed_by = ?3";
         erased.add_rows("facts", db.execute(alone, params![holder, fact, number])?);
         erased.shared_facts.push(fact);

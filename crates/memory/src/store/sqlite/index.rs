@@ -1,4 +1,4 @@
-//! The statements on terms and their blocks.
+//! SQL statements for terms and their blocks.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ const DROP_TERM: &str = "DELETE FROM terms WHERE subject = ?1 AND term = ?2";
 const PUT_BLOCK: &str = "INSERT INTO postings (subject, term, block, body) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (subject, term, block) DO UPDATE SET body = excluded.body";
 const DROP_BLOCK: &str = "DELETE FROM postings WHERE subject = ?1 AND term = ?2 AND block = ?3";
-/// The newest places first.
+/// Selects the newest locations first.
 const BLOCKS: &str = "SELECT block, body FROM postings
     WHERE subject = ?1 AND term = ?2 AND block < ?3 ORDER BY block DESC LIMIT ?4";
 const BLOCK_OF: &str = "SELECT block, body FROM postings
@@ -29,13 +29,13 @@ const COUNT: &str =
     "UPDATE subjects SET events = events + ?2, terms = terms + ?3 WHERE number = ?1";
 const STATS: &str = "SELECT events, terms FROM subjects WHERE number = ?1";
 
-/// The terms of one subject in a file.
+/// The term index of one subject in a file.
 pub(super) struct SubjectTermIndex<'a> {
     pub(super) db: &'a Connection,
     pub(super) subject: i64,
 }
 
-/// Makes the statements that a packet asks.
+/// Prepares the statements that a retrieval uses.
 pub(super) fn prepare_statements(db: &Connection) -> MemoryResult<()> {
     for sql in [TERM, BLOCKS, STATS] {
         db.prepare_cached(sql)?;
@@ -142,7 +142,8 @@ mod tests {
         Posting { location: EventLocation { session, position }, tf: 1, length: 9, prose: false }
     }
 
-    /// Three sessions of four hundred, the second of which goes on when the third has begun.
+    /// Returns three sessions of four hundred postings; the second session continues after the
+    /// third has begun.
     fn all() -> Vec<Posting> {
         (1..=3).flat_map(|session| (1..=400).map(move |at| posting(session, at))).collect()
     }
@@ -167,7 +168,7 @@ mod tests {
         load_newest_postings(&index(db), vec![(&read, kept)]).unwrap().remove(0).postings
     }
 
-    /// In an order that is no order, but the same each time.
+    /// Shuffles postings deterministically.
     fn mixed(mut postings: Vec<Posting>) -> Vec<Posting> {
         postings.sort_by_key(|posting| {
             let EventLocation { session, position } = posting.location;

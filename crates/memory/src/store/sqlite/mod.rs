@@ -1,4 +1,5 @@
-//! Memory in one `SQLite` file, apart from the log of runs: a subject can be erased from it byte by byte.
+//! Memory in one `SQLite` file, separate from the log of runs, so that a subject can be erased from
+//! it byte by byte.
 
 mod backend;
 mod transaction;

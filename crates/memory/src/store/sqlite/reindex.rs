@@ -1,4 +1,4 @@
-//! An index that was made by other rules is made anew, before anybody reads it.
+//! Rebuilds an index of another version before it is read.
 
 use countersign_store::StoreError;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
@@ -9,17 +9,17 @@ use super::super::term_index;
 use super::events;
 use super::index::SubjectTermIndex;
 
-/// So many events are read at once.
+/// The number of events that are read at once.
 const EVENT_BATCH: usize = 1_000;
 
-/// Makes the index anew where it was made by other rules than these. Several processes may do so at once.
+/// Rebuilds the index if it has another version. Several processes may try at the same time.
 pub(super) fn rebuild_index_if_outdated(db: &mut Connection) -> Result<(), StoreError> {
     let version = term_index::index_version();
     if load_index_version(db)? == version {
         return Ok(());
     }
     let step = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Asked again under the lock: another process may have done it meanwhile.
+    // Check again under the lock: another process may have rebuilt the index meanwhile.
     if load_index_version(&step)? != version {
         match rebuild_index(&step) {
             Ok(()) => {}

@@ -1,4 +1,4 @@
-//! Looking for bytes in the file, its write-ahead log and its index of that.
+//! Scans the database file, its write-ahead log and its shared-memory file for bytes.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,7 +11,7 @@ use super::super::ResidueMatch;
 use super::super::needle::list_needle_forms;
 use super::super::row_store::MemoryResult;
 
-/// So many bytes are looked at together.
+/// The number of bytes that are scanned at once.
 const SCAN_CHUNK_BYTES: usize = 1 << 20;
 
 pub(super) fn scan_residue(raw: &RawFile, needles: &[Vec<u8>]) -> MemoryResult<Vec<ResidueMatch>> {
@@ -27,7 +27,7 @@ pub(super) fn scan_residue(raw: &RawFile, needles: &[Vec<u8>]) -> MemoryResult<V
     Ok(traces)
 }
 
-/// Which needles a file has, and where the first of each begins.
+/// Returns the needles that a file contains, with the offset of the first match of each.
 fn scan_file(mut file: &File, needles: &[Vec<Vec<u8>>]) -> io::Result<BTreeMap<usize, u64>> {
     let longest = needles.iter().flatten().map(Vec::len).max().unwrap_or(1);
     let mut found = BTreeMap::new();
@@ -47,7 +47,7 @@ fn scan_file(mut file: &File, needles: &[Vec<Vec<u8>>]) -> io::Result<BTreeMap<u
         if read == 0 {
             return Ok(found);
         }
-        // What may be the beginning of a needle is looked at again.
+        // Keep the bytes that may be the beginning of a needle.
         let done = bytes.len().saturating_sub(longest - 1);
         bytes.drain(..done);
         from += done as u64;

@@ -1,4 +1,4 @@
-//! The statements on rows that are kept by revision. Their tables are alike; only the name differs.
+//! SQL statements for rows with revisions. Their tables differ only in name.
 
 use rusqlite::{Connection, OptionalExtension as _, Rows, params};
 
@@ -31,7 +31,7 @@ fn build_rows_containing_sql<R: RevisionedRow>() -> String {
     )
 }
 
-/// Makes the statements that a packet asks.
+/// Prepares the statements that a retrieval uses.
 pub(super) fn prepare_statements(db: &Connection) -> MemoryResult<()> {
     for sql in
         [build_last_revision_sql::<WorkingMemory>(), build_last_revision_sql::<SessionSummary>()]
@@ -80,7 +80,7 @@ pub(super) fn load_latest_rows<R: RevisionedRow>(
     decode_rows(query.query(params![subject, i64::try_from(limit).unwrap_or(i64::MAX)])?)
 }
 
-/// Those in whose body a text stands, without the first so many.
+/// Loads rows whose body contains a text, after skipping the first `skip`.
 pub(super) fn load_latest_rows_containing<R: RevisionedRow>(
     db: &Connection,
     subject: i64,

@@ -1,4 +1,4 @@
-//! Walks every row and asks whether it lies where its scope says.
+//! Checks that every row is stored under its own scope.
 
 use rusqlite::Connection;
 
@@ -14,7 +14,7 @@ use super::transaction::SqliteMemoryTransaction;
 use crate::MemorySubject;
 use crate::record::{MemoryEvent, MemoryFact};
 
-/// Tables that only a subject may have rows in; facts may be an agent's or a tenant's.
+/// Tables whose rows must belong to a subject; facts may belong to an agent or a tenant.
 const SUBJECT_TABLES: [&str; 6] =
     ["sessions", "events", "terms", "postings", "context_builds", "build_rows"];
 

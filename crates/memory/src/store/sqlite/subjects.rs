@@ -1,4 +1,4 @@
-//! Numbers that stand for subjects. A number never stands for two.
+//! Subject numbers. A number is never assigned to two subjects.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -37,7 +37,7 @@ pub(super) fn load_subject(db: &Connection, number: i64) -> MemoryResult<MemoryS
         .ok_or_else(|| corrupt_error(format!("no subject with number {number}")))
 }
 
-/// A user with every agent.
+/// Lists a user's subjects, one for each agent.
 pub(super) fn list_user_subjects(
     db: &Connection,
     tenant: &str,
@@ -52,7 +52,7 @@ pub(super) fn read_subject(row: &Row<'_>) -> rusqlite::Result<MemorySubject> {
     Ok(MemorySubject { tenant: row.get(0)?, user: row.get(1)?, agent: row.get(2)? })
 }
 
-/// A text of a row, read where it lies.
+/// Reads a text column without copying it.
 pub(super) fn read_text<'r>(row: &'r Row<'_>, column: usize) -> MemoryResult<&'r str> {
     row.get_ref(column)?.as_str().map_err(|error| corrupt_error(error.to_string()))
 }

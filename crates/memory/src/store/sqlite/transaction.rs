@@ -1,4 +1,4 @@
-//! The shelves of a file: each method goes to the file of its table.
+//! The row store of a `SQLite` transaction; each method calls the module of its table.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,8 @@ use crate::{EmbeddingVector, MemoryScope, MemorySubject, PacketRequest};
 pub(in crate::store) struct SqliteMemoryTransaction<'a> {
     pub(super) db: &'a Connection,
     pub(super) prefetcher: PagePrefetcher<'a>,
-    /// The subject that was asked for last: it is asked for again and again.
+    /// Caches the number of the last subject, because consecutive calls usually concern the same
+    /// one.
     last: RefCell<Option<(MemorySubject, i64)>>,
 }
 

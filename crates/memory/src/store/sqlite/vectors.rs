@@ -1,4 +1,4 @@
-//! The statements on vectors. They go with their events.
+//! SQL statements for vectors. Vectors are removed together with their events.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 

@@ -1,4 +1,4 @@
-//! Cases: episodes age, and nothing is lost of them.
+//! Cases: episodes age without loss.
 
 use std::sync::Arc;
 
@@ -28,7 +28,8 @@ async fn happened(memory: &dyn Memory, id: &str, days_ago: i64, summary: &str) {
     record_claim(memory, &scope, MemoryClaim::Episode(Box::new(row))).await.unwrap();
 }
 
-// `NOW` is a Wednesday, the 21st of January 2026: 15 and 16 days before are the Tuesday and the Monday of a week.
+// `NOW` is Wednesday, 21 January 2026: 15 and 16 days earlier are the Tuesday and Monday of one
+// week.
 
 pub async fn what_is_old_is_told_shorter_and_as_one(memory: Arc<dyn Memory>) {
     let memory = &*memory;
@@ -57,7 +58,7 @@ pub async fn what_is_old_is_told_shorter_and_as_one(memory: Arc<dyn Memory>) {
     assert_eq!(rows[0].compression, CompressionLevel::PhaseSummary);
     assert_eq!(rows[1].compression, CompressionLevel::Raw);
     assert!(memory.age_episodes(&subject, AGEING, NOW).await.unwrap().is_empty(), "once is enough");
-    // Nobody else's did, and all of it is carried.
+    // Episodes of other subjects did not age, and the export contains all of it.
     let other = build_scope("u2", "s1", "r1").subject();
     assert!(memory.age_episodes(&other, AGEING, NOW).await.unwrap().is_empty());
     let lines = memory.export(&subject).await.unwrap();
@@ -85,7 +86,7 @@ pub async fn a_build_of_before_is_composed_as_before(memory: Arc<dyn Memory>) {
         let (build, found) = memory.load_build(&subject, "b1").await.unwrap().unwrap();
         assert_eq!(build.recompose(&found).unwrap(), packet, "after {days} days");
     }
-    // What is told now cites the same events.
+    // The aged episode cites the same events.
     let found =
         memory.retrieve_candidates(&request, RetrievalLimits::from_policy(&policy)).await.unwrap();
     let now = compose_packet(&request, &policy, &found, &*counter).unwrap();

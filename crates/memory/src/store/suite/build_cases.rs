@@ -1,4 +1,4 @@
-//! Cases: what a build was made of can be read again.
+//! Cases: the rows of a build can be loaded again.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub async fn a_build_is_read_as_it_was_found(memory: Arc<dyn Memory>) {
     assert!(!then.quotes.is_empty() && !then.facts.is_empty() && !then.evidence.is_empty());
     memory.store_build(build("b1", &request, &then)).await.unwrap();
 
-    // Everything changes.
+    // Every row changes.
     let newer = MemoryFact { valid_from: Some(NOW), ..fact("f2", "city", "Rome") };
     record_fact(&*memory, &scope, newer).await;
     record_claim(&*memory, &scope, MemoryClaim::Episode(Box::new(episode("ep", "Moved.", &[]))))

@@ -1,4 +1,4 @@
-//! Words that stand nowhere else, put into every kind of row.
+//! Unique words that cases put into every kind of row.
 
 use countersign_contracts::memory::long_term::ScopeLevel;
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::MemoryScope;
 use crate::record::{MemoryClaim, MemoryFact, MemoryOrigin};
 use crate::store::{BuildRow, Memory, PacketBuild, RetrievalLimits};
 
-/// In four scripts, and a name that stands in every id.
+/// Words in four scripts, and a name that is part of every id.
 pub const CANARIES: [&str; 5] = [
     "quokka-canary-7f3a",
     "канарейка-зелёная-91",
@@ -20,7 +20,7 @@ pub const CANARIES: [&str; 5] = [
     "zzid-personal-name",
 ];
 
-/// Canaries in every kind of row, every id among them.
+/// Writes canaries into every kind of row and every id.
 pub async fn plant(memory: &dyn Memory, scope: &MemoryScope) {
     let [one, two, three, four, name] = CANARIES;
     let all = format!("{one} {two} {three} {four} {name}");
@@ -74,7 +74,7 @@ pub async fn plant(memory: &dyn Memory, scope: &MemoryScope) {
     memory.store_build(build).await.unwrap();
 }
 
-/// What the index keeps of them: stems and pairs. Only such as stand in nothing else.
+/// The canaries and their index terms: stems and character pairs that occur nowhere else.
 pub fn needles() -> Vec<Vec<u8>> {
     let indexed = ["quokka", "канарейк", "丝雀", "카나", "7f3a"];
     CANARIES.iter().chain(&indexed).map(|words| words.as_bytes().to_vec()).collect()

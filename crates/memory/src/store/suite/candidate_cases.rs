@@ -1,4 +1,4 @@
-//! Cases: claims that wait for a ruling.
+//! Cases: claims that wait for a decision.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Cases: events are kept once, in their places.
+//! Cases: events are stored once and get their locations.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub async fn events_get_places_in_their_session(memory: Arc<dyn Memory>) {
     assert_eq!(places, [at(1, 1), at(2, 1), at(1, 2), at(2, 2), at(3, 1)]);
     let again = memory.append_events(vec![build_user_event(&first, "e", "e")]).await.unwrap();
     assert_eq!(again[0].place, at(1, 3));
-    // Another subject counts for itself.
+    // Another subject has its own numbering.
     let theirs = memory
         .append_events(vec![build_user_event(&build_scope("u2", "s9", "r"), "a", "a")])
         .await
@@ -87,7 +87,7 @@ pub async fn the_last_event_of_a_run_is_known(memory: Arc<dyn Memory>) {
     memory.append_events(own).await.unwrap();
     let memory = &*memory;
     assert_eq!(last(memory, &child).await, None);
-    // However many a child adds to the session.
+    // The result does not depend on how many events a child run adds to the session.
     let many =
         (0..100).map(|number| build_user_event(&child, &format!("c{number}"), "c")).collect();
     memory.append_events(many).await.unwrap();

@@ -1,4 +1,4 @@
-//! Cases: memory out of a store and into it again.
+//! Cases: export from a store and import into it again.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::record::{MemoryClaim, MemoryFact, MemoryOrigin};
 use crate::rules::ClaimAssurance;
 use crate::store::{EraseTarget, ImportTrust, Memory, MemoryExportLine, MemoryExportRow};
 
-/// One of everything.
+/// Writes one row of each kind.
 async fn fill(memory: &dyn Memory, scope: &MemoryScope) {
     append_user_event(memory, scope, "e1", "I live in Paris.").await;
     append_user_event(memory, scope, "e2", "Or in Rome.").await;
@@ -48,7 +48,7 @@ async fn fill(memory: &dyn Memory, scope: &MemoryScope) {
     memory.write_summary(scope, summary("so far", &["e2"])).await.unwrap();
 }
 
-/// The same lines as another subject's.
+/// Returns the same lines for another subject.
 fn as_of(lines: &[MemoryExportLine], scope: &MemoryScope) -> Vec<MemoryExportLine> {
     let mut lines = lines.to_vec();
     for line in &mut lines {
@@ -63,7 +63,7 @@ fn as_of(lines: &[MemoryExportLine], scope: &MemoryScope) -> Vec<MemoryExportLin
 pub async fn an_export_comes_back_as_it_was(memory: Arc<dyn Memory>) {
     let (scope, other) = (scope(), MemoryScope::new("t2", "u2", "a2", "s1", "r1").unwrap());
     fill(&*memory, &scope).await;
-    // Some of it is not in its first revision.
+    // Some rows are not in their first revision.
     memory.write_working_memory(&scope, 1, working("two")).await.unwrap();
     memory.refuse_candidate(&scope, "c", "too vague", NOW).await.unwrap();
     let lines = memory.export(&scope.subject()).await.unwrap();
@@ -78,7 +78,7 @@ pub async fn an_export_comes_back_as_it_was(memory: Arc<dyn Memory>) {
         memory.import(moved.clone(), ImportTrust::OwnExport, NOW.plus_millis(9)).await.unwrap();
     assert_eq!((imported.accepted, imported.refused), (13, vec![]));
     assert_eq!(memory.export(&other.subject()).await.unwrap(), moved);
-    // Once more changes nothing.
+    // A second import changes nothing.
     let again =
         memory.import(moved.clone(), ImportTrust::OwnExport, NOW.plus_millis(9)).await.unwrap();
     assert_eq!((again.accepted, again.refused), (13, vec![]));
@@ -116,7 +116,7 @@ pub async fn what_comes_from_elsewhere_is_imported(memory: Arc<dyn Memory>) {
     record_fact(&*memory, &other, with_evidence(fact("own", "city", "Oslo"), "own", None)).await;
     let lines = as_of(&memory.export(&scope.subject()).await.unwrap(), &other);
     let imported = memory.import(lines, ImportTrust::Foreign, NOW).await.unwrap();
-    // The fact for a whole agent needs a person.
+    // A fact of a whole agent requires a confirmation.
     assert_eq!(imported.refused.len(), 1, "{imported:?}");
     let seen = retrieve_candidates(&*memory, &other, "live").await;
     let own = seen.facts.iter().find(|one| one.row.id == "own").unwrap();
@@ -196,7 +196,7 @@ pub async fn what_is_there_is_newer_than_what_is_brought(memory: Arc<dyn Memory>
         );
         assert_eq!(memory.export(&scope.subject()).await.unwrap(), now);
     }
-    // What says the same is known, whoever brings it.
+    // A row with the same content is already known, whatever its source is.
     let known = now[1..3].to_vec();
     for provenance in [ImportTrust::OwnExport, ImportTrust::Foreign] {
         let imported = memory.import(known.clone(), provenance, NOW.plus_millis(1)).await.unwrap();

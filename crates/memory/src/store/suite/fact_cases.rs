@@ -1,4 +1,4 @@
-//! Cases: facts, episodes, procedures and guesses by the rules.
+//! Cases: facts, episodes, procedures and insights follow the rules.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub async fn the_newer_fact_takes_the_place(memory: Arc<dyn Memory>) {
     assert_eq!(told(&seen), ["f1.2 deprecated", "f2.1 active"]);
     let old = seen.facts.iter().find(|one| one.row.id == "f1").unwrap();
     assert_eq!(old.row.superseded_by.as_deref(), Some("f2"));
-    // Said again, what is out of date stays so, and what stands stays as it is.
+    // Repeated claims change nothing: outdated facts stay outdated and active ones stay active.
     let again = record_fact(&*memory, &scope, fact("f1", "city", "Paris")).await;
     assert_eq!(again.outcome, ClaimOutcome::Outdated("f2".to_owned()));
     record_fact(&*memory, &scope, newer).await;
@@ -59,7 +59,7 @@ pub async fn the_newer_fact_takes_the_place(memory: Arc<dyn Memory>) {
     assert_eq!(other, "fact `f2` is there already and says something else");
 }
 
-/// What a packet says of a key at a moment.
+/// Returns what a packet says about a key at a timestamp.
 async fn given(memory: &dyn Memory, key: &str, at: Timestamp) -> Vec<String> {
     let request = PacketRequest { as_of: at, ..build_request(&scope(), "") };
     let policy = MemoryPolicy::load_shipped("default").unwrap();
@@ -89,7 +89,7 @@ pub async fn a_fact_that_begins_later_leaves_the_present_alone(memory: Arc<dyn M
     for (at, city) in [(NOW, "Paris"), (march.plus_millis(-1), "Paris"), (march, "Rome")] {
         assert_eq!(given(&*memory, "city", at).await, [city], "{at}");
     }
-    // What began already leaves the older its past.
+    // A fact that has already begun leaves the past to the older one.
     record_fact(&*memory, &scope, from(NOW, fact("f3", "city", "Oslo"))).await;
     let facts = told(&retrieve_candidates(&*memory, &scope, "").await);
     assert_eq!(facts, ["f1.3 deprecated", "f2.1 active", "f3.1 active"]);
@@ -163,7 +163,7 @@ pub async fn what_was_so_before_can_be_so_again(memory: Arc<dyn Memory>) {
     }
     let cities = ["Paris.2 deprecated", "Paris~2.1 active", "Rome.2 deprecated"];
     assert_eq!(told(&retrieve_candidates(&*memory, &scope, "").await), cities);
-    // Without a time it is still out of date, unless a person confirms it.
+    // Without a period the claim is still outdated, unless a person confirms it.
     let rome = || MemoryClaim::Fact(Box::new(fact("Rome", "city", "Rome")));
     let now = NOW.plus_millis(3);
     let kept = memory
@@ -195,7 +195,7 @@ pub async fn a_fact_is_ended_by_saying_so(memory: Arc<dyn Memory>) {
     assert_eq!((kept.outcome, kept.revision), (ClaimOutcome::Supported("f1".to_owned()), 3));
     assert_eq!(given(&*memory, "job", NOW.plus_millis(5)).await, ["baker"]);
     assert!(given(&*memory, "job", NOW.plus_millis(6)).await.is_empty());
-    // Said again without a time, it names no other end.
+    // A repeated claim without a period does not change the end.
     record_fact(&*memory, &scope, fact("f1", "job", "baker")).await;
     assert_eq!(told(&retrieve_candidates(&*memory, &scope, "").await), ["f1.3 active"]);
 }

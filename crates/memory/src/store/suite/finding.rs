@@ -1,4 +1,4 @@
-//! Cases: what a request finds.
+//! Cases: what a request retrieves.
 
 use std::sync::Arc;
 
@@ -141,7 +141,7 @@ pub async fn procedures_of_other_tasks_crowd_none_out(memory: Arc<dyn Memory>) {
     kept(procedure("p2", "release \"1\"", "tell them"), 1).await;
     for number in 0..6 {
         let mut other = procedure(&format!("o{number}"), "cake", "bake");
-        // What one of another task tells of ours does not make it ours.
+        // A procedure of another task does not match because its content mentions this task.
         other.content.insert("task_type".to_owned(), "release \"1\"".into());
         kept(other, 2 + number).await;
     }
@@ -159,7 +159,8 @@ pub async fn procedures_of_other_tasks_crowd_none_out(memory: Arc<dyn Memory>) {
     assert_eq!(seen("release").await, (String::new(), vec![]));
 }
 
-/// More events than a block of the index holds, one by one and many at once, sessions side by side.
+/// Writes more events than an index block holds, one by one and all at once, in concurrent
+/// sessions.
 pub async fn many_events_are_ranked_alike_however_they_came(memory: Arc<dyn Memory>) {
     let words = ["river", "stone", "lamp", "orchard", "violin", "harbour", "ладья", "山脉"];
     let event = |user: &str, number: usize| {
@@ -212,11 +213,11 @@ pub async fn what_happened_in_a_time_is_found_by_it(memory: Arc<dyn Memory>) {
         hits.collect::<Vec<_>>()
     };
     let is = |id: &str| (id.to_owned(), true);
-    // Without a word of theirs, by days.
+    // Without matching words, days alone match.
     let week = best("", Some("2026-01-12"), Some("2026-01-16")).await;
     assert!(week.contains(&is("e2")) && week.contains(&is("e3")), "{week:?}");
     assert!(!week.contains(&is("e1")) && !week.contains(&is("e4")), "{week:?}");
-    // With one, those of the time come first.
+    // With a matching word, events of the time range come first.
     assert_eq!(best("herons", Some("2026-01-10"), Some("2026-01-20")).await[0], is("e2"));
     assert_eq!(best("herons", Some("2025-01-01"), Some("2025-01-31")).await[0], is("e1"));
     assert_eq!(best("herons", Some("2026-02-01"), None).await[0], is("e4"), "until now");

@@ -1,4 +1,4 @@
-//! Cases: what is forgotten is nowhere, and does not come back.
+//! Cases: erased memory leaves no residue and cannot come back.
 
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ pub async fn what_was_forgotten_does_not_come_back(memory: Arc<dyn Memory>) {
     }
     memory.write_working_memory(&gone, 0, working("x")).await.unwrap_err();
     assert_eq!(memory.scan_residue(needles()).await.unwrap(), []);
-    // Whoever comes back begins anew.
+    // A user who returns starts with an empty memory.
     append_user_event(&*memory, &gone, "fresh", "hello").await;
     assert_eq!(search_ids(&*memory, &gone, "hello").await, ["fresh"]);
 }
@@ -133,7 +133,8 @@ pub async fn what_only_the_forgotten_replaced_stands_again(memory: Arc<dyn Memor
         append_user_event(&*memory, whose, "e1", "The office moved.").await;
     }
     let (tenant, agent) = (ScopeLevel::Tenant, ScopeLevel::Agent);
-    // Ann replaces what Bob said, contradicts him, comes between two things he said, and is replaced by him.
+    // Ann replaces a fact of Bob's, contradicts him, comes between two of his facts, and is
+    // replaced by him.
     for (whose, fact) in [
         (&bob, shared(tenant, "bob-1", "office", "Berlin", None)),
         (&ann, shared(tenant, "ann-gone-1", "office", "Munich", year(-3))),
@@ -142,7 +143,7 @@ pub async fn what_only_the_forgotten_replaced_stands_again(memory: Arc<dyn Memor
         (&bob, shared(tenant, "bob-3", "desk", "oak", None)),
         (&ann, shared(tenant, "ann-gone-3", "desk", "pine", year(-3))),
         (&bob, shared(tenant, "bob-4", "desk", "steel", year(-2))),
-        // And she says what is to replace him some day.
+        // Ann also states a fact that will replace one of Bob's later.
         (&bob, shared(tenant, "bob-6", "lease", "long", None)),
         (&ann, shared(tenant, "ann-gone-6", "lease", "short", year(1))),
     ] {
@@ -182,13 +183,13 @@ pub async fn what_only_the_forgotten_replaced_stands_again(memory: Arc<dyn Memor
             is("bob-6", FactStatus::Active, None, None),
         ]
     );
-    // Nothing names what is gone, and what used it says so.
+    // Nothing names the erased facts, and a build that used one reports it.
     assert_eq!(memory.scan_residue(vec![b"ann-gone".to_vec()]).await.unwrap(), []);
     let gone = memory.load_build(&bob.subject(), "b1").await.unwrap_err();
     assert!(matches!(&gone, MemoryError::RowGone { id, .. } if id.is_empty()), "{gone}");
     assert!(gone.to_string().ends_with(" of it was forgotten"), "{gone}");
     assert!(memory.find_scope_violations().await.unwrap().is_empty());
-    // The rules go on from there.
+    // The rules continue from the restored facts.
     let newer = shared(tenant, "bob-5", "office", "Rome", year(-1));
     assert_eq!(
         record_fact(&*memory, &bob, newer).await.outcome,
@@ -230,7 +231,7 @@ pub async fn a_packet_that_was_under_way_brings_nothing_back(memory: Arc<dyn Mem
     }
     assert_eq!(memory.scan_residue(vec![b"ann-gone".to_vec()]).await.unwrap(), []);
     assert_eq!(memory.load_build(&ann.subject(), "b1").await.unwrap(), None);
-    // Asked again, it is composed of what there is.
+    // Composed again, the packet uses only the existing rows.
     memory.store_build(under_way("b2", &bob).await).await.unwrap();
 }
 
@@ -253,7 +254,8 @@ pub async fn packets_at_the_same_moment_bring_nothing_back(memory: Arc<dyn Memor
         }
         memory.forget(EraseTarget::Subject(ann.subject()), NOW.plus_millis(1)).await.unwrap();
         for kept in keeping {
-            // Before, and then it says that something of it is gone; or afterwards, and then it is refused.
+            // A build stored before the erasure reports a missing row; one stored after it is
+            // refused.
             if let Err(refused) = kept.await.unwrap() {
                 assert_eq!(refused.to_string(), format!("fact `{id}` was forgotten"));
             }
@@ -269,7 +271,7 @@ pub async fn those_who_still_contradict_each_other_do(memory: Arc<dyn Memory>) {
         let fact = with_evidence(fact(id, "tone", value), "e1", None);
         let fact = MemoryFact { level: ScopeLevel::Tenant, ..fact };
         record_fact(&*memory, whose, fact.clone()).await;
-        // Of this Ann knows something newer, which takes the place of both.
+        // Ann has a newer value for this key, which replaces both.
         let valid_from = (whose == &ann).then_some(NOW);
         let key = "desk".to_owned();
         record_fact(

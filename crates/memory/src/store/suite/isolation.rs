@@ -1,4 +1,4 @@
-//! Cases: nothing of one subject is seen, counted or felt by another.
+//! Cases: no subject can see, count or be affected by rows of another.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::MemoryScope;
 use crate::record::MemoryClaim;
 use crate::store::{Memory, RetrievalLimits};
 
-/// Names that only differ a little, or mean something to somebody.
+/// Names that differ only slightly or have a special meaning somewhere.
 fn names() -> Vec<String> {
     let names = [
         "u",
@@ -41,7 +41,7 @@ fn names() -> Vec<String> {
     names.into_iter().map(str::to_owned).chain(long).collect()
 }
 
-/// Every name as a tenant, as a user and as an agent, besides ordinary ones.
+/// Returns scopes with every name as tenant, as user and as agent, next to ordinary names.
 fn scopes() -> Vec<MemoryScope> {
     let scope = |tenant: &str, user: &str, agent: &str| {
         MemoryScope::new(tenant, user, agent, "s", "r").unwrap()

@@ -1,6 +1,6 @@
-//! The suite every memory must pass: one list of cases, expanded to one test each by
-//! [`memory_suite!`](crate::memory_suite). It asks only through the trait; what is special to one store is
-//! tested beside that store.
+//! The test suite that every memory must pass: one list of cases that
+//! [`memory_suite!`](crate::memory_suite) expands to one test each. The cases use only the trait;
+//! each backend has its own tests for what is specific to it.
 
 #![expect(clippy::unwrap_used, reason = "a case that cannot go on has failed")]
 #![expect(missing_docs, reason = "the name of a case is its sentence")]
@@ -24,8 +24,8 @@ pub mod isolation;
 
 /// Expands to a module with a `#[tokio::test]` for each case.
 ///
-/// The expression is evaluated for each case and gives a pair: an empty memory as `Arc<dyn Memory>`, and
-/// whatever must live as long as it.
+/// The expression is evaluated for each case and returns a pair: an empty memory as `Arc<dyn
+/// Memory>`, and a value that must live as long as the memory.
 #[macro_export]
 macro_rules! memory_suite {
     ($name:ident, $open:expr) => {
@@ -129,7 +129,7 @@ macro_rules! memory_suite {
             }
         )*
 
-        /// Every case of the suite stands in the list.
+        /// Checks that the list contains every case of the suite.
         #[test]
         fn no_case_is_left_out() {
             $crate::store::suite::sample::assert_all_cases_listed(&[$(stringify!($case)),*]);

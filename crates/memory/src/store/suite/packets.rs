@@ -1,4 +1,4 @@
-//! Cases: packets of what a memory finds, and the same again from their builds.
+//! Cases: packets composed from a memory, and composed again from their builds.
 
 use std::sync::Arc;
 
@@ -59,12 +59,12 @@ pub async fn an_insight_of_another_run_is_kept_from_a_responder(memory: Arc<dyn 
     let build = PacketBuild::from_packet("b1", &request, &policy(), &found, &made, "chars/4");
     memory.store_build(build).await.unwrap();
 
-    // A planner may see it, so that nothing is looked up for one.
+    // A planner may see the insight, so nothing is looked up to withhold.
     let (for_planner, made_for_planner) = packet(memory, &build_request(&later, "tofu")).await;
     assert!(for_planner.guesses.is_empty());
     assert_eq!(quoted(&made_for_planner).len(), 2);
 
-    // Once it is validated its words may be told; what was built is built again as it was.
+    // After validation the words may be shown, and the earlier build still gives the same packet.
     guess.validation = InsightValidationState::Validated;
     record_claim(memory, &earlier, MemoryClaim::Insight(Box::new(guess))).await.unwrap();
     assert_eq!(quoted(&packet(memory, &request).await.1).len(), 2);
@@ -88,7 +88,7 @@ pub async fn what_was_written_after_an_insight_is_kept_from_a_responder(memory: 
         event.build = Some(build.to_owned());
         event
     };
-    // A planner is shown the guess, and writes of it in words of its own.
+    // A planner sees the insight and paraphrases it.
     let request = build_request(&earlier, "dinner");
     let (found, made) = packet(memory, &request).await;
     let build = built("b1", &request, &found, &made);
@@ -98,7 +98,7 @@ pub async fn what_was_written_after_an_insight_is_kept_from_a_responder(memory: 
     let kept = memory.append_events(vec![plan.clone()]).await.unwrap();
     assert_eq!(kept[0].seen_insights, ["i1"]);
     assert_eq!(memory.append_events(vec![plan]).await.unwrap(), kept, "told twice it is one");
-    // Another one sees only what the first wrote.
+    // A second author sees only what the first wrote.
     let request = build_request(&later, "dinner");
     let (found, made) = packet(memory, &request).await;
     assert!(made.insight.hypotheses.is_empty());
@@ -111,7 +111,7 @@ pub async fn what_was_written_after_an_insight_is_kept_from_a_responder(memory: 
         .append_events(vec![asked, by_model("e4", "There is a dinner", "unknown")])
         .await
         .unwrap();
-    // And all sorts of things rest on it.
+    // Other rows cite these events.
     let claim = with_evidence(fact("f1", "dinner", "soy"), "e1", Some("soy"));
     let claim = MemoryClaim::Fact(Box::new(claim));
     memory
@@ -154,7 +154,7 @@ pub async fn what_was_written_after_an_insight_is_kept_from_a_responder(memory: 
     assert_eq!(answer.seen_insights, [""; 0]);
     memory.store_build(answer).await.unwrap();
 
-    // Once it is validated all of it may be told; what was built is built again as it was.
+    // After validation everything may be shown, and the earlier build still gives the same packet.
     guess.validation = InsightValidationState::Validated;
     record_claim(memory, &earlier, MemoryClaim::Insight(Box::new(guess.clone()))).await.unwrap();
     let (open, made_then) = packet(memory, &request).await;
@@ -162,7 +162,7 @@ pub async fn what_was_written_after_an_insight_is_kept_from_a_responder(memory: 
     assert_eq!(quoted(&made_then).len(), 4);
     assert_eq!(made_then.short_term.rolling_summary, "A dinner of soy.");
     memory.store_build(built("b4", &request, &open, &made_then)).await.unwrap();
-    // Once it is rejected it is as before.
+    // After rejection the result is as before.
     guess.validation = InsightValidationState::Rejected;
     record_claim(memory, &earlier, MemoryClaim::Insight(Box::new(guess))).await.unwrap();
     assert_eq!(quoted(&packet(memory, &request).await.1).len(), 2);
@@ -207,7 +207,7 @@ pub async fn what_is_said_again_and_again_crowds_nothing_out(memory: Arc<dyn Mem
     for (number, text) in others.iter().enumerate() {
         append_user_event(memory, &scope, &format!("o{number}"), text).await;
     }
-    // More than are looked at for a packet that needs no more.
+    // More events than are read for a packet that needs no more.
     let again = |number: usize| build_user_event(&scope, &format!("a{number}"), "The price is 12.");
     memory.append_events((0..70).map(again).collect()).await.unwrap();
 
@@ -219,13 +219,13 @@ pub async fn what_is_said_again_and_again_crowds_nothing_out(memory: Arc<dyn Mem
     all.push("The price is 12.");
     all.sort_unstable();
     assert_eq!(quotes, all);
-    // Of those that say the same some are named, and the number of the others is told.
+    // Some of the duplicates are named, and the others are counted.
     let named = made.explain.omitted.iter().filter(|omitted| omitted.reason == "duplicate").count();
     assert_eq!((named, found.quotes.len()), (19, 25));
     let cut = &made.explain.filters["cut"];
     let what = "events that say what a better one says";
     assert_eq!(cut, &serde_json::json!([{ "what": what, "read": 19, "of": 69 }]));
-    // Whoever looks for events is given them as they are.
+    // A search for events returns duplicates too.
     let hits = memory.search_events(&request, 20).await.unwrap();
     assert!(hits.iter().all(|hit| hit.row.text == "The price is 12."));
 }

@@ -1,4 +1,4 @@
-//! Rows that cases are made of.
+//! Sample rows for the cases.
 
 use countersign_contracts::memory::insight::{InsightKind, InsightTrigger, InsightValidationState};
 use countersign_contracts::memory::long_term::{CompressionLevel, FactStatus, ScopeLevel};
@@ -15,7 +15,7 @@ use crate::record::{
 use crate::rules::ClaimAssurance;
 use crate::{Candidates, MemoryScope, PacketRequest};
 
-/// The moment at which cases begin.
+/// The timestamp at which cases begin, in Unix milliseconds.
 pub const NOW: Timestamp = Timestamp(1_768_996_800_000);
 
 const SOURCES: [&str; 13] = [
@@ -213,7 +213,7 @@ pub async fn retrieve_candidates(
         .unwrap()
 }
 
-/// The ids of the events that answer, best first.
+/// Returns the ids of matching events, best first.
 pub async fn search_ids(memory: &dyn Memory, scope: &MemoryScope, words: &str) -> Vec<String> {
     let hits = memory.search_events(&build_request(scope, words), 10).await.unwrap();
     hits.into_iter().map(|hit| hit.row.id).collect()

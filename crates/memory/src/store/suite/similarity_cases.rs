@@ -1,4 +1,4 @@
-//! Cases: vectors beside words.
+//! Cases: vectors in addition to words.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ fn vector(numbers: &[f32]) -> EmbeddingVector {
     EmbeddingVector::from_floats("small", numbers).unwrap()
 }
 
-/// Three things that were said, and where they lie.
+/// Writes three events with their vectors.
 async fn three(memory: &dyn Memory, scope: &MemoryScope) {
     let told = [
         ("e1", "The lorry is late.", [1.0, 0.1]),
@@ -156,7 +156,7 @@ pub async fn a_build_needs_no_vector_again(memory: Arc<dyn Memory>) {
     assert_eq!(packet.short_term.key_quotes.as_ref().unwrap().len(), 2);
     let build = PacketBuild::from_packet("b", &request, &policy, &found, &packet, "chars/4");
     memory.store_build(build.clone()).await.unwrap();
-    // Another vector, as another version of the same model would make it.
+    // A different vector, as another version of the model would produce it.
     let other = vec![("e3".to_owned(), vector(&[-1.0, 0.0]))];
     memory.store_vectors(&subject, other).await.unwrap();
     let (kept, then) = memory.load_build(&subject, "b").await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Cases: the state of a run and the summary of a session.
+//! Cases: the working state of a run and the summary of a session.
 
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ pub async fn a_summary_is_made_of_what_is_new_and_what_it_kept(memory: Arc<dyn M
         (vec!["e2".into()], vec!["e4".into()])
     );
     assert!(material.is_by_rules());
-    // A packet cites what its summary tells of.
+    // A packet cites the events that its summary covers.
     let evidence = retrieve_candidates(&*memory, &scope, "").await.evidence;
     assert!(evidence.contains_key("e2"), "{evidence:?}");
     told.sources = vec!["nowhere".to_owned()];
@@ -108,7 +108,7 @@ pub async fn a_summary_is_made_of_what_is_new_and_what_it_kept(memory: Arc<dyn M
 
 pub async fn a_summary_is_made_without_unvalidated_insights(memory: Arc<dyn Memory>) {
     let (scope, other_run) = (scope(), build_scope("u", "s1", "r2"));
-    // A guess of another run of the session, said aloud by the model, and by the user too.
+    // An insight of another run of the session, repeated by the model and also said by the user.
     let guess = insight("i1", "r2", "Bob may like tofu");
     record_claim(&*memory, &other_run, MemoryClaim::Insight(Box::new(guess))).await.unwrap();
     let mut model = build_user_event(&scope, "m", "I think that Bob may like tofu!");

@@ -1,4 +1,4 @@
-//! Cases: what is over goes, and junk is counted.
+//! Cases: expired rows are removed, and the audit counts low-value rows.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub async fn what_is_over_is_swept_with_its_index(memory: Arc<dyn Memory>) {
         event.expires = Some(MemoryExpiry::At(NOW.plus_millis(number)));
         event
     };
-    // The stay of the others is scored as if those that went had never been.
+    // The remaining events are scored as if the removed ones had never existed.
     memory.append_events((0..200).map(|number| passing(&scope, number)).collect()).await.unwrap();
     for whose in [&scope, &other] {
         append_user_event(&*memory, whose, "e1", "herons stay by the lake").await;
@@ -49,7 +49,7 @@ pub async fn what_is_over_is_swept_with_its_index(memory: Arc<dyn Memory>) {
         hits.into_iter().map(|hit| (hit.row.id, hit.score)).collect::<Vec<_>>()
     };
     assert_eq!(hits(&scope).await, hits(&other).await);
-    // No place is given twice.
+    // A location is never assigned twice.
     let next = memory.append_events(vec![build_user_event(&scope, "e3", "x")]).await.unwrap();
     assert_eq!(next[0].place.position, 203);
 }
@@ -73,7 +73,7 @@ pub async fn a_run_that_ends_takes_its_own(memory: Arc<dyn Memory>) {
         memory.sweep_expired(&scope, SweepOptions::default(), NOW.plus_millis(1000)).await.unwrap();
     assert_eq!(under_way, SweepReport::default(), "a run that goes on keeps its own");
     let swept = memory.sweep_expired(&scope, ended, NOW).await.unwrap();
-    // The words of what was not validated are still to be kept from responders.
+    // The words of the unvalidated insight must still be withheld from responders.
     assert_eq!(swept, SweepReport { events: 1, insights: 1, retained: 1 });
     let all = SweepOptions { run_ended: true, include_used: true };
     let swept = memory.sweep_expired(&scope, all, NOW).await.unwrap();

@@ -1,35 +1,37 @@
-//! Which layer everything stands in, and in which order: as few crossings as a few sweeps can find.
+//! Assigns the nodes of a graph to layers and orders them, with as few crossings as a few sweeps
+//! can achieve.
 //!
-//! Every way gets a place for its label in a layer of its own between those of phases, and an empty
-//! place in every layer it passes, so that nothing is ever drawn over a phase or another label.
+//! Phases are on even layers. Every edge has its label in a layer between two layers of phases, and
+//! a waypoint in every layer that it passes, so that nothing is drawn over a phase or another
+//! label.
 
-/// Something that takes room: a phase, a label, or a way that passes.
+/// An element of the layout that takes up space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LayoutNode {
-    /// A phase, by its number.
+    /// A phase, by its index.
     Node(usize),
-    /// The label of an edge, by the edge's number.
+    /// The label of an edge, by the index of the edge.
     Label(usize),
-    /// An edge that passes.
+    /// A point that an edge passes through, by the index of the edge.
     Waypoint(usize),
 }
 
-/// Rooms in layers, and the chains of rooms that edges run through.
+/// Layout nodes in layers, and the chains of nodes that edges pass through.
 #[derive(Debug)]
 pub(super) struct LayeredGraph {
     pub(super) nodes: Vec<LayoutNode>,
-    /// Rooms of each layer, from left to right.
+    /// The nodes of each layer, from left to right.
     pub(super) layers: Vec<Vec<usize>>,
-    /// Each edge's rooms from its upper to its lower end; empty for one that begins where it ends.
+    /// The nodes of each edge from its upper to its lower end; empty for a self-loop.
     pub(super) chains: Vec<Vec<usize>>,
-    /// Whether an edge leads upward.
+    /// Whether each edge leads upward.
     pub(super) upward: Vec<bool>,
 }
 
 const CROSSING_SWEEPS: usize = 12;
 
 impl LayeredGraph {
-    /// Orders the nodes of a graph whose node 0 is its beginning.
+    /// Builds the layers of a graph whose start is node 0.
     pub(super) fn build(nodes: usize, edges: &[(usize, usize)]) -> Self {
         let upward = find_back_edges(nodes, edges);
         let down: Vec<(usize, usize)> = edges
@@ -71,7 +73,7 @@ impl LayeredGraph {
         order
     }
 
-    /// The rooms next to each room: above, and below.
+    /// Returns the neighbours of each node in the layer above and in the layer below.
     pub(super) fn compute_neighbours(&self) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
         let mut above = vec![Vec::new(); self.nodes.len()];
         let mut below = vec![Vec::new(); self.nodes.len()];
@@ -137,13 +139,14 @@ fn layer_positions(layer: &[usize], rooms: usize) -> Vec<f64> {
     places
 }
 
-/// The middle of some rooms; none where there are none.
+/// Returns the mean position of some nodes; `None` if there are none.
 pub(super) fn mean_position(rooms: &[usize], place: &[f64]) -> Option<f64> {
     let sum: f64 = rooms.iter().map(|room| place[*room]).sum();
     (!rooms.is_empty()).then(|| sum / rooms.len() as f64)
 }
 
-/// Which edges lead back to where one came from, walking from the beginning in the order of the files.
+/// Returns which edges lead back to an ancestor, in a depth-first search from the start in file
+/// order.
 fn find_back_edges(nodes: usize, edges: &[(usize, usize)]) -> Vec<bool> {
     fn visit(node: usize, edges: &[(usize, usize)], mark: &mut [u8], upward: &mut [bool]) {
         mark[node] = 1;
@@ -165,10 +168,10 @@ fn find_back_edges(nodes: usize, edges: &[(usize, usize)]) -> Vec<bool> {
     upward
 }
 
-/// The layer of each node: below everything that leads to it, phases on even layers.
+/// Returns the layer of each node: below all its predecessors, and always even.
 fn assign_ranks(nodes: usize, down: &[(usize, usize)]) -> Vec<usize> {
     let mut rank = vec![0; nodes];
-    // At most as many rounds as the longest way has steps.
+    // The longest path has at most this many steps.
     for _ in 0..nodes {
         let mut changed = false;
         for (from, to) in down.iter().filter(|(from, to)| from != to) {
@@ -207,7 +210,7 @@ mod tests {
 
     #[test]
     fn sweeps_untangle_what_the_files_tangled() {
-        // Two ways that cross in the order of the files: 1 leads to 4 and 2 leads to 3.
+        // Two edges that cross in file order: 1 leads to 4 and 2 leads to 3.
         let order = LayeredGraph::build(5, &[(0, 1), (0, 2), (1, 4), (2, 3)]);
         let (_, below) = order.compute_neighbours();
         assert_eq!(order.count_crossings(&below), 0);

@@ -1,52 +1,53 @@
-//! Where everything stands, in pixels: as near to its neighbours as the order and the gaps allow.
+//! Computes the positions of all elements in pixels, as close to their neighbours as order and gaps
+//! allow.
 
 use super::layers::{LayeredGraph, LayoutNode, mean_position};
 
-/// How much room something takes.
+/// The size of an element, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct GraphSize {
     pub(super) width: f64,
     pub(super) height: f64,
 }
 
-/// A place; of boxes, their middle.
+/// A position in pixels; for a box, its centre.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct GraphPoint {
     pub(super) x: f64,
     pub(super) y: f64,
 }
 
-/// A finished layout.
+/// A finished layout of a graph.
 #[derive(Debug)]
 pub(super) struct GraphLayout {
     pub(super) size: GraphSize,
     pub(super) nodes: Vec<GraphPoint>,
-    /// Each edge's points from its beginning to its end; empty for one that begins where it ends.
+    /// The points of each edge from its start to its end; empty for a self-loop.
     pub(super) paths: Vec<Vec<GraphPoint>>,
     pub(super) labels: Vec<GraphPoint>,
 }
 
-/// What is laid out.
+/// The sizes and edges to lay out.
 pub(super) struct LayoutInput<'b> {
     pub(super) nodes: &'b [GraphSize],
     pub(super) edges: &'b [(usize, usize)],
     pub(super) labels: &'b [GraphSize],
-    /// Room to the right of each node, for the ways that begin and end there.
+    /// The space to the right of each node for its self-loops.
     pub(super) self_loops: &'b [GraphSize],
 }
 
 const GAP_X: f64 = 22.0;
 const GAP_Y: f64 = 26.0;
 const WAYPOINT_WIDTH: f64 = 14.0;
-/// How strongly a long way is drawn towards its ends.
+/// How strongly a long edge is pulled towards its ends.
 const STRAIGHTENING_PULL: f64 = 0.06;
 const MARGIN: f64 = 24.0;
 const PLACEMENT_ROUNDS: usize = 80;
-/// Above the first layer: the title, and the way in.
+/// The space above the first layer, for the title and the start arrow.
 const TOP_MARGIN: f64 = 72.0;
 
 impl GraphLayout {
-    /// Lays boxes out from top to bottom.
+    /// Computes the layout from top to bottom.
     pub(super) fn compute(boxes: &LayoutInput<'_>) -> Self {
         let order = LayeredGraph::build(boxes.nodes.len(), boxes.edges);
         let extent: Vec<NodeExtent> =
@@ -82,10 +83,10 @@ impl GraphLayout {
     }
 }
 
-/// How far a way that ends where it begins reaches out before its label.
+/// How far a self-loop extends to the right before its label.
 pub(super) const SELF_LOOP_WIDTH: f64 = 34.0;
 
-/// What a room takes on either side of its middle.
+/// The space that a node takes up on both sides of its centre.
 #[derive(Debug, Clone, Copy)]
 struct NodeExtent {
     left: f64,
@@ -114,7 +115,8 @@ fn measure_extent(room: LayoutNode, boxes: &LayoutInput<'_>) -> NodeExtent {
     }
 }
 
-/// The middle of each room's layer, and how high that layer is. A layer is as high as its highest room.
+/// Returns the vertical centre and the height of each node's layer. A layer is as high as its
+/// highest node.
 fn place_vertically(order: &LayeredGraph, extent: &[NodeExtent]) -> (Vec<f64>, Vec<f64>) {
     let (mut y, mut band) = (vec![0.0; order.nodes.len()], vec![0.0; order.nodes.len()]);
     let mut top = TOP_MARGIN;
@@ -128,8 +130,8 @@ fn place_vertically(order: &LayeredGraph, extent: &[NodeExtent]) -> (Vec<f64>, V
     (y, band)
 }
 
-/// Each room as near as may be to the middle of its neighbours, layer by layer, down and up; ways that
-/// pass through many layers are then drawn straight.
+/// Places each node as close as possible to the mean of its neighbours, layer by layer, downward
+/// and upward; then straightens the edges that pass through many layers.
 fn place_horizontally(order: &LayeredGraph, extent: &[NodeExtent]) -> Vec<f64> {
     let (above, below) = order.compute_neighbours();
     let mut along_way: Vec<&[usize]> = vec![&[]; order.nodes.len()];
@@ -176,8 +178,8 @@ fn place_horizontally(order: &LayeredGraph, extent: &[NodeExtent]) -> Vec<f64> {
     x.iter().map(|x| x - left + MARGIN).collect()
 }
 
-/// The places nearest to those wished for that keep order and gaps: least squares, by pooling
-/// neighbours that would overlap.
+/// Finds the positions closest to the wished ones that keep order and gaps: least squares, by
+/// pooling adjacent nodes that would overlap (pool adjacent violators).
 fn resolve_overlaps(layer: &[usize], wished: &[f64], extent: &[NodeExtent], x: &mut [f64]) {
     let mut offset = 0.0;
     let mut offsets = Vec::with_capacity(layer.len());
@@ -187,7 +189,7 @@ fn resolve_overlaps(layer: &[usize], wished: &[f64], extent: &[NodeExtent], x: &
         }
         offsets.push(offset);
     }
-    // Pools of rooms that move together: sum of wishes, how many.
+    // Pools of nodes that move together: the sum of their wishes, and their number.
     let mut pools: Vec<(f64, usize)> = Vec::new();
     for (wish, offset) in wished.iter().zip(&offsets) {
         pools.push((wish - offset, 1));
@@ -208,8 +210,8 @@ fn resolve_overlaps(layer: &[usize], wished: &[f64], extent: &[NodeExtent], x: &
     }
 }
 
-/// The points of each edge, from its beginning to its end. Where several leave or reach one side of a
-/// node, they share it out among themselves.
+/// Returns the points of each edge from its start to its end. Edges that share a side of a node are
+/// spread along it.
 fn route_edges(
     order: &LayeredGraph,
     boxes: &LayoutInput<'_>,
@@ -255,7 +257,8 @@ fn route_edges(
         }
         for room in between {
             let middle = at(*room);
-            // Straight through the whole layer, so that no bend runs under a neighbour.
+            // The edge runs straight through the whole layer, so that no bend goes under a
+            // neighbour.
             let half = band[*room] / 2.0;
             path.push(GraphPoint { x: middle.x, y: middle.y - half });
             if half > 0.0 {

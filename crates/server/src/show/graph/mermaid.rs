@@ -1,4 +1,4 @@
-//! A picture as text for Mermaid: a flowchart, because its labels can hold any character.
+//! Renders a graph as Mermaid text: a flowchart, because its labels can contain any character.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use super::WorkflowGraph;
 use super::workflow_graph::{GraphEdge, GraphNode};
 use super::wrap::wrap_text;
 
-/// How wide a label is, in columns.
+/// Maximum width of a label line, in columns.
 const LABEL_COLUMNS: usize = 34;
 
-/// Writes the picture. Phases are numbered, so that no id of an author's can break the syntax.
+/// Renders the graph. Phases are numbered, so that no phase id can break the syntax.
 #[must_use]
 pub fn render_mermaid(picture: &WorkflowGraph) -> String {
     let mut text = format!("---\ntitle: {}\n---\nflowchart TD\n", quote_title(&picture.title));
@@ -21,7 +21,7 @@ pub fn render_mermaid(picture: &WorkflowGraph) -> String {
     let _ = writeln!(text, "  begin --> p0");
     let (mut taken, mut closed) = (vec![], vec![]);
     for (index, edge) in picture.edges.iter().enumerate() {
-        // The arrow into the first phase is link 0.
+        // The start arrow is link 0.
         let link = (index + 1).to_string();
         let arrow = if edge.closed_reason.is_some() || edge.exception { "-.->" } else { "-->" };
         let label = edge_label(edge);
@@ -84,7 +84,7 @@ fn edge_label(edge: &GraphEdge) -> String {
     lines.iter().map(|line| escape_mermaid(line)).collect::<Vec<_>>().join("<br/>")
 }
 
-/// Everything that Mermaid or HTML could take for their own, as entities of Mermaid.
+/// Escapes every character with a meaning in Mermaid or HTML, as Mermaid entities.
 fn escape_mermaid(text: &str) -> String {
     let mut safe = String::new();
     for character in text.chars() {
@@ -101,7 +101,7 @@ fn escape_mermaid(text: &str) -> String {
     safe
 }
 
-/// A title is YAML: a text in quotes, which JSON is too.
+/// Quotes a title for YAML; a JSON string is a valid YAML string.
 fn quote_title(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,11 +1,11 @@
-//! Workflows as pictures: what is drawn, where it stands, and how it is written down.
+//! Draws workflows: what to show, where to place it, and how to write it.
 //!
 //! ```text
-//! Workflow (+ run) ──► Picture ──► mermaid::text
-//!                         └──► Layout ──► svg::text
+//! WorkflowDefinition (+ run) ──► WorkflowGraph ──► render_mermaid
+//!                                     └──► GraphLayout ──► render_svg
 //! ```
 //!
-//! The same workflow gives the same bytes. Nothing here reads files or asks a store.
+//! The same workflow gives the same bytes. This module reads no files and no store.
 
 mod workflow_graph;
 mod wrap;

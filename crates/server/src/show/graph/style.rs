@@ -1,8 +1,8 @@
-//! How a drawing looks, in light and in dark.
+//! The style sheet of SVG graphs, for light and dark mode.
 //!
-//! Colours are written out twice, because not every program that draws SVG knows CSS variables.
+//! Colours are listed twice, because not every SVG renderer supports CSS variables.
 
-/// The style sheet of every drawing.
+/// The style sheet that is embedded in every graph.
 pub(super) const STYLE: &str = "
   text { font-family: sans-serif; text-anchor: middle; }
   .name { font-size: 14px; font-weight: bold; }

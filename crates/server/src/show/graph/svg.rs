@@ -1,4 +1,5 @@
-//! A picture as SVG: no scripts, no fonts, nothing fetched; light or dark as the reader has it.
+//! Renders a graph as SVG, without scripts, fonts or external resources, in light or dark mode as
+//! the viewer prefers.
 
 use std::fmt::Write as _;
 
@@ -10,15 +11,15 @@ use super::style::STYLE;
 use super::workflow_graph::{GraphEdge, GraphNode};
 use super::wrap::wrap_text;
 
-/// How wide texts are before they are broken, in columns.
+/// Maximum width of text lines, in columns.
 const NODE_COLUMNS: usize = 26;
 const LABEL_COLUMNS: usize = 30;
 
-/// Pixels of a column, and of a line.
+/// Width of a column and height of a line, in pixels.
 const NAME_CELL: (f64, f64) = (8.4, 18.0);
 const SMALL_CELL: (f64, f64) = (6.4, 14.0);
 
-/// Draws the picture.
+/// Renders the graph as an SVG document.
 #[must_use]
 pub fn render_svg(picture: &WorkflowGraph) -> String {
     let texts: Vec<NodeText> = picture.nodes.iter().map(NodeText::from_node).collect();
@@ -48,7 +49,7 @@ pub fn render_svg(picture: &WorkflowGraph) -> String {
         escape_xml(&picture.title),
     );
     draw_start(&mut text, &layout, &nodes);
-    // Faint ways first, so that the taken ones lie on top.
+    // Draw faint edges first, so that the taken ones are on top.
     let mut drawn: Vec<usize> = (0..picture.edges.len()).collect();
     drawn.sort_by_key(|edge| (picture.edges[*edge].taken_count > 0, *edge));
     for edge in drawn {
@@ -70,7 +71,7 @@ pub fn render_svg(picture: &WorkflowGraph) -> String {
     text
 }
 
-/// The lines of a box.
+/// The text lines of a node.
 struct NodeText {
     name_lines: Vec<String>,
     detail_lines: Vec<String>,
@@ -97,7 +98,7 @@ impl NodeText {
     }
 }
 
-/// The lines on a way: what opens it, and why it is closed.
+/// The text lines of an edge: its gate, and why the gate is closed.
 struct EdgeLabel {
     gate_lines: Vec<String>,
     closed_lines: Vec<String>,
@@ -128,7 +129,7 @@ impl EdgeLabel {
     }
 }
 
-/// The dot above the first phase, and the way into it.
+/// Draws the dot above the first phase and the arrow into it.
 fn draw_start(text: &mut String, layout: &GraphLayout, nodes: &[GraphSize]) {
     let (Some(first), Some(size)) = (layout.nodes.first(), nodes.first()) else { return };
     let top = GraphPoint { x: first.x, y: first.y - size.height / 2.0 };
@@ -263,10 +264,11 @@ fn draw_edge(
     text.push_str("</g>\n");
 }
 
-/// A smooth line through points, and its tip. It leaves and enters everything upright.
+/// Returns a smooth path through the points, and its arrow head. The path leaves and enters each
+/// point vertically.
 fn curve_path(points: &[GraphPoint]) -> (String, String) {
     let ([first, ..], [.., before, last]) = (points, points) else { return Default::default() };
-    // The line ends where the tip begins.
+    // The line ends where the arrow head begins.
     let upright = if last.y >= before.y { -8.0 } else { 8.0 };
     let end = GraphPoint { x: last.x, y: last.y + upright };
     let mut line = format!("M{:.1} {:.1}", first.x, first.y);
@@ -284,7 +286,7 @@ fn curve_path(points: &[GraphPoint]) -> (String, String) {
     (line, arrow_head(*last, GraphPoint { x: last.x, y: last.y + upright }))
 }
 
-/// A way that ends where it begins, out to the right and back.
+/// Returns the path of a self-loop, out to the right and back.
 fn loop_path((at, size): (GraphPoint, GraphSize)) -> (String, String) {
     let right = at.x + size.width / 2.0;
     let (high, low) = (at.y - size.height * 0.26, at.y + size.height * 0.26);
@@ -298,7 +300,7 @@ fn loop_path((at, size): (GraphPoint, GraphSize)) -> (String, String) {
     (line, arrow_head(GraphPoint { x: right, y: low }, GraphPoint { x: right + 1.0, y: low }))
 }
 
-/// A triangle that points to a place, coming from another.
+/// Returns a triangle whose tip is at `to`, for a line that comes from `from`.
 fn arrow_head(to: GraphPoint, from: GraphPoint) -> String {
     const LONG: f64 = 9.0;
     const WIDE: f64 = 4.5;
@@ -324,7 +326,7 @@ fn escape_xml(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
-            // XML knows no other control characters, however they are written.
+            // XML allows no other control characters, not even escaped.
             character if character.is_control() && character != '\n' => safe.push(' '),
             character => safe.push(character),
         }

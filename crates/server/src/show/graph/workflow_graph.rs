@@ -1,4 +1,4 @@
-//! What a drawing of a workflow shows, whatever it is drawn with.
+//! The contents of a workflow graph, independent of the output format.
 
 use countersign_core::protocol::{
     AnswerShape, EffectTemplate, FailureHandler, GateCheck, PhaseWork, TransitionGate,
@@ -6,25 +6,25 @@ use countersign_core::protocol::{
 };
 use countersign_core::run::{RunEvent, RunState};
 
-/// A workflow, and where a run of it stands.
+/// A workflow, optionally with the state of a run.
 #[derive(Debug)]
 pub struct WorkflowGraph {
-    /// What it is called.
+    /// The title of the graph.
     pub(super) title: String,
     pub(super) nodes: Vec<GraphNode>,
-    /// Transitions in the order of the workflow, then the ways that are none.
+    /// The transitions in the order of the workflow, then all other edges.
     pub(super) edges: Vec<GraphEdge>,
     transitions: usize,
-    /// Whether a run is shown: what it did not touch is drawn faintly.
+    /// Whether a run is shown; everything that it did not reach is then drawn faintly.
     pub(super) shows_run: bool,
 }
 
-/// A phase.
+/// A phase of the workflow.
 #[derive(Debug)]
 pub(super) struct GraphNode {
     pub(super) id: String,
     pub(super) name: Option<String>,
-    /// Who or what works there.
+    /// A short description of the phase's work; `None` if it has none.
     pub(super) work: Option<String>,
     pub(super) description: Option<String>,
     pub(super) terminal: bool,
@@ -32,30 +32,30 @@ pub(super) struct GraphNode {
     pub(super) current: bool,
 }
 
-/// A way from phase to phase.
+/// An edge from one phase to another.
 #[derive(Debug)]
 pub(super) struct GraphEdge {
     pub(super) from: usize,
     pub(super) to: usize,
-    /// What opens it, in full.
+    /// The complete description of the gate; empty if there is none.
     pub(super) gate: String,
-    /// A way that is only taken when something does not work out.
+    /// Whether the edge is taken only after a failure.
     pub(super) exception: bool,
-    /// How often it was taken.
+    /// How often the run took the edge.
     pub(super) taken_count: usize,
-    /// Why it is closed now.
+    /// Why the gate is currently closed; `None` if it is not.
     pub(super) closed_reason: Option<String>,
 }
 
 impl WorkflowGraph {
-    /// A workflow by itself.
+    /// Builds the graph of a workflow without a run.
     #[must_use]
     pub fn from_workflow(workflow: &WorkflowDefinition) -> Self {
         let index = |id: &str| workflow.phases.iter().position(|phase| phase.id == id);
         let nodes = workflow.phases.iter().map(|phase| build_node(workflow, phase)).collect();
         let mut edges = Vec::new();
         for way in &workflow.transitions {
-            // A loaded workflow has no way to nowhere.
+            // Loading guarantees that both phases exist.
             let (Some(from), Some(to)) = (index(&way.from), index(&way.to)) else { continue };
             let gate = way.gate.as_ref().map_or_else(String::new, describe_gate);
             edges.push(GraphEdge {
@@ -98,7 +98,7 @@ impl WorkflowGraph {
         Self { title, nodes, edges, transitions, shows_run: false }
     }
 
-    /// The same with a run in it: where it is, which ways it took, why the others are closed.
+    /// Adds a run: its current phase, the transitions it took, and why the other gates are closed.
     #[must_use]
     pub fn with_run(mut self, state: &RunState, events: &[RunEvent]) -> Self {
         self.shows_run = true;
@@ -116,7 +116,7 @@ impl WorkflowGraph {
                     else {
                         continue;
                     };
-                    // What is no transition is found by its ends.
+                    // An edge that is not a transition is identified by its two phases.
                     let drawn = way.filter(|way| *way < self.transitions).or_else(|| {
                         let rest = self.edges.iter().skip(self.transitions);
                         let mut ends = rest.map(|edge| (edge.from, edge.to));
@@ -162,7 +162,7 @@ fn build_node(workflow: &WorkflowDefinition, phase: &WorkflowPhase) -> GraphNode
     }
 }
 
-/// What is done in a phase, in a few words; `Empty` where nothing is.
+/// Describes the work of a phase in a few words; `None` if it has none.
 #[must_use]
 pub fn describe_work(work: &PhaseWork) -> Option<String> {
     match work {
@@ -189,7 +189,7 @@ pub fn describe_work(work: &PhaseWork) -> Option<String> {
     }
 }
 
-/// What a gate asks. The words of its author come first.
+/// Describes a gate; prefers the author's own description.
 #[must_use]
 pub fn describe_gate(gate: &TransitionGate) -> String {
     if let Some(description) = &gate.description {
@@ -205,7 +205,7 @@ pub fn describe_gate(gate: &TransitionGate) -> String {
     }
 }
 
-/// Where a run goes when something in a phase does not work out.
+/// Returns where a run goes when something in a phase fails: each reason and its target phase.
 fn collect_exceptions(phase: &WorkflowPhase) -> Vec<(String, String)> {
     let mut ways = Vec::new();
     let mut add = |why: String, outcome: &FailureHandler| {

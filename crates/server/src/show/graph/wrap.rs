@@ -1,10 +1,10 @@
-//! Texts broken into short lines, for boxes that know no line breaks of their own.
+//! Wraps text into short lines, for formats without automatic line breaks.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Lines of at most so many columns, and at most so many lines; what is left over shows as `…`.
+/// Wraps text into at most `most` lines of at most `columns` columns; truncated text ends with `…`.
 ///
-/// Breaks stand at spaces, and inside a word only where it alone is too long.
+/// Lines break at spaces, and inside a word only if the word alone is too long.
 pub(super) fn wrap_text(text: &str, columns: usize, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
@@ -33,7 +33,7 @@ pub(super) fn wrap_text(text: &str, columns: usize, most: usize) -> Vec<String> 
     lines
 }
 
-/// A word in pieces that fit a line, broken behind a sign rather than inside a name.
+/// Splits a word into pieces that fit a line, preferably after a punctuation character.
 fn split_word(word: &str, columns: usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut piece = String::new();

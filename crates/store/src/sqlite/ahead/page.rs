@@ -114,7 +114,7 @@ impl<'a> Page<'a> {
         Some((below, rows.collect()))
     }
 
-    /// Where to go on for a row of a table; `Empty` where it is here.
+    /// Where to go on for a row of a table; `None` where it is here.
     pub(super) fn row(self, row: i64) -> Option<u32> {
         if self.kind != Kind::TableInterior {
             return None;

@@ -14,7 +14,7 @@ pub(super) enum Now {
 
 /// Where pages come from.
 pub(super) trait Disk {
-    /// A page; waits for it. `Empty` where there is none.
+    /// A page; waits for it. `None` where there is none.
     fn read(&self, page: u32) -> Option<Vec<u8>>;
 
     /// A page, where it is in memory.

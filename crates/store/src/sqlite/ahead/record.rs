@@ -66,7 +66,7 @@ fn whole(bytes: &[u8]) -> i64 {
     bytes.iter().fold(first, |value, byte| value << 8 | i64::from(*byte))
 }
 
-/// How a record stands to those that begin with these values; `Empty` where that cannot be said.
+/// How a record stands to those that begin with these values; `None` where that cannot be said.
 pub(super) fn stands(record: &[u8], prefix: &[ValueRef<'_>]) -> Option<Ordering> {
     let mut values = Values::of(record)?;
     for sought in prefix {

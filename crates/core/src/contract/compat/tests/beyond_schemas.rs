@@ -1,4 +1,4 @@
-//! What defaults, rules, intake and repairs do to a verdict.
+//! Tests how defaults, rules, intake and repairs affect the outcome.
 
 use serde_json::json;
 

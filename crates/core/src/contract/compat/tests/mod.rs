@@ -1,4 +1,4 @@
-//! Comparisons: the common check, and what the schemas alone decide.
+//! Tests of comparisons that the schemas alone decide, and the shared check function.
 
 mod beyond_schemas;
 
@@ -11,7 +11,7 @@ fn contract(schema: &Value, more: &str) -> Contract {
     load_inline_contract(&format!("id: case\nversion: 1.0.0\nschema: {schema}\n{more}")).unwrap()
 }
 
-/// One direction in one line: `yes`, `no: WITNESS`, or `unknown: REASON`.
+/// Formats one direction as a line: `yes`, `no: WITNESS`, or `unknown: REASON`.
 fn shown(answer: &CompatOutcome) -> String {
     match answer {
         CompatOutcome::Yes => "yes".to_owned(),
@@ -74,7 +74,7 @@ fn open(fields: Value, required: Value) -> Value {
 #[test]
 fn fields_come_and_go() {
     let text = json!({"type": "string"});
-    // An undeclared field may already be there, and be no text.
+    // An undeclared field may already be present and not be a string.
     check(
         open(json!({}), json!([])),
         open(json!({"a": text}), json!([])),
@@ -242,7 +242,7 @@ fn nested_and_listed() {
     let referring = |maximum: u32| json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "integer", "maximum": maximum}}});
     check(referring(9), referring(5), "no: {\"a\":6}", "yes", &["/a: maximum 9 became 5"]);
     let recursive = |kinds: Value| json!({"$ref": "#/$defs/node", "$defs": {"node": closed(json!({"kind": {"enum": kinds}, "next": {"$ref": "#/$defs/node"}}), json!(["kind"]))}});
-    // The algebra does not decide what refers to itself, unless a value shows it.
+    // The set algebra does not decide recursive schemas, unless a value shows the difference.
     check(
         recursive(json!(["x"])),
         recursive(json!(["x", "y"])),
@@ -263,7 +263,7 @@ fn alternatives() {
         "no: {\"a\":0}",
         &["/a: oneOf was changed"],
     );
-    // A branch that overlaps takes values away: two fit where one may.
+    // An overlapping branch excludes values: two branches match where only one may.
     check(
         either(json!([text])),
         either(json!([text, {"minLength": 3}])),

@@ -1,4 +1,4 @@
-//! The rules of a grammar while it is being written.
+//! Collects the rules of a grammar while it is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,8 @@ use crate::contract::export::export_traversal::ExportTraversal;
 use crate::contract::export::exported_contract::{ExportLoss, LossEffect};
 use crate::json;
 
-/// What every grammar may lean on. Escaped halves of surrogate pairs are left out, so that one
-/// `char` is one character; such characters are written as themselves.
+/// The rules that every grammar includes. Escapes of surrogate halves are excluded, so that one
+/// `char` is one character; such characters are written unescaped.
 const BASE_RULES: [(&str, &str); 10] = [
     ("ws", r#"( " " | "\n" [ \t]{0,20} )?"#),
     (
@@ -26,15 +26,15 @@ const BASE_RULES: [(&str, &str); 10] = [
     ("array", r#""[" ws ( value ( "," ws value )* )? ws "]""#),
 ];
 
-/// Rules by name, and what could not be said.
+/// The rules by name, and the losses.
 pub(super) struct GrammarBuilder<'r> {
     pub(super) traversal: ExportTraversal<'r>,
     rules: Vec<(String, String)>,
-    /// The names that are taken, and by each name that was wanted the number to try next.
+    /// The names in use; `next_suffixes` holds the next suffix to try for each requested name.
     names: BTreeSet<String>,
     next_suffixes: BTreeMap<String, usize>,
     losses: Vec<ExportLoss>,
-    /// The losses by place, keyword and reason, so that each is listed once.
+    /// The recorded losses by pointer, keyword and reason, so that each is listed once.
     recorded_losses: BTreeSet<(String, String, String)>,
     references: BTreeMap<String, String>,
     pending_references: Vec<(String, String)>,
@@ -54,7 +54,7 @@ impl<'r> GrammarBuilder<'r> {
         }
     }
 
-    /// Adds a rule under a name of its own; gives the name it got.
+    /// Adds a rule under a unique name and returns that name.
     pub(super) fn define_rule(&mut self, wanted: &str, body: String) -> String {
         let mut name = wanted.to_owned();
         let number = self.next_suffixes.entry(name.clone()).or_insert(2);
@@ -66,9 +66,9 @@ impl<'r> GrammarBuilder<'r> {
         name
     }
 
-    /// The rule of a referred schema, which is written later.
+    /// Returns the rule name of a referenced schema; its body is written later.
     pub(super) fn add_reference(&mut self, pointer: &str) -> String {
-        // A reference that leads back to itself says nothing.
+        // A reference that leads back to itself restricts nothing.
         let Some(pointer) = self.traversal.resolve_reference_chain(pointer) else {
             return "value".to_owned();
         };
@@ -87,7 +87,7 @@ impl<'r> GrammarBuilder<'r> {
         name
     }
 
-    /// Writes the rules that references still wait for.
+    /// Writes the bodies of all pending references.
     pub(super) fn finish_references(&mut self) {
         while let Some((key, name)) = self.pending_references.pop() {
             let (schema, at) = self.traversal.begin_definition(&key);
@@ -113,7 +113,8 @@ impl<'r> GrammarBuilder<'r> {
         }
     }
 
-    /// The grammar: the root first, then the rest as it was made, then what all lean on.
+    /// Returns the grammar text: the root rule, the other rules in order of creation, then the base
+    /// rules.
     pub(super) fn into_text(mut self) -> (String, Vec<ExportLoss>) {
         self.rules.sort_by_key(|(name, _)| name != "root");
         let base = BASE_RULES.iter().map(|(name, body)| ((*name).to_owned(), (*body).to_owned()));
@@ -123,14 +124,14 @@ impl<'r> GrammarBuilder<'r> {
     }
 }
 
-/// A name as rules may have it.
+/// Turns a name into a valid rule name of at most 40 characters.
 pub(super) fn sanitize_name(name: &str) -> String {
     let kept = name.chars().map(|sign| if sign.is_ascii_alphanumeric() { sign } else { '-' });
     let kept: String = kept.take(40).collect();
     if kept.is_empty() { "x".to_owned() } else { kept }
 }
 
-/// A text as a literal of the grammar.
+/// Quotes a text as a grammar literal.
 pub(super) fn quote_literal(text: &str) -> String {
     let mut out = String::from("\"");
     for sign in text.chars() {

@@ -1,4 +1,4 @@
-//! Objects and arrays in a grammar: what comes in which order, and where the commas go.
+//! Writes objects and arrays in a grammar: the order of members and the commas between them.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::contract::export::exported_contract::LossEffect;
 use crate::contract::export::nullable_fields::{may_be_absent, required_fields};
 use crate::json;
 
-/// Beyond this many items nothing is counted.
+/// The maximum number of items that a rule counts.
 const MAX_COUNTED_ITEMS: u64 = 500;
 
 impl GrammarBuilder<'_> {
@@ -83,7 +83,7 @@ impl GrammarBuilder<'_> {
         format!(r#""{{" ws {body} ws "}}""#)
     }
 
-    /// Undeclared fields as one rule; none where they are not allowed.
+    /// Writes one rule for undeclared fields; returns `None` if they are not allowed.
     fn write_additional_fields(
         &mut self,
         keywords: &Map<String, Value>,
@@ -117,7 +117,7 @@ impl GrammarBuilder<'_> {
         Some(self.define_rule(&format!("{name}-more"), format!(r#"{key} ":" ws {value}"#)))
     }
 
-    /// Declared fields in order, each with its comma.
+    /// Writes the declared fields in order, each with its comma.
     fn write_members(
         &mut self,
         members: &[(String, bool)],
@@ -147,7 +147,8 @@ impl GrammarBuilder<'_> {
                 after(&members[first + 1..])
             );
         }
-        // Nothing must be there: each field may be the first. The ways on are rules, lest they repeat.
+        // No field is required, so each may come first. The continuations are separate rules, so
+        // that they are not repeated.
         let mut starts = Vec::new();
         let mut on = tail.trim().to_owned();
         for (index, (rule, _)) in members.iter().enumerate().rev() {
@@ -206,7 +207,7 @@ impl GrammarBuilder<'_> {
         }
     }
 
-    /// Items by their place; those after the least count may be missing from the end.
+    /// Writes items by position; those beyond the minimum count may be missing from the end.
     fn write_tuple(&mut self, keywords: &Map<String, Value>, at: &str, name: &str) -> String {
         let items = keywords.get("items");
         let listed = keywords

@@ -1,13 +1,14 @@
-//! Strings in a grammar: by length, or by a simple pattern.
+//! Writes strings in a grammar, by length or by a simple pattern.
 
 use serde_json::{Map, Value};
 
 use crate::contract::sample::RegexNode;
 
-/// Beyond this llama.cpp refuses to count, or takes long over it.
+/// The maximum count in a repetition; llama.cpp refuses larger counts or becomes slow.
 const MAX_COUNTED_CHARS: u64 = 1000;
 
-/// A string of the asked length, and the bounds that were too high to be said.
+/// Returns the rule for a string of the required length, and the bounds that are too large to
+/// express.
 pub(super) fn render_length_rule(keywords: &Map<String, Value>) -> (String, Vec<&'static str>) {
     let bound = |keyword: &str| keywords.get(keyword).and_then(Value::as_u64);
     let unsaid = |keyword: &&str| bound(keyword).is_some_and(|bound| bound > MAX_COUNTED_CHARS);
@@ -20,11 +21,12 @@ pub(super) fn render_length_rule(keywords: &Map<String, Value>) -> (String, Vec<
     (body, ["minLength", "maxLength"].into_iter().filter(unsaid).collect())
 }
 
-/// A string of a pattern that is anchored at both ends and needs no escapes in JSON.
+/// Returns the rule for a string with a pattern that is anchored at both ends and needs no JSON
+/// escapes; `None` for other patterns.
 pub(super) fn render_pattern_rule(pattern: &str) -> Option<String> {
     let inside = pattern.strip_prefix('^')?.strip_suffix('$')?;
     let node = RegexNode::parse(inside)?;
-    // An unescaped dot or a barred class stands for more than the sampler makes of it.
+    // An unescaped dot or a negated class matches more than the parsed node contains.
     if inside.replace("\\.", "").contains('.')
         || inside.contains("[^")
         || inside.contains("\\s")
@@ -32,7 +34,7 @@ pub(super) fn render_pattern_rule(pattern: &str) -> Option<String> {
     {
         return None;
     }
-    // Alternatives at the top would take the anchors for themselves.
+    // With alternatives at the top level, the anchors would belong to single alternatives only.
     if matches!(node, RegexNode::Alternatives(_)) {
         return None;
     }
@@ -52,7 +54,7 @@ fn render_node(node: &RegexNode) -> Option<String> {
                     sign => Some(sign.to_string()),
                 };
                 let (from, to) = (sign(*low)?, sign(*high)?);
-                // A range must not pass over what JSON escapes.
+                // A range must not include characters that JSON escapes.
                 if low != high && (*low..=*high).any(|sign| sign == '"' || sign == '\\') {
                     return None;
                 }

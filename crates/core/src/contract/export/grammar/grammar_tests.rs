@@ -1,11 +1,11 @@
-//! Grammars of small schemas, put to texts.
+//! Tests of grammars of small schemas against texts.
 
 use serde_json::{Value, json};
 use testkit::GbnfMatcher;
 
 use super::export_grammar;
 
-/// These match, those do not, and this is what was lost.
+/// Checks which texts match the grammar, which do not, and what is lost.
 #[expect(clippy::needless_pass_by_value, reason = "a line a case reads better without ampersands")]
 #[track_caller]
 fn check(schema: Value, matching: &[&str], others: &[&str], losses: &[&str]) {

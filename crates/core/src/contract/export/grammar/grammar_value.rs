@@ -1,4 +1,4 @@
-//! Values: which rule a schema becomes.
+//! Writes the rule of a schema by its shape and type.
 
 use serde_json::{Map, Value};
 
@@ -8,11 +8,12 @@ use crate::contract::compat::{OneOfBranches, are_mutually_exclusive};
 use crate::contract::export::export_traversal::{EnteredSubschema, TOO_LARGE_REASON};
 use crate::contract::export::normalized_schema::{NormalizedSchema, SchemaShape, with_siblings};
 
-/// Ranges of integers up to this size are listed.
+/// The maximum size of an integer range that is written as a list.
 const MAX_LISTED_INTEGERS: i64 = 101;
 
 impl GrammarBuilder<'_> {
-    /// The body of a rule for a schema that stands at `at`; `name` is the beginning of the rules it needs.
+    /// Returns the body of the rule for the schema at the pointer `at`; `name` is the prefix of the
+    /// rules that it needs.
     pub(super) fn write_schema(&mut self, schema: &Value, at: &str, name: &str) -> String {
         let normal = match self.traversal.enter_subschema(schema, at) {
             EnteredSubschema::Inline(normal) => *normal,
@@ -39,7 +40,7 @@ impl GrammarBuilder<'_> {
         }
         match shape {
             SchemaShape::Anything => "value".to_owned(),
-            // A rule that nothing can meet.
+            // A rule that no text matches.
             SchemaShape::Nothing => "[^\\x00-\\U0010FFFF]".to_owned(),
             SchemaShape::Reference(pointer) => self.add_reference(&pointer),
             SchemaShape::EnumMembers(members) => {
@@ -183,7 +184,7 @@ impl GrammarBuilder<'_> {
 const UNSIGNED_NUMBER_RULE: &str =
     r#"( "0" | [1-9] [0-9]{0,19} ) ( "." [0-9]{1,25} )? ( [eE] [-+]? [0-9]{1,3} )?"#;
 
-/// Alternatives in brackets; one alone without.
+/// Joins alternatives in parentheses; a single one stays without.
 pub(super) fn join_alternatives(bodies: &[String]) -> String {
     match bodies {
         [one] => one.clone(),

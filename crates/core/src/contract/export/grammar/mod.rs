@@ -1,7 +1,7 @@
-//! A schema as a GBNF grammar, the language of llama.cpp.
+//! Exports a schema as a GBNF grammar for llama.cpp.
 //!
-//! Fields come in the order they are declared in. White space is allowed where models like to put
-//! it, and bounded, so that none can be written for ever.
+//! Fields come in the order of their declaration. White space is allowed where models usually put
+//! it, and bounded, so that a model cannot write it forever.
 
 mod grammar_builder;
 mod grammar_value;

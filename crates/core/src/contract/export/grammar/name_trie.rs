@@ -1,15 +1,17 @@
-//! Names of fields other than the declared ones, so that a declared field cannot come again untyped.
+//! Builds a rule for field names other than the declared ones, so that a declared field cannot be
+//! repeated without its type.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::grammar_builder::quote_literal;
 
-/// Characters of all declared names together; with more the rule would be larger than it is worth.
+/// The maximum number of characters in all declared names; for more, the rule would be too large.
 const MAX_ALL_NAME_CHARS: usize = 600;
-/// Characters of one name: the rule nests as deep.
+/// The maximum number of characters in one name, because the rule nests equally deep.
 const MAX_NAME_CHARS: usize = 48;
 
-/// A string that is none of these names; `Empty` where they are too many or hold unusual characters.
+/// Returns a rule for a string that is none of these names; `None` if they are too many or contain
+/// unusual characters.
 pub(super) fn build_other_names_rule(names: &BTreeSet<&str>) -> Option<String> {
     let plain = |sign: char| sign.is_ascii_alphanumeric() || "_-.:$@/".contains(sign);
     if names.iter().map(|name| name.len()).sum::<usize>() > MAX_ALL_NAME_CHARS
@@ -28,18 +30,18 @@ pub(super) fn build_other_names_rule(names: &BTreeSet<&str>) -> Option<String> {
     Some(format!(r#""\"" {} "\"""#, tree.render_rule()))
 }
 
-/// The names by their letters.
+/// The names as a prefix tree of their characters.
 #[derive(Default)]
 struct NameTrie {
     children: BTreeMap<char, NameTrie>,
-    /// Whether a name ends here.
+    /// Whether a name ends at this node.
     is_name_end: bool,
 }
 
 impl NameTrie {
     fn render_rule(&self) -> String {
         if self.children.is_empty() {
-            // Only a longer name is another one.
+            // Only a longer name differs.
             return "char char*".to_owned();
         }
         let mut class = String::new();
