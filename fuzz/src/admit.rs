@@ -45,7 +45,7 @@ pub fn admit(input: &[u8]) {
     let context = RuleContext { state: around, run: around, new: around };
     match contract.admit_bytes(reply, terms, &context) {
         AdmissionVerdict::Accepted(accepted) => {
-            check_accepted(contract, reply, terms, &context, &accepted)
+            check_accepted(contract, reply, terms, &context, &accepted);
         }
         refused @ AdmissionVerdict::Refused(_) => check_refused(contract, reply, &refused),
     }

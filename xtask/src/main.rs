@@ -12,6 +12,7 @@ mod external_services;
 mod bolt_server;
 mod layers;
 mod licences;
+mod names;
 mod npm;
 #[cfg(unix)]
 mod postgres;
@@ -29,6 +30,10 @@ fn main() -> ExitCode {
     let done = match command.as_deref() {
         Some("verify") => verify::run(),
         Some("tidy") => verify::print_report("tidy", &tidy::run()),
+        Some("names") => {
+            names::print_counts();
+            true
+        }
         Some("fix") => {
             process::run_cargo(&["fmt", "--all"])
                 && process::run_cargo(&[
@@ -57,6 +62,7 @@ fn main() -> ExitCode {
             eprintln!(
                 "cargo xtask verify   everything that must hold; writes nothing\n\
                  cargo xtask tidy     only the checks of the house\n\
+                 cargo xtask names    how types and functions are named, in numbers\n\
                  cargo xtask foreign test -p countersign-sources
                                       one cargo command beside the foreign servers of the tests
                  cargo xtask fix      format, and apply what clippy knows to mend\n\

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use countersign_core::protocol::CHECK_CODES;
-use countersign_core::reply::Code;
+use countersign_core::reply::ViolationCode;
 
-use crate::{growth_targets, process};
+use crate::{growth_targets, names, process};
 
 const LONGEST_FILE: usize = 600;
 
@@ -69,6 +69,7 @@ pub(crate) fn run() -> Vec<String> {
     faults.extend(check_error_pages());
     faults.extend(check_links());
     faults.extend(growth_targets::run());
+    faults.extend(names::run());
     for file in list_rust_files(".") {
         faults.extend(check_source_file(&file));
     }
@@ -92,7 +93,7 @@ fn check_architecture_paths() -> Vec<String> {
 
 /// Checks that every code has a page, and that every page has a code.
 fn check_error_pages() -> Vec<String> {
-    let mut codes: Vec<String> = Code::ALL.iter().map(ToString::to_string).collect();
+    let mut codes: Vec<String> = ViolationCode::ALL.iter().map(ToString::to_string).collect();
     codes.extend(FILE_CODES.into_iter().chain(CHECK_CODES).map(str::to_owned));
     codes.push("rule".to_owned());
     let mut faults = Vec::new();

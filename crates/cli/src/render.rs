@@ -20,7 +20,7 @@ use countersign_server::wire;
 
 pub(crate) const GOOD: TerminalStyle = TerminalStyle::bold_colour(AnsiColor::Green);
 pub(crate) const BAD: TerminalStyle = TerminalStyle::bold_colour(AnsiColor::Red);
-pub(crate) const DIM: TerminalStyle = TerminalStyle::dimmed();
+pub(crate) const DIM: TerminalStyle = TerminalStyle::dim();
 /// The style of headings on standard output.
 pub(crate) const HEADING: TerminalStyle = TerminalStyle::bold();
 
@@ -205,7 +205,7 @@ pub(crate) fn print_idle_reason(run: &str, rest: &IdleReason) {
             ));
         }
         IdleReason::LeasedElsewhere | IdleReason::DriverStopped => {
-            output::print_message("Another process is working on it.")
+            output::print_message("Another process is working on it.");
         }
         IdleReason::Parked => output::print_message(&format!(
             "Workers ended again and again while working on it, so it is parked. Let it go on with `countersign resume {run}`."

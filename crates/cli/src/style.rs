@@ -32,7 +32,7 @@ impl TerminalStyle {
     }
 
     /// Creates a dimmed style.
-    pub(crate) const fn dimmed() -> Self {
+    pub(crate) const fn dim() -> Self {
         Self(anstyle::Style::new().dimmed())
     }
 

@@ -9,7 +9,7 @@
 use countersign_contracts::load_shipped_contracts;
 use countersign_core::contract::{ExportTarget, Schema, SchemaSampler, export_contract};
 use countersign_core::json;
-use countersign_core::reply::Code;
+use countersign_core::reply::ViolationCode;
 use serde_json::{Value, json};
 use testkit::GbnfMatcher;
 
@@ -82,10 +82,13 @@ fn an_export_excludes_nothing_but_what_it_calls_narrowed() {
                         target.as_str()
                     );
                     // Undeclared fields, values of any kind, and nulls that are values: nothing else is narrowed.
-                    let known = |code: &Code| {
+                    let known = |code: &ViolationCode| {
                         matches!(
                             code,
-                            Code::UnknownField | Code::AnyOf | Code::Type | Code::Required
+                            ViolationCode::UnknownField
+                                | ViolationCode::AnyOf
+                                | ViolationCode::Type
+                                | ViolationCode::Required
                         )
                     };
                     assert!(

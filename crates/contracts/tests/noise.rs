@@ -88,7 +88,7 @@ fn no_decoy_and_no_lone_quotation_is_taken() {
                 }
                 AdmissionVerdict::Accepted(_) => println!("{}: the real one", entry.name),
                 AdmissionVerdict::Refused(violations) => {
-                    println!("{}: {}", entry.name, violations[0])
+                    println!("{}: {}", entry.name, violations[0]);
                 }
             }
         }

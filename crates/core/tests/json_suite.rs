@@ -7,7 +7,7 @@ use std::fs;
 
 use countersign_core::contract::{Contract, load_inline_contract};
 use countersign_core::json::{self, JsonDataLossKind, RepairLevel};
-use countersign_core::reply::{AdmissionOptions, Code, FinishReason, RuleContext};
+use countersign_core::reply::{AdmissionOptions, FinishReason, RuleContext, ViolationCode};
 
 /// The files of one kind: name and bytes.
 fn files(kind: &str, test: &str) -> Option<Vec<(String, Vec<u8>)>> {
@@ -54,7 +54,7 @@ fn what_must_be_read_is_read() {
         );
         if twice {
             let verdict = anything().admit(text, FinishReason::Stop, &RuleContext::default());
-            assert_eq!(verdict.violations()[0].code, Code::DuplicateKey, "{name}");
+            assert_eq!(verdict.violations()[0].code, ViolationCode::DuplicateKey, "{name}");
         }
     }
 }

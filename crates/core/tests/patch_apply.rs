@@ -4,7 +4,7 @@
 
 use countersign_core::limits::{MAX_PATCH_COPIED_BYTES, MAX_PATCH_OPS};
 use countersign_core::patch::{JsonPointer, Patch, PatchError, PatchOperation};
-use countersign_core::reply::{Code, Violation};
+use countersign_core::reply::{Violation, ViolationCode};
 use serde_json::{Value, json};
 
 fn parse(patch: &Value) -> Patch {
@@ -386,7 +386,7 @@ fn a_patch_has_a_bounded_number_of_operations() {
     let patch = |count: usize| json!(vec![json!({"op": "test", "path": "", "value": 0}); count]);
     assert_eq!(parse(&patch(MAX_PATCH_OPS)).ops.len(), MAX_PATCH_OPS);
     let violations = Patch::parse(&patch(MAX_PATCH_OPS + 1)).unwrap_err();
-    assert_eq!(violations[0].code, Code::InvalidPatch);
+    assert_eq!(violations[0].code, ViolationCode::InvalidPatch);
     assert_eq!(
         violations[0].message,
         format!(

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
 use countersign_core::patch::{Authority, JsonPointerError, Patch};
-use countersign_core::reply::Code;
+use countersign_core::reply::ViolationCode;
 use serde_json::{Value, json};
 
 fn document() -> Value {
@@ -32,7 +32,7 @@ fn phase() -> Authority {
 /// The pointers of the violations.
 fn refusals(authority: &Authority, ops: &Value) -> Vec<String> {
     let violations = authority.check(&Patch::parse(ops).unwrap(), &document());
-    assert!(violations.iter().all(|violation| violation.code == Code::NotAuthorized));
+    assert!(violations.iter().all(|violation| violation.code == ViolationCode::NotAuthorized));
     violations.into_iter().map(|violation| violation.pointer).collect()
 }
 

@@ -3,12 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
 use countersign_core::patch::{Authority, Patch};
-use countersign_core::reply::{Code, Violation};
+use countersign_core::reply::{Violation, ViolationCode};
 use serde_json::{Value, json};
 
 fn lines(violations: &[Violation]) -> Vec<String> {
     for violation in violations {
-        assert_eq!(violation.code, Code::InvalidPatch);
+        assert_eq!(violation.code, ViolationCode::InvalidPatch);
     }
     let hint = |violation: &Violation| {
         violation.hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"))

@@ -211,6 +211,9 @@ mod tests {
         let keys = ProviderKeys::default()
             .with_provider(ModelProvider::OpenAi, key.clone())
             .with_host("H", key);
-        assert_eq!(format!("{keys:?}"), "Keys { providers: {OpenAi: …}, hosts: {\"h\": …} }");
+        assert_eq!(
+            format!("{keys:?}"),
+            "ProviderKeys { providers: {OpenAi: …}, hosts: {\"h\": …} }"
+        );
     }
 }

@@ -247,7 +247,7 @@ impl WorkerObserver for WorkerWarnings {
                 watch.on_warning(&run.id, &format!("it cannot be worked on: {why}"));
             }
             WorkerEvent::StoreUnavailable(why) => {
-                watch.on_warning("any", &format!("the store is away: {why}"))
+                watch.on_warning("any", &format!("the store is away: {why}"));
             }
             WorkerEvent::StoreRecovered(_) => watch.on_warning("any", "the store is back"),
             _ => {}

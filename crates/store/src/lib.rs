@@ -60,8 +60,7 @@ pub use run_head::{LoadedRun, RunCursor, RunFilter, RunHead};
 pub use run_id::{RunId, TenantId};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{
-    RawFile, Sought, SqliteFile, SqliteHealth, SqliteMigration, SqliteSchema, SqliteSettings,
-    SqliteStore, Trees,
+    RawFile, SqliteFile, SqliteHealth, SqliteMigration, SqliteSchema, SqliteSettings, SqliteStore,
 };
 pub use store::{RESOLVE_LIMIT, Store, StoreFuture};
 pub use wait::{WaitCursor, WaitFilter, WaitRow};

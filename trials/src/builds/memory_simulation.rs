@@ -92,7 +92,7 @@ impl MemorySimulation {
             }
             1 => self.submit_claim(memory, &scope, Self::random_episode).await?,
             2 if self.rng.roll_percent(30) => {
-                self.submit_claim(memory, &scope, Self::random_procedure).await?
+                self.submit_claim(memory, &scope, Self::random_procedure).await?;
             }
             3 => self.submit_claim(memory, &scope, Self::random_insight).await?,
             4 => {

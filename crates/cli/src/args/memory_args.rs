@@ -10,7 +10,7 @@ use super::memory_learning_args::{
     MemoryProposeArgs, MemoryRefuseArgs, MemorySummarizeArgs,
 };
 
-/// Remembers, and composes packets of what is remembered within a budget.
+/// Stores memories and composes packets from them within a token budget.
 #[derive(Debug, Parser)]
 pub(crate) struct MemoryArgs {
     #[command(flatten)]
@@ -19,146 +19,146 @@ pub(crate) struct MemoryArgs {
     pub(crate) command: MemoryCommand,
 }
 
-/// Whose memory, where it is kept, and which moment counts as now.
+/// Scope of the memory, its database, and the timestamp to use as now.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ScopeArgs {
-    /// Where the memory is kept, a file or `postgres://…`; else beside the runs where those are on a server, and in
+    /// Memory database, a file or `postgres://…`; if omitted, beside the runs if those are on a server, else
     /// `.countersign/memory.db`
-    #[arg(long, value_name = "PLACE", global = true, help_heading = "Whose memory")]
+    #[arg(long, value_name = "STORE", global = true, help_heading = "Memory scope")]
     pub(crate) store: Option<String>,
-    /// The tenant
+    /// Tenant that the memory belongs to
     #[arg(
         long,
         value_name = "NAME",
         global = true,
         default_value_t = TenantId::default().to_string(),
-        help_heading = "Whose memory"
+        help_heading = "Memory scope"
     )]
     pub(crate) tenant: String,
-    /// The user; else `COUNTERSIGN_USER`, or `user` in countersign.toml
-    #[arg(long, value_name = "NAME", global = true, help_heading = "Whose memory")]
+    /// User that the memory belongs to; default: `COUNTERSIGN_USER`, or `user` in countersign.toml
+    #[arg(long, value_name = "NAME", global = true, help_heading = "Memory scope")]
     pub(crate) user: Option<String>,
-    /// The agent; else `COUNTERSIGN_AGENT`, or `agent` in countersign.toml
-    #[arg(long, value_name = "NAME", global = true, help_heading = "Whose memory")]
+    /// Agent that the memory belongs to; default: `COUNTERSIGN_AGENT`, or `agent` in countersign.toml
+    #[arg(long, value_name = "NAME", global = true, help_heading = "Memory scope")]
     pub(crate) agent: Option<String>,
-    /// The session
+    /// Session that the memory belongs to
     #[arg(
         long,
         value_name = "NAME",
         global = true,
         default_value = "default",
-        help_heading = "Whose memory"
+        help_heading = "Memory scope"
     )]
     pub(crate) session: String,
-    /// The run
+    /// Run that the memory belongs to
     #[arg(
         long,
         value_name = "NAME",
         global = true,
         default_value = "default",
-        help_heading = "Whose memory"
+        help_heading = "Memory scope"
     )]
     pub(crate) run: String,
-    /// The moment that counts as now: `2026-01-21T12:00:00Z`, or `2026-01-21`
-    #[arg(long, value_name = "TIME", global = true, help_heading = "Whose memory")]
+    /// Timestamp to use as now: `2026-01-21T12:00:00Z`, or `2026-01-21`
+    #[arg(long, value_name = "TIME", global = true, help_heading = "Memory scope")]
     pub(crate) at: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoryCommand {
-    /// Remember something: an event, a fact, an episode, a procedure, a guess, a working state
+    /// Store an event, fact, episode, procedure, insight, working state or summary
     Remember(Box<MemoryRememberArgs>),
-    /// Compose what goes into a prompt, within a budget; the build is kept
+    /// Compose the memory text for a prompt within a token budget; the build is kept
     Compose(Box<MemoryComposeArgs>),
-    /// Tell what is in a build and why, what is not and why not, and what it cost
+    /// Explain a build: what is in it and why, what is left out and why, and what it cost
     Explain(MemoryExplainArgs),
-    /// Compose a build again: the same bytes, or what another policy makes different
+    /// Compose a build again: prove that its bytes are the same, or show what another policy changes
     Replay(MemoryReplayArgs),
-    /// Look for events
+    /// Search for events, best match first
     Search(MemorySearchArgs),
-    /// Let an embedder make vectors of the events that have none
+    /// Create vectors with an embedder for the events that have none
     Embed(MemoryEmbedArgs),
-    /// Tell shorter what happened long ago, and as one what belongs together
+    /// Compress old episodes and merge related ones
     Age(MemoryAgeArgs),
-    /// Take out what is over: what had its date, or ended with a run
+    /// Remove expired items: those past their date, or those that ended with a run
     Expire(MemoryExpireArgs),
-    /// Sum the session up: in its best lines, or in the words of a model
+    /// Summarize the session in its best lines, or in the words of a model
     Summarize(MemorySummarizeArgs),
-    /// Let a model propose what is worth remembering, under a contract
+    /// Let a model propose what to remember, under a contract
     Propose(MemoryProposeArgs),
-    /// List what is proposed and waits for a ruling
+    /// List proposed candidates that wait for a decision
     Candidates(MemoryCandidatesArgs),
-    /// Rule on a candidate: it is kept, if the rules let it in
+    /// Decide to keep a candidate, if the rules admit it
     Promote(MemoryPromoteArgs),
     /// Refuse a candidate
     Refuse(MemoryRefuseArgs),
-    /// Say of a guess that it was tested and holds
+    /// Mark an insight as validated: it was tested and holds
     Validate(MemoryInsightArgs),
-    /// Say of a guess that it does not hold
+    /// Mark an insight as rejected: it does not hold
     Reject(MemoryInsightArgs),
-    /// Make a fact or a procedure of a guess that is validated
+    /// Turn a validated insight into a fact or a procedure
     Learn(Box<MemoryLearnArgs>),
-    /// Write all that a user and an agent have, as JSON Lines
+    /// Export everything that a user and an agent have, as JSON Lines
     Export(MemoryExportArgs),
-    /// Read what `export` wrote
+    /// Import a file that `export` wrote
     Import(MemoryImportArgs),
-    /// Erase a user, with one agent or with every one: rows, index, builds, bytes
+    /// Erase a user, for one agent or for all of them: rows, index, builds, bytes
     Forget(MemoryForgetArgs),
-    /// Prove that a text stands nowhere in the memory, byte by byte
+    /// Prove byte by byte that a text is nowhere in the memory
     VerifyErased(VerifyErasedArgs),
-    /// Prove that every row has a scope, and refers to no other's
+    /// Prove that every row has a scope and refers to no row of another scope
     VerifyScope,
-    /// Count junk: duplicates, contradictions, what nothing supports, what nobody ever needed
+    /// Count junk: duplicates, contradictions, unsupported items, items that no packet ever used
     Audit,
 }
 
 #[derive(Debug, Parser)]
-#[command(after_help = "The text goes to standard output, the name of the build to standard error.
+#[command(after_help = "The text goes to standard output, the build id to standard error.
 
 Examples:
   countersign memory compose --message \"What does Ann eat?\" --tokens 600
   countersign memory compose --purpose responder --keyword dinner --entity Ann
   countersign memory compose --message \"When did we meet?\" --policy recall --packet")]
 pub(crate) struct MemoryComposeArgs {
-    /// Which kind of prompt it goes into
+    /// Kind of prompt that the text goes into
     #[arg(long, default_value = "planner", value_parser = ["planner", "tool", "responder"])]
     pub(crate) purpose: String,
-    /// What is being said now: ranked with, never shown
+    /// Current message: used for ranking, never shown
     #[arg(long, value_name = "TEXT")]
     pub(crate) message: Option<String>,
-    /// A word it is about; may be given several times
+    /// Keyword that the prompt is about; can be repeated
     #[arg(long = "keyword", value_name = "WORD")]
     pub(crate) keywords: Vec<String>,
-    /// Whom or what it is about; may be given several times
+    /// Person or thing that the prompt is about; can be repeated
     #[arg(long = "entity", value_name = "NAME")]
     pub(crate) entities: Vec<String>,
-    /// A tag it is about; may be given several times
+    /// Tag that the prompt is about; can be repeated
     #[arg(long = "tag", value_name = "TAG")]
     pub(crate) tags: Vec<String>,
-    /// The beginning of the time it is about
+    /// Start of the time range that the prompt is about
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// The end of the time it is about
+    /// End of the time range that the prompt is about
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
-    /// The kind of task: selects the procedures
+    /// Kind of task, which selects the procedures
     #[arg(long, value_name = "NAME")]
     pub(crate) task_type: Option<String>,
-    /// How many tokens, instead of the policy's
+    /// Token budget; overrides the policy's budget
     #[arg(long, value_name = "N")]
     pub(crate) tokens: Option<u64>,
-    /// How many of them a section may take, instead of the policy's shares: `facts=200`; may be given several times,
-    /// and sections that are not named get none
+    /// Token budget of a section, such as `facts=200`; overrides the policy's shares. Can be repeated; sections that
+    /// are not named get none
     #[arg(long = "section", value_name = "NAME=N", value_parser = parse_section)]
     pub(crate) sections: Vec<(String, u64)>,
-    /// `default`, `recall`, or a file
+    /// Policy to use: `default`, `recall`, or a file
     #[arg(long, value_name = "NAME|FILE", default_value = "default")]
     pub(crate) policy: String,
-    /// Who makes vectors, where the policy gives them weight: `openai:NAME[@ADDRESS]`, `ollama:NAME`; else
-    /// `COUNTERSIGN_EMBEDDER`, or `embedder` in countersign.toml
+    /// Model that creates vectors, if the policy gives them weight: `openai:NAME[@ADDRESS]` or `ollama:NAME`;
+    /// default: `COUNTERSIGN_EMBEDDER`, or `embedder` in countersign.toml
     #[arg(long, value_name = "MODEL")]
     pub(crate) embedder: Option<String>,
-    /// Who counts the tokens
+    /// Tokenizer that counts the tokens
     #[arg(long, default_value = "o200k", value_parser = ["o200k", "cl100k", "chars"])]
     pub(crate) tokenizer: String,
     /// Print the packet instead of its text
@@ -167,43 +167,43 @@ pub(crate) struct MemoryComposeArgs {
 }
 
 #[derive(Debug, Parser)]
-#[command(after_help = "What is done stays done: broken off, it goes on where it was.
+#[command(after_help = "Finished work is kept; run it again to continue after an interruption.
 
 Examples:
   countersign memory embed --embedder openai:text-embedding-3-small
   countersign memory embed --embedder openai:minilm@http://127.0.0.1:8080/v1")]
 pub(crate) struct MemoryEmbedArgs {
-    /// Who makes them: `openai:NAME[@ADDRESS]` or `ollama:NAME`; else `COUNTERSIGN_EMBEDDER`, or `embedder`
-    /// in countersign.toml
+    /// Model that creates the vectors: `openai:NAME[@ADDRESS]` or `ollama:NAME`; default: `COUNTERSIGN_EMBEDDER`, or
+    /// `embedder` in countersign.toml
     #[arg(long, value_name = "MODEL")]
     pub(crate) embedder: Option<String>,
 }
 
 #[derive(Debug, Parser)]
 pub(crate) struct MemoryExplainArgs {
-    /// The build, as `compose` named it
+    /// Build id, as `compose` printed it
     pub(crate) build: String,
 }
 
 #[derive(Debug, Parser)]
-#[command(after_help = "Ends with 1 where the bytes are not those of then.")]
+#[command(after_help = "Exits with 1 if the bytes differ from those of the original build.")]
 pub(crate) struct MemoryReplayArgs {
-    /// The build, as `compose` named it
+    /// Build id, as `compose` printed it
     pub(crate) build: String,
-    /// Another policy, to see what it makes different: `default`, `recall`, or a file
+    /// Another policy, to see what it changes: `default`, `recall`, or a file
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) policy: Option<String>,
 }
 
 #[derive(Debug, Parser)]
 pub(crate) struct MemorySearchArgs {
-    /// Who makes vectors, so that what is near in meaning is found too; else `COUNTERSIGN_EMBEDDER`, or
+    /// Model that creates vectors, to also find events of similar meaning; default: `COUNTERSIGN_EMBEDDER`, or
     /// `embedder` in countersign.toml
     #[arg(long, value_name = "MODEL")]
     pub(crate) embedder: Option<String>,
-    /// What to look for
+    /// Text to search for
     pub(crate) text: String,
-    /// How many at most
+    /// Maximum number of events to list
     #[arg(long, default_value_t = 10)]
     pub(crate) limit: usize,
 }
@@ -215,10 +215,10 @@ pub(crate) struct MemorySearchArgs {
   countersign memory remember --insight \"She may like tofu\" --confidence 0.4
   countersign memory remember turns.jsonl
 
-A line of JSON says the same by the same names: {\"event\": \"Hello\", \"role\": \"assistant\", \"ts\": \"2026-01-21T12:00:00Z\"}
-Ends with 1 where something was refused.")]
+A line of JSON uses the same names: {\"event\": \"Hello\", \"role\": \"assistant\", \"ts\": \"2026-01-21T12:00:00Z\"}
+Exits with 1 if something was refused.")]
 pub(crate) struct MemoryRememberArgs {
-    /// JSON Lines, one thing a line; `-` is standard input
+    /// JSON Lines file, one item per line; `-` reads standard input
     #[arg(conflicts_with = "what")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
@@ -227,185 +227,186 @@ pub(crate) struct MemoryRememberArgs {
     pub(crate) details: ItemDetailArgs,
 }
 
-/// `NAME=N`: a section and its tokens.
+/// Parses `NAME=N`: a section and its token budget.
 fn parse_section(text: &str) -> Result<(String, u64), String> {
     let (name, tokens) = text.split_once('=').ok_or("expected NAME=N, such as `facts=200`")?;
     let tokens = tokens.parse().map_err(|_| format!("expected a number, found `{tokens}`"))?;
     Ok((name.to_owned(), tokens))
 }
 
-/// The one thing that is to be remembered.
+/// The one item to remember.
 #[derive(Debug, Args)]
 #[group(id = "what", multiple = false)]
 pub(crate) struct MemoryItemArgs {
-    /// Something that was said or done
+    /// Event: something that was said or done
     #[arg(long, value_name = "TEXT")]
     pub(crate) event: Option<String>,
-    /// Something that is true; the value is JSON, or else a text
+    /// Fact: something that is true; the value is JSON, or else a text
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) fact: Option<String>,
-    /// Something that happened, told as a whole
+    /// Episode: something that happened, described as a whole
     #[arg(long, value_name = "TEXT")]
     pub(crate) episode: Option<String>,
-    /// A way of doing a kind of task: a JSON file with steps, tools, format
+    /// Procedure for a kind of task: a JSON file with steps, tools, format
     #[arg(long, value_name = "FILE")]
     pub(crate) procedure: Option<PathBuf>,
-    /// A guess
+    /// Insight: an unproven hypothesis, strategy or pattern
     #[arg(long, value_name = "TEXT")]
     pub(crate) insight: Option<String>,
-    /// What the run is doing: a JSON file with goal, slots, constraints, plan, decisions, risks
+    /// Working state of the run: a JSON file with goal, slots, constraints, plan, decisions, risks
     #[arg(long, value_name = "FILE")]
     pub(crate) working: Option<PathBuf>,
-    /// The session so far, in short
+    /// Short summary of the session so far
     #[arg(long, value_name = "TEXT")]
     pub(crate) summary: Option<String>,
 }
 
-/// What more is said of it.
+/// Details of the item to remember.
 #[derive(Debug, Args)]
 pub(crate) struct ItemDetailArgs {
-    /// Its id; made of what it says and when, where absent
+    /// Item id; derived from content and time if omitted
     #[arg(long)]
     pub(crate) id: Option<String>,
-    /// Who spoke (event)
+    /// Role of the speaker; `user` if omitted (event)
     #[arg(long, value_parser = ["user", "assistant", "tool"])]
     pub(crate) role: Option<String>,
-    /// What it is (event)
+    /// Kind of event; if omitted, `tool_result` for role `tool`, else `message` (event)
     #[arg(long, value_parser = ["message", "tool_result", "decision", "state_patch"])]
     pub(crate) kind: Option<String>,
-    /// Where it came from: what it may be trusted for
+    /// Origin of the item, which decides what it may be trusted for
     #[arg(long, value_parser = ["user", "tool", "web", "model", "system", "imported"])]
     pub(crate) origin: Option<String>,
-    /// The name of whoever spoke (event)
+    /// Name of the speaker (event)
     #[arg(long, value_name = "NAME")]
     pub(crate) speaker: Option<String>,
-    /// The build of the packet that its writer was shown (event)
+    /// Build id of the packet that the author was shown (event)
     #[arg(long, value_name = "ID")]
     pub(crate) build: Option<String>,
-    /// When it happened, instead of now (event)
+    /// Time of the event; now if omitted (event)
     #[arg(long, value_name = "TIME")]
     pub(crate) ts: Option<String>,
-    /// By which cues find it; may be given several times
+    /// Tag by which cues find the item; can be repeated
     #[arg(long = "tag", value_name = "TAG")]
     pub(crate) tags: Vec<String>,
-    /// Whom and what it is about; may be given several times
+    /// Person or thing that the item is about; can be repeated
     #[arg(long = "entity", value_name = "NAME")]
     pub(crate) entities: Vec<String>,
-    /// The id of an event it rests on; may be given several times
+    /// Id of an event that supports the item; can be repeated
     #[arg(long = "source", value_name = "EVENT")]
     pub(crate) sources: Vec<String>,
-    /// Words that stand in the first source, letter for letter (fact)
+    /// Exact quotation from the first source (fact)
     #[arg(long, value_name = "TEXT", requires = "sources")]
     pub(crate) quote: Option<String>,
-    /// From 0 to 1 (fact, insight)
+    /// Confidence from 0 to 1; if omitted, 0.5 for a fact and 0.3 for an insight (fact, insight)
     #[arg(long, value_name = "NUMBER")]
     pub(crate) confidence: Option<f64>,
-    /// Whom it belongs to (fact)
+    /// Level that the fact belongs to; `user` if omitted (fact)
     #[arg(long, value_parser = ["user", "agent", "tenant"])]
     pub(crate) level: Option<String>,
-    /// It is a preference (fact)
+    /// Mark the fact as a preference (fact)
     #[arg(long)]
     pub(crate) preference: bool,
-    /// A person answers for it: it takes the place of whatever contradicts it (fact)
+    /// Confirm the fact as a person: it replaces everything that contradicts it (fact)
     #[arg(long)]
     pub(crate) confirmed: bool,
-    /// From when it holds (fact)
+    /// Time from which the fact holds (fact)
     #[arg(long, value_name = "TIME")]
     pub(crate) valid_from: Option<String>,
-    /// Until when it holds (fact)
+    /// Time until which the fact holds (fact)
     #[arg(long, value_name = "TIME")]
     pub(crate) valid_to: Option<String>,
-    /// When it began (episode)
+    /// Start of the episode; its end if omitted (episode)
     #[arg(long, value_name = "TIME")]
     pub(crate) start: Option<String>,
-    /// When it ended (episode)
+    /// End of the episode; its start, or else now, if omitted (episode)
     #[arg(long, value_name = "TIME")]
     pub(crate) end: Option<String>,
-    /// A point that matters; may be given several times (episode)
+    /// Important point of the episode; can be repeated (episode)
     #[arg(long = "highlight", value_name = "TEXT")]
     pub(crate) highlights: Vec<String>,
-    /// The kind of task (procedure)
+    /// Kind of task; `generic` if omitted (procedure)
     #[arg(long, value_name = "NAME")]
     pub(crate) task_type: Option<String>,
-    /// The highest comes first (procedure)
+    /// Priority, the highest first; 0 if omitted (procedure)
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) priority: Option<i64>,
-    /// How often it was used: decides between equal priorities (procedure)
+    /// Number of past uses, which decides between equal priorities; 0 if omitted (procedure)
     #[arg(long, value_name = "N")]
     pub(crate) usage: Option<u64>,
-    /// Which kind of prompt it is for; may be given several times, for every one where absent (procedure)
+    /// Kind of prompt that the procedure is for; can be repeated; every kind if omitted (procedure)
     #[arg(long = "purpose", value_parser = ["planner", "tool", "responder"])]
     pub(crate) purposes: Vec<String>,
-    /// What kind of guess (insight)
+    /// Kind of insight; `hypothesis` if omitted (insight)
     #[arg(long = "type", value_parser = ["hypothesis", "strategy", "pattern"])]
     pub(crate) insight_type: Option<String>,
-    /// How far it was tested (insight)
+    /// Validation state of the insight; `unvalidated` if omitted (insight)
     #[arg(long, value_parser = ["unvalidated", "testing", "validated", "rejected"])]
     pub(crate) validation: Option<String>,
-    /// Until when it may be seen: a moment, or `run_end` (event, insight)
+    /// Time until which the item may be seen: a timestamp, or `run_end`; an insight ends with its run if omitted
+    /// (event, insight)
     #[arg(long, value_name = "TIME")]
     pub(crate) expires: Option<String>,
 }
 
 #[derive(Debug, Parser)]
-#[command(after_help = "The file holds every word. Builds are not in it.")]
+#[command(after_help = "The file contains all text in full. Builds are not included.")]
 pub(crate) struct MemoryExportArgs {
-    /// The file; standard output where absent
+    /// File to write; standard output if omitted
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Parser)]
-#[command(after_help = "Ends with 1 where a line was refused; the others are kept all the same.")]
+#[command(after_help = "Exits with 1 if a line was refused; the other lines are still kept.")]
 pub(crate) struct MemoryImportArgs {
-    /// The file; `-` is standard input
+    /// File to read; `-` reads standard input
     pub(crate) file: PathBuf,
-    /// It is an export of ours that nobody touched: origins, revisions and verdicts come back as they were
+    /// Treat the file as an unmodified Countersign export: restore origins, revisions and verdicts as they were
     #[arg(long)]
     pub(crate) ours: bool,
 }
 
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Whom is said by --user and --agent, never by the environment; without --agent, every agent is meant.
+    after_help = "--user and --agent select what to erase, never the environment; without --agent, all agents are included.
 
 Examples:
   countersign memory forget --user ann
   countersign memory forget --user ann --agent helper --yes"
 )]
 pub(crate) struct MemoryForgetArgs {
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     pub(crate) yes: bool,
 }
 
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "What is over is in no packet any more, whether it was taken out or not. Runs that end take their own out.
+    after_help = "Expired items are in no packet, whether they were removed or not. Runs remove their own when they end.
 
 Examples:
   countersign memory expire --dry-run
   countersign memory expire --run monday --run-ended"
 )]
 pub(crate) struct MemoryExpireArgs {
-    /// The run (`--run`) is over: what ends with it goes too
+    /// Treat the run (`--run`) as ended: also remove what ends with it
     #[arg(long)]
     pub(crate) run_ended: bool,
-    /// Also what builds used, which cannot be composed again then, and guesses that were not validated
+    /// Also remove what builds used, so that they cannot be composed again, and insights that were not validated
     #[arg(long)]
     pub(crate) used: bool,
-    /// Only tell what would go
+    /// Show what would be removed, without removing it
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Parser)]
-#[command(after_help = "Ends with 1 where it was found, and says in which file and at which byte.")]
+#[command(after_help = "Exits with 1 if a text was found, and shows the file and the byte offset.")]
 pub(crate) struct VerifyErasedArgs {
-    /// A text that must not be there; may be given several times
+    /// Text that must not be found; can be repeated
     #[arg(long = "needle", value_name = "TEXT")]
     pub(crate) needles: Vec<String>,
-    /// A file with such a text a line
+    /// File with texts that must not be found, one per line
     #[arg(long = "needles", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 }

@@ -6,66 +6,66 @@ use clap::{Args, Parser};
 
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Nothing that is proposed is known: it waits as a candidate, which you promote or refuse.
-Ends with 1 where the contract `memory_candidates_v1` refused every reply; then nothing was written.
+    after_help = "A proposal is not used as knowledge: it waits as a candidate, which you promote or refuse.
+Exits with 1 if the contract `memory_candidates_v1` refused every reply; then nothing was written.
 
 Examples:
   countersign memory propose --model ollama:llama3.2
   countersign memory propose --model script:replies.yaml --session monday --events 100"
 )]
 pub(crate) struct MemoryProposeArgs {
-    /// The model that reads the events; else `COUNTERSIGN_MODEL`, or `model` in countersign.toml
+    /// Model that reads the events; default: `COUNTERSIGN_MODEL`, or `model` in countersign.toml
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// How many of the latest events of the session it is shown, at most
+    /// Maximum number of the latest events of the session to show to the model
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub(crate) events: usize,
 }
 
 #[derive(Debug, Parser)]
 pub(crate) struct MemoryCandidatesArgs {
-    /// Also those that were ruled on
+    /// Also list candidates that were already decided
     #[arg(long)]
     pub(crate) all: bool,
-    /// How many at most
+    /// Maximum number of candidates to list
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
 }
 
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Ends with 1 where the rules refuse it; that is written down with the reason."
+    after_help = "Exits with 1 if the rules refuse the candidate; the refusal is recorded with its reason."
 )]
 pub(crate) struct MemoryPromoteArgs {
-    /// The candidate, or as much of the beginning of its id as is unique
+    /// Candidate id, or a unique prefix of it
     pub(crate) candidate: String,
-    /// You answer for it: it takes the place of whatever contradicts it
+    /// Confirm the candidate yourself: it replaces everything that contradicts it
     #[arg(long)]
     pub(crate) confirmed: bool,
 }
 
 #[derive(Debug, Parser)]
 pub(crate) struct MemoryRefuseArgs {
-    /// The candidate, or as much of the beginning of its id as is unique
+    /// Candidate id, or a unique prefix of it
     pub(crate) candidate: String,
-    /// Why
+    /// Reason for the refusal
     #[arg(long, value_name = "TEXT", default_value = "refused by hand")]
     pub(crate) because: String,
 }
 
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "The guess stays what it is: it still ends with its run, or at its date, unless it is learned."
+    after_help = "The insight stays an insight: it still expires with its run, or at its date, unless you use `memory learn`."
 )]
 pub(crate) struct MemoryInsightArgs {
-    /// The guess, or as much of the beginning of its id as is unique
+    /// Insight id, or a unique prefix of it
     pub(crate) insight: String,
 }
 
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "What is learned rests on the events that the guess rests on, and goes through the rules as any other claim of yours.
-Ends with 1 where the guess is not validated, or the rules refuse it.
+    after_help = "The result is supported by the events that support the insight, and the rules check it like any other claim of yours.
+Exits with 1 if the insight is not validated, or if the rules refuse the result.
 
 Examples:
   countersign memory validate i-4be1a2c077
@@ -73,82 +73,82 @@ Examples:
   countersign memory learn i-4be1a2c077 --procedure steps.json --task-type dinner"
 )]
 pub(crate) struct MemoryLearnArgs {
-    /// The guess, or as much of the beginning of its id as is unique
+    /// Insight id, or a unique prefix of it
     pub(crate) insight: String,
     #[command(flatten)]
     pub(crate) item: LearnedItemArgs,
-    /// Its id; made of what it says and when, where absent
+    /// Item id; derived from content and time if omitted
     #[arg(long)]
     pub(crate) id: Option<String>,
-    /// From 0 to 1 (fact)
+    /// Confidence from 0 to 1; 0.5 if omitted (fact)
     #[arg(long, value_name = "NUMBER")]
     pub(crate) confidence: Option<f64>,
-    /// It is a preference (fact)
+    /// Mark the fact as a preference (fact)
     #[arg(long)]
     pub(crate) preference: bool,
-    /// From when it holds (fact)
+    /// Time from which the fact holds (fact)
     #[arg(long, value_name = "TIME")]
     pub(crate) valid_from: Option<String>,
-    /// Until when it holds (fact)
+    /// Time until which the fact holds (fact)
     #[arg(long, value_name = "TIME")]
     pub(crate) valid_to: Option<String>,
-    /// The kind of task (procedure)
+    /// Kind of task; `generic` if omitted (procedure)
     #[arg(long, value_name = "NAME")]
     pub(crate) task_type: Option<String>,
-    /// The highest comes first (procedure)
+    /// Priority, the highest first; 0 if omitted (procedure)
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) priority: Option<i64>,
-    /// By which cues find it; may be given several times
+    /// Tag by which cues find the item; can be repeated
     #[arg(long = "tag", value_name = "TAG")]
     pub(crate) tags: Vec<String>,
-    /// Whom and what it is about; may be given several times
+    /// Person or thing that the item is about; can be repeated
     #[arg(long = "entity", value_name = "NAME")]
     pub(crate) entities: Vec<String>,
 }
 
-/// What a guess becomes.
+/// The fact or procedure that an insight becomes.
 #[derive(Debug, Args)]
 #[group(id = "lesson", required = true, multiple = false)]
 pub(crate) struct LearnedItemArgs {
-    /// Something that is true; the value is JSON, or else a text
+    /// Fact: something that is true; the value is JSON, or else a text
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) fact: Option<String>,
-    /// A way of doing a kind of task: a JSON file with steps, tools, format
+    /// Procedure for a kind of task: a JSON file with steps, tools, format
     #[arg(long, value_name = "FILE")]
     pub(crate) procedure: Option<PathBuf>,
 }
 
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "A week of episodes becomes phase summaries once all of it is older than `ageing.raw` days of the policy (7), four
-weeks become milestones after `ageing.phase_summary` days (30). No model is asked, and nothing is lost."
+    after_help = "A week of episodes becomes phase summaries once all of it is older than `ageing.raw` days of the policy (7); four
+weeks become milestones after `ageing.phase_summary` days (30). No model is called, and nothing is lost."
 )]
 pub(crate) struct MemoryAgeArgs {
-    /// Only tell what would be done
+    /// Show what would be done, without doing it
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Whose days count: `default`, `recall`, or a file
+    /// Policy that sets the days: `default`, `recall`, or a file
     #[arg(long, value_name = "NAME|FILE", default_value = "default")]
     pub(crate) policy: String,
 }
 
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Without a model: the lines that say most, in the words of whoever said them. With one: under the contract
-`memory_summary_v1`; ends with 1 where it refused every reply. Words of guesses go into neither.
+    after_help = "Without a model: the most informative lines, in the words of their speakers. With a model: a summary under the
+contract `memory_summary_v1`; exits with 1 if it refused every reply. Neither contains text of insights.
 
 Examples:
   countersign memory summarize --session monday
   countersign memory summarize --model ollama:llama3.2 --tokens 120 --dry-run"
 )]
 pub(crate) struct MemorySummarizeArgs {
-    /// The model that writes it; rules do, where absent
+    /// Model that writes the summary; fixed rules write it if omitted
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// How many tokens at most
+    /// Maximum length of the summary, in tokens
     #[arg(long, value_name = "N", default_value_t = 256)]
     pub(crate) tokens: u64,
-    /// Only show it
+    /// Show the summary without storing it
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

@@ -39,10 +39,10 @@ pub(crate) use worker_args::{WorkerArgs, WorkersArgs};
 #[derive(Debug, Parser)]
 #[command(name = "countersign", version, about, propagate_version = true)]
 #[command(
-    after_help = "Exit codes: 0 accepted, done · 1 refused · 2 usage, or a fault in your files · 3 the outside world"
+    after_help = "Exit codes: 0 accepted or done · 1 refused · 2 usage error, or an error in your files · 3 system failure, such as an unreadable file"
 )]
 pub(crate) struct CliArgs {
-    /// Print JSON, for programs
+    /// Print JSON for programs to read
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -51,87 +51,87 @@ pub(crate) struct CliArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
-    /// See it work: a small protocol with a scripted model, no key, no network
+    /// Try a small protocol with a scripted model; needs no API key and no network
     Demo(DemoArgs),
-    /// Put a protocol folder here, to be changed
+    /// Create a protocol folder here from a template, for you to edit
     Init(InitArgs),
-    /// Look for faults in a protocol before anything runs
+    /// Check a protocol for errors before you run it
     Check(CheckArgs),
-    /// Start a run, and work on it until it rests
+    /// Start a run and work on it until it ends or waits
     Run(RunArgs),
-    /// List runs
+    /// List runs by status or workflow
     List(ListArgs),
-    /// Tell where a run stands, and why
+    /// Show where a run stands and why
     Status(StatusArgs),
-    /// Tell what happened in a run
+    /// Show what happened in a run
     History(HistoryArgs),
     /// Show the document of a run
     Show(ShowArgs),
     /// Show what changed between two versions of a run
     Diff(DiffArgs),
-    /// Tell what a run asks for: prompt, contract, schema, ids
+    /// Show what a run asks for: prompt, contract, schema, ids
     Next(NextArgs),
-    /// Hand in a reply, or a patch
+    /// Submit a reply or a patch to a run
     Submit(SubmitArgs),
-    /// List what waits for a person
+    /// List everything that waits for a person
     Inbox(InboxArgs),
-    /// Answer a question, or bring a document
+    /// Answer a question or provide a document
     Answer(AnswerArgs),
-    /// Say yes to what waits for it
+    /// Approve a request that waits for a decision
     Approve(DecideArgs),
-    /// Say no to what waits for a yes
+    /// Deny a request that waits for a decision
     Deny(DecideArgs),
-    /// Stop a run until it is resumed
+    /// Stop a run until you resume it
     Halt(HaltArgs),
-    /// Let a halted or blocked run go on
+    /// Resume a halted or blocked run
     Resume(ResumeArgs),
-    /// End a run for good
+    /// End a run permanently
     Cancel(CancelArgs),
-    /// Look at the tasks of a run, and let failed ones be tried again
+    /// List the tasks of a run and retry failed ones
     Task(TaskArgs),
-    /// Work on runs that are due, beside any number of others
+    /// Work on runs that are due, alongside any number of other workers
     Worker(WorkerArgs),
-    /// List who works, and what they hold
+    /// List workers and how many runs they hold
     Workers(WorkersArgs),
-    /// Prove a run's log: fold it, check its chain, decide everything again
+    /// Replay a run's log, or prove it: check its hash chain and decide every input again
     Replay(ReplayArgs),
-    /// Begin a new run from a version of another
+    /// Start a new run from a version of another run
     Fork(ForkArgs),
-    /// Draw a workflow, with the phase a run stands in
+    /// Draw a workflow, with the current phase of a run
     Graph(GraphArgs),
-    /// Write a run into one file
+    /// Export a run to one file
     Export(ExportArgs),
-    /// Read a run from a file
+    /// Import a run from a file
     Import(ImportArgs),
-    /// Copy the database, and check all of it
+    /// Copy, verify or prune the database
     Store(StoreCommandArgs),
-    /// Serve HTTP, with live events, and keep runs going
+    /// Start the HTTP server, with live events, and work on runs
     Serve(ServeArgs),
-    /// Let a coding agent drive runs: MCP over standard input and output
+    /// Let a coding agent drive runs with MCP over standard input and output
     Mcp(McpArgs),
-    /// Make keys for the server, list them, take them back
+    /// Create, list and revoke keys for the server
     Key(KeyArgs),
-    /// Show what a protocol may use beyond files, and trust it, or not
+    /// Show what a protocol may use beyond files, and decide whether to trust it
     Trust(TrustArgs),
-    /// Tell what is set up, and which setting came from where
+    /// Check the setup and show where each setting comes from
     Doctor(DoctorArgs),
-    /// Hold one reply against one contract
+    /// Check one reply against one contract
     Admit(AdmitArgs),
-    /// Look at contracts, compare versions, export for providers
+    /// Show and check contracts, compare versions, export schemas for providers
     Contract(ContractArgs),
-    /// Remember, and compose packets of what is remembered within a budget
+    /// Store memories and compose packets from them within a token budget
     Memory(Box<MemoryArgs>),
     /// Print a completion script for your shell
     #[command(
         after_help = "Example:\n  countersign completions bash > /etc/bash_completion.d/countersign"
     )]
     Completions {
-        /// Which shell
+        /// Shell that the script is for
         shell: Shell,
     },
 }
 
-/// Holds one reply against one contract.
+/// Checks one reply against one contract.
 ///
 /// The accepted value goes to standard output, everything else to standard error.
 #[derive(Debug, Parser)]
@@ -141,37 +141,37 @@ pub(crate) enum CliCommand {
   countersign admit ./contracts/my_contract.yaml reply.txt --reask
   countersign admit analyst_plan reply.txt --repairs syntactic")]
 pub(crate) struct AdmitArgs {
-    /// The contract: an id, `id@version`, or the path of a contract file
+    /// Contract id, `id@version`, or path of a contract file
     pub(crate) contract: String,
-    /// The reply; `-` or nothing reads standard input
+    /// File with the reply; reads standard input if omitted or `-`
     pub(crate) file: Option<PathBuf>,
-    /// Print the text that asks the model again
+    /// Print the text that asks the model to try again
     #[arg(long)]
     pub(crate) reask: bool,
-    /// What may stand around the object, instead of the contract's own word
+    /// Text allowed around the JSON object; overrides the contract's own setting
     #[arg(long, value_enum)]
     pub(crate) intake: Option<IntakeArg>,
-    /// Which repairs may be made, each level with those before it, instead of the contract's own word
+    /// Repairs allowed, each level including those before it; overrides the contract's own setting
     #[arg(long, value_enum)]
     pub(crate) repairs: Option<RepairLevelArg>,
-    /// Why the model stopped, as its provider says; a reply that was cut off is never mended
+    /// Reason why the model stopped, as its provider reports it; a reply that was cut off is never repaired
     #[arg(long, value_enum, default_value = "stop")]
     pub(crate) finish: FinishReasonArg,
-    /// A JSON file that rules see as `state`
+    /// JSON file that rules see as `state`
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
-    /// A JSON file that rules see as `run`
+    /// JSON file that rules see as `run`
     #[arg(long, value_name = "FILE")]
     pub(crate) run: Option<PathBuf>,
-    /// A folder of contracts of your own
+    /// Folder with your own contracts
     #[arg(long, value_name = "DIR")]
     pub(crate) contracts: Option<PathBuf>,
 }
 
-/// Looks at contracts.
+/// Shows, checks, compares and exports contracts.
 #[derive(Debug, Parser)]
 pub(crate) struct ContractArgs {
-    /// A folder of contracts of your own
+    /// Folder with your own contracts
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) contracts: Option<PathBuf>,
     #[command(subcommand)]
@@ -180,52 +180,52 @@ pub(crate) struct ContractArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ContractCommand {
-    /// List every contract
+    /// List all contracts
     List,
-    /// Show one contract: what it is for, its fields, its rules
+    /// Show one contract: its purpose, fields and rules
     #[command(
         after_help = "Examples:\n  countersign contract show guardian_report\n  countersign contract show guardian_report --schema > guardian_report.schema.json"
     )]
     Show {
-        /// The contract: an id, `id@version`, or a path
+        /// Contract id, `id@version`, or path
         id: String,
         /// Print only the JSON Schema
         #[arg(long)]
         schema: bool,
     },
-    /// Check contracts: faults, misspelt keywords, unknown formats, defaults that do not fit
+    /// Check contracts for errors, misspelt keywords, unknown formats, and defaults that do not fit
     #[command(
-        after_help = "Ends with 0 where no error was found, else with 1.\n\nExamples:\n  countersign contract check ./contracts/review.yaml\n  countersign contract check guardian_report analyst_plan --strict"
+        after_help = "Exits with 0 if no error was found, else with 1.\n\nExamples:\n  countersign contract check ./contracts/review.yaml\n  countersign contract check guardian_report analyst_plan --strict"
     )]
     Check {
-        /// The contracts: paths, ids, or `id@version`
+        /// Contract paths, ids, or `id@version`
         #[arg(required = true, value_name = "CONTRACT")]
         names: Vec<String>,
-        /// Count warnings as errors
+        /// Treat warnings as errors
         #[arg(long)]
         strict: bool,
     },
-    /// Say whether a new version is compatible, with a value that proves it when it is not
+    /// Check whether a new version is compatible; if not, show a value that proves it
     #[command(
-        after_help = "Ends with 0 where the new contract takes all that the old one took, else with 1.\n\nExample:\n  countersign contract diff review@1.0.0 ./contracts/review.yaml"
+        after_help = "Exits with 0 if the new contract accepts everything that the old one accepted, else with 1.\n\nExample:\n  countersign contract diff review@1.0.0 ./contracts/review.yaml"
     )]
     Diff {
-        /// The contract before: an id, `id@version`, or a path
+        /// Old contract: an id, `id@version`, or a path
         old: String,
-        /// The contract after
+        /// New contract: an id, `id@version`, or a path
         new: String,
-        /// Past replies, one JSON value a line, to look for a proof among
+        /// File with past replies, one JSON value per line, to search for a proof
         #[arg(long, value_name = "FILE")]
         examples: Option<PathBuf>,
     },
-    /// Write the schema a provider can take, and what only we still enforce
+    /// Export the schema that a provider accepts, and report what only Countersign enforces
     #[command(
         after_help = "The schema or grammar goes to standard output, the loss report to standard error.\n\nExample:\n  countersign contract export llm_step_output --for openai > schema.json"
     )]
     Export {
-        /// The contract: an id, `id@version`, or a path
+        /// Contract id, `id@version`, or path
         id: String,
-        /// Who shall take it
+        /// Provider or format to export for
         #[arg(long = "for", value_enum, value_name = "TARGET")]
         target: ExportTargetArg,
     },
@@ -233,31 +233,31 @@ pub(crate) enum ContractCommand {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum IntakeArg {
-    /// One JSON object and white space
+    /// One JSON object, with only white space around it
     Strict,
-    /// That, or one code fence around it
+    /// The same, or one code fence around the object
     Fenced,
-    /// The object is looked for in prose
+    /// Prose around the object, which is searched for in the text
     Tolerant,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum RepairLevelArg {
-    /// JSON as it is
+    /// No repairs: the JSON is read as it is
     None,
-    /// Byte-order mark, fence, trailing comma, comments
+    /// Byte-order mark, code fence, trailing comma, comments
     Lossless,
-    /// Also other quotes, bare keys, Python literals, raw line breaks
+    /// Also other quotes, unquoted keys, Python literals, raw line breaks
     Syntactic,
-    /// Also what is missing: quotes, commas, closing brackets
+    /// Also missing quotes, commas and closing brackets
     Guess,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum FinishReasonArg {
-    /// It was done
+    /// The model finished its reply
     Stop,
-    /// It was cut off
+    /// The reply was cut off
     Length,
 }
 

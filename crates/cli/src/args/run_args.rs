@@ -4,54 +4,54 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Where things are, and who asks.
+/// Locations of the protocol and the database, and the name of the caller.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct StoreArgs {
-    /// The protocol folder, instead of the nearest `.opencode/protocol`
+    /// Protocol folder, instead of the nearest `.opencode/protocol`
     #[arg(long, value_name = "DIR")]
     pub(crate) protocol: Option<PathBuf>,
-    /// The database, instead of `.countersign/countersign.db`: a file, or `postgres://user@host/name`
+    /// Database, instead of `.countersign/countersign.db`: a file, or `postgres://user@host/name`
     #[arg(long, value_name = "STORE")]
     pub(crate) store: Option<PathBuf>,
-    /// Who you are, for the record
+    /// Your name, for the record
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) user: Option<String>,
 }
 
 #[derive(Debug, Parser)]
 pub(crate) struct DemoArgs {
-    /// The folder it is put into; it must not exist, or be empty
+    /// Folder to create the demo in; it must not exist, or be empty
     #[arg(default_value = "countersign-demo")]
     pub(crate) folder: PathBuf,
-    /// A real model instead of the script: `openai:…`, `anthropic:…`, `gemini:…`, `ollama:…`
+    /// Real model instead of the script: `openai:…`, `anthropic:…`, `gemini:…`, `ollama:…`
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Approve at the end instead of leaving the run waiting for you
+    /// Approve at the end, instead of leaving the run waiting for you
     #[arg(long)]
     pub(crate) approve: bool,
 }
 
 #[derive(Debug, Parser)]
 pub(crate) struct InitArgs {
-    /// The template
+    /// Template name, as `--list` shows it
     #[arg(default_value = "ralph")]
     pub(crate) template: String,
-    /// The folder of work it is put into
+    /// Workspace folder to create the protocol folder in
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) into: PathBuf,
-    /// List the templates
+    /// List the available templates
     #[arg(long)]
     pub(crate) list: bool,
 }
 
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Ends with 0 where there are no errors, else with 1. Each code has a page in docs/errors."
+    after_help = "Exits with 0 if there are no errors, else with 1. Each error code has a page in docs/errors."
 )]
 pub(crate) struct CheckArgs {
-    /// The protocol folder, or a folder of work that has one
+    /// Protocol folder, or a workspace folder that has one; if omitted, the configured or the nearest one
     pub(crate) folder: Option<PathBuf>,
-    /// Count warnings as errors
+    /// Treat warnings as errors
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -65,33 +65,33 @@ pub(crate) struct CheckArgs {
   countersign run --document start.json --detach")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct RunArgs {
-    /// The workflow, or a protocol that ships; without it, the folder's default workflow
+    /// Workflow, or name of a shipped protocol; the folder's default workflow if omitted
     pub(crate) workflow: Option<String>,
-    /// Go on with a run instead of starting one
+    /// Continue this run instead of starting one
     #[arg(long, value_name = "RUN", conflicts_with_all = ["workflow", "document", "input"])]
     pub(crate) resume: Option<String>,
-    /// The model, whatever agents and index say
+    /// Model to use; overrides the models of agents and of the protocol index
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// A JSON file that is merged into the first document
+    /// JSON file to merge into the first document
     #[arg(long, value_name = "FILE")]
     pub(crate) document: Option<PathBuf>,
-    /// What the run is started with: a text, JSON, or `@FILE`
+    /// Input of the run: a text, JSON, or `@FILE` that holds either
     #[arg(long, value_name = "TEXT|JSON|@FILE")]
     pub(crate) input: Option<String>,
-    /// Leave it waiting instead of asking in the terminal
+    /// Leave the run waiting instead of asking in the terminal
     #[arg(long)]
     pub(crate) detach: bool,
-    /// Stay until it has ended: go on when a document arrives where it is looked for, or somebody answers
+    /// Stay until the run has ended: continue when an expected document arrives or somebody answers
     #[arg(long, conflicts_with = "detach")]
     pub(crate) stay: bool,
-    /// Start it and leave the work to `countersign worker`
+    /// Start the run and leave the work to `countersign worker`
     #[arg(long, conflicts_with_all = ["resume", "detach", "stay"])]
     pub(crate) queue: bool,
-    /// The same key twice is one run
+    /// Idempotency key: the same key twice starts one run
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
-    /// Neither remember nor be reminded; the log of the run is kept all the same
+    /// Do not read or write memory; the log of the run is still kept
     #[arg(long)]
     pub(crate) no_memory: bool,
     #[command(flatten)]
@@ -100,13 +100,13 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct ListArgs {
-    /// Only with this status: running, waiting, halted, completed, failed
+    /// Show only runs with this status: running, waiting, halted, completed, failed
     #[arg(long)]
     pub(crate) status: Option<String>,
-    /// Only of this workflow
+    /// Show only runs of this workflow
     #[arg(long)]
     pub(crate) workflow: Option<String>,
-    /// How many at most
+    /// Maximum number of runs to list
     #[arg(long, default_value_t = 20)]
     pub(crate) limit: usize,
     #[command(flatten)]
@@ -115,7 +115,7 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct StatusArgs {
-    /// The run; the beginning of its id is enough
+    /// Run id, or a unique prefix of it; the newest run if omitted
     pub(crate) run: Option<String>,
     #[command(flatten)]
     pub(crate) store_args: StoreArgs,
@@ -123,12 +123,12 @@ pub(crate) struct StatusArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct HistoryArgs {
-    /// The run
+    /// Run id, or a unique prefix of it; the newest run if omitted
     pub(crate) run: Option<String>,
-    /// Only what came after this version
+    /// Show only what came after this version
     #[arg(long, value_name = "VERSION", default_value_t = 0)]
     pub(crate) after: u64,
-    /// Every event in full
+    /// Print every event in full, as a JSON line
     #[arg(long)]
     pub(crate) full: bool,
     #[command(flatten)]
@@ -137,15 +137,15 @@ pub(crate) struct HistoryArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct ShowArgs {
-    /// The run
+    /// Run id, or a unique prefix of it; the newest run if omitted
     pub(crate) run: Option<String>,
-    /// At this version; without it, now
+    /// Version to show; the current version if omitted
     #[arg(long, value_name = "VERSION")]
     pub(crate) at: Option<u64>,
-    /// Only this place of the document
+    /// JSON Pointer to the only part of the document to show, such as `/a/b`
     #[arg(long, value_name = "POINTER")]
     pub(crate) pointer: Option<String>,
-    /// The whole state of the run, not only its document
+    /// Show the whole state of the run, not only its document
     #[arg(long)]
     pub(crate) state: bool,
     #[command(flatten)]
@@ -154,11 +154,11 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct DiffArgs {
-    /// The run
+    /// Run id, or a unique prefix of it
     pub(crate) run: String,
-    /// The version before, or `OTHER@VERSION` to compare with another run
+    /// Version to compare from, or `OTHER@VERSION` to compare with another run
     pub(crate) before: String,
-    /// The version after; without it, now
+    /// Version to compare to; the current version if omitted
     pub(crate) after: Option<String>,
     #[command(flatten)]
     pub(crate) store_args: StoreArgs,
@@ -166,7 +166,7 @@ pub(crate) struct DiffArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct NextArgs {
-    /// The run
+    /// Run id, or a unique prefix of it; the newest run if omitted
     pub(crate) run: Option<String>,
     #[command(flatten)]
     pub(crate) store_args: StoreArgs,
@@ -174,14 +174,14 @@ pub(crate) struct NextArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct SubmitArgs {
-    /// The run
+    /// Run id, or a unique prefix of it
     pub(crate) run: String,
-    /// The reply; `-` or nothing reads standard input
+    /// File with the reply or patch; reads standard input if omitted or `-`
     pub(crate) file: Option<PathBuf>,
-    /// The order that is answered; without it, the one that is out
+    /// Id of the action that the reply answers; the pending action if omitted
     #[arg(long, value_name = "ACTION")]
     pub(crate) action: Option<String>,
-    /// The same key twice is one reply
+    /// Idempotency key: the same key twice counts as one reply
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
     #[command(flatten)]
@@ -190,12 +190,12 @@ pub(crate) struct SubmitArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct InboxArgs {
-    /// Only of this run
+    /// Show only what waits in this run
     pub(crate) run: Option<String>,
-    /// Only this kind: question, document, approval, budget, work, trouble
+    /// Show only this kind of wait: question, document, approval, budget, work, trouble
     #[arg(long)]
     pub(crate) kind: Option<String>,
-    /// How many at most
+    /// Maximum number of waits to list
     #[arg(long, default_value_t = 50)]
     pub(crate) limit: usize,
     #[command(flatten)]
@@ -208,15 +208,15 @@ pub(crate) struct InboxArgs {
   countersign answer k7mw2p/w3 '{\"amount\": 12}'
   countersign answer k7mw2p --file brief.pdf")]
 pub(crate) struct AnswerArgs {
-    /// The run, or `RUN/WAIT` where several things wait
+    /// Run id, or `RUN/WAIT` if several things wait
     pub(crate) wait: String,
-    /// The answer: JSON, or plain text
+    /// Answer, as JSON or plain text
     #[arg(required_unless_present = "file")]
     pub(crate) value: Option<String>,
-    /// A document that is brought
+    /// Document to provide as the answer
     #[arg(long, value_name = "FILE", conflicts_with = "value")]
     pub(crate) file: Option<PathBuf>,
-    /// The same key twice is one answer
+    /// Idempotency key: the same key twice counts as one answer
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
     #[command(flatten)]
@@ -225,12 +225,12 @@ pub(crate) struct AnswerArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct DecideArgs {
-    /// The run, or `RUN/WAIT` where several things wait
+    /// Run id, or `RUN/WAIT` if several things wait
     pub(crate) wait: String,
-    /// Why, for the record
+    /// Reason for the decision, for the record
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
-    /// The same key twice is one decision
+    /// Idempotency key: the same key twice counts as one decision
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
     #[command(flatten)]
@@ -239,9 +239,9 @@ pub(crate) struct DecideArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct HaltArgs {
-    /// The run
+    /// Run id, or a unique prefix of it
     pub(crate) run: String,
-    /// Why, for the record
+    /// Reason for the halt, for the record
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     #[command(flatten)]
@@ -250,9 +250,9 @@ pub(crate) struct HaltArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct ResumeArgs {
-    /// The run
+    /// Run id, or a unique prefix of it
     pub(crate) run: String,
-    /// Grant more of a budget: `tokens=10000`, `loops@draft=5`; may be said several times
+    /// Amount to add to a budget: `tokens=10000`, `loops@draft=5`; can be repeated
     #[arg(long = "grant", value_name = "BUDGET=AMOUNT")]
     pub(crate) grants: Vec<String>,
     #[command(flatten)]
@@ -261,9 +261,9 @@ pub(crate) struct ResumeArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct CancelArgs {
-    /// The run
+    /// Run id, or a unique prefix of it
     pub(crate) run: String,
-    /// Why, for the record
+    /// Reason for the cancellation, for the record
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     #[command(flatten)]
@@ -272,12 +272,12 @@ pub(crate) struct CancelArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct ReplayArgs {
-    /// The run
+    /// Run id, or a unique prefix of it; the newest run if omitted
     pub(crate) run: Option<String>,
-    /// Check the chain and decide every input again
+    /// Check the hash chain and decide every input again
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Every run of the store
+    /// Replay every run of the store
     #[arg(long, conflicts_with = "run")]
     pub(crate) all: bool,
     #[command(flatten)]
@@ -286,15 +286,15 @@ pub(crate) struct ReplayArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct ForkArgs {
-    /// The run
+    /// Run id, or a unique prefix of it
     pub(crate) run: String,
-    /// The version it goes on from; without it, now
+    /// Version to start from; the current version if omitted
     #[arg(long, value_name = "VERSION")]
     pub(crate) at: Option<u64>,
-    /// Another model
+    /// Another model for the new run
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Leave it where it begins instead of working on it
+    /// Leave the new run where it starts instead of working on it
     #[arg(long)]
     pub(crate) detach: bool,
     #[command(flatten)]
@@ -303,32 +303,32 @@ pub(crate) struct ForkArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct GraphArgs {
-    /// The run, whose phase and closed gates are shown; without it, the protocol's workflow
+    /// Run whose current phase and closed gates are shown; the protocol's workflow if omitted
     pub(crate) run: Option<String>,
-    /// The workflow, where no run is named
+    /// Workflow to draw if no run is given
     #[arg(long, value_name = "ID", conflicts_with = "run")]
     pub(crate) workflow: Option<String>,
-    /// How it is drawn
+    /// Output format of the drawing
     #[arg(long, value_enum, default_value = "mermaid")]
     pub(crate) format: GraphFormat,
     #[command(flatten)]
     pub(crate) store_args: StoreArgs,
 }
 
-/// How a workflow is drawn.
+/// Output format of a workflow drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GraphFormat {
-    /// Text for Mermaid
+    /// Mermaid diagram as text
     Mermaid,
-    /// A picture
+    /// Image in SVG format
     Svg,
 }
 
 #[derive(Debug, Parser)]
 pub(crate) struct ExportArgs {
-    /// The run
+    /// Run id, or a unique prefix of it
     pub(crate) run: String,
-    /// The file; `-` or nothing writes standard output
+    /// File to write; standard output if omitted or `-`
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -337,9 +337,9 @@ pub(crate) struct ExportArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct ImportArgs {
-    /// The file; `-` reads standard input
+    /// File to read; `-` reads standard input
     pub(crate) file: PathBuf,
-    /// Trust the programs, hosts and sources of its protocol; without it, a run that has any is halted
+    /// Trust the programs, hosts and sources of the run's protocol; without this flag, a run that has any is halted
     #[arg(long)]
     pub(crate) trust: bool,
     #[command(flatten)]
@@ -360,15 +360,15 @@ pub(crate) struct TaskArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TaskCommand {
-    /// List the tasks of a run: the runs it started for each of several items, by their keys
+    /// List the tasks of a run: the runs it started for each of several items, by item key
     List(TaskListArgs),
-    /// Let a failed task be tried again
+    /// Retry a failed task
     Reset(TaskResetArgs),
 }
 
 #[derive(Debug, Parser)]
 pub(crate) struct TaskListArgs {
-    /// The run
+    /// Run id, or a unique prefix of it; the newest run if omitted
     pub(crate) run: Option<String>,
     #[command(flatten)]
     pub(crate) store_args: StoreArgs,
@@ -376,17 +376,17 @@ pub(crate) struct TaskListArgs {
 
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Answers the question `reset` that the task waits with.\n\nExample:\n  countersign task reset k7mw2p report --because \"The model was changed\""
+    after_help = "Answers the question `reset` that the failed task asks.\n\nExample:\n  countersign task reset k7mw2p report --because \"The model was changed\""
 )]
 pub(crate) struct TaskResetArgs {
-    /// The run
+    /// Run id, or a unique prefix of it
     pub(crate) run: String,
-    /// The key of the task; without it, the run itself is meant
+    /// Key of the task; the run itself if omitted
     pub(crate) task: Option<String>,
-    /// Why it should be tried again
+    /// Reason why the task should be retried
     #[arg(long, value_name = "TEXT")]
     pub(crate) because: String,
-    /// The same key twice is one answer
+    /// Idempotency key: the same key twice counts as one answer
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
     #[command(flatten)]

@@ -7,10 +7,10 @@ use clap::{Parser, Subcommand};
 
 use super::{AllowArgs, StoreArgs};
 
-/// Serves HTTP, and keeps runs going.
+/// Serves HTTP and works on runs.
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Ends with Ctrl-C: whoever is being answered gets the answer, and every run can go on later.
+    after_help = "Stop it with Ctrl-C: requests in progress are answered, and every run can continue later.
 
 Examples:
   countersign serve
@@ -20,29 +20,29 @@ Examples:
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ServeArgs {
-    /// Where to listen; may be given several times. Addresses that others can reach need keys
+    /// Address to listen on; can be repeated. Addresses that other machines can reach require keys
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
     pub(crate) listen: Vec<SocketAddr>,
-    /// The model that is asked, whatever protocols say
+    /// Model to use; overrides the models that protocols name
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Neither remember nor remind
+    /// Do not read or write memory
     #[arg(long)]
     pub(crate) no_memory: bool,
-    /// Have every request show a key, also from this machine: behind a proxy, all the world seems to come from here
+    /// Require a key for every request, also from this machine: behind a proxy, all requests seem to come from here
     #[arg(long)]
     pub(crate) keys: bool,
-    /// Let every user of this machine in without the token of `.countersign/token`
+    /// Let every user of this machine in without the token in `.countersign/token`
     #[arg(long, conflicts_with = "keys")]
     pub(crate) no_token: bool,
-    /// How often a key may ask in a second; for a while twice as often
+    /// Requests per second that each key may send; short bursts of twice as many are allowed
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: u32,
-    /// Try a protocol that ships, without a key and without a network: it is put into `countersign-NAME` with a
-    /// script of replies, where it is not there yet, and served from there
+    /// Try a shipped protocol, without an API key and without a network: copy it into `countersign-NAME` with a
+    /// script of replies, unless it is already there, and serve it from there
     #[arg(long = "try", value_name = "NAME", num_args = 0..=1, default_missing_value = "intake")]
     pub(crate) trial: Option<String>,
-    /// Open it in the browser
+    /// Open the page in the browser
     #[arg(long)]
     pub(crate) open: bool,
     #[command(flatten)]
@@ -53,26 +53,26 @@ pub(crate) struct ServeArgs {
 
 /// Speaks MCP with the coding agent that starts it.
 ///
-/// Standard input and output are the agent's; everything else goes to standard error.
+/// Standard input and output are reserved for the agent; everything else goes to standard error.
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "An agent starts it by itself: docs/agents.md has the lines for OpenCode, Claude Code and Cursor.
-Over HTTP the same is at /mcp of `countersign serve`.
+    after_help = "The agent starts this command itself: docs/agents.md has the configuration for OpenCode, Claude Code and Cursor.
+`countersign serve` offers the same over HTTP at /mcp.
 
 Example:
   claude mcp add countersign -- countersign mcp --no-decisions"
 )]
 pub(crate) struct McpArgs {
-    /// The folder of work, instead of the one that the agent starts it in
+    /// Workspace folder, instead of the one that the agent starts this command in
     #[arg(long = "in", value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
-    /// The model of runs that are started with `auto`, whatever protocols say
+    /// Model of runs that are started with `auto`; overrides the models that protocols name
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Neither remember nor remind
+    /// Do not read or write memory
     #[arg(long)]
     pub(crate) no_memory: bool,
-    /// Leave yes and no to the person: the agent has no `approve` and no `deny`
+    /// Leave decisions to the person: the agent has no `approve` and no `deny` tool
     #[arg(long)]
     pub(crate) no_decisions: bool,
     #[command(flatten)]
@@ -81,7 +81,7 @@ pub(crate) struct McpArgs {
     pub(crate) store_args: StoreArgs,
 }
 
-/// Makes keys for the server, lists them, takes them back.
+/// Creates, lists and revokes keys for the server.
 #[derive(Debug, Parser)]
 pub(crate) struct KeyArgs {
     #[command(subcommand)]
@@ -90,32 +90,32 @@ pub(crate) struct KeyArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Make a key; it is shown once
+    /// Create a key, which is shown only once
     #[command(after_help = "The key goes to standard output, everything else to standard error.
 
-Roles, each with what those before it may do: reader looks · operator starts, answers, steers · author has files looked over · admin erases
+Roles, each with the rights of those before it: reader views · operator starts, answers, steers · author has files checked · admin erases
 
 Example:
   countersign key create --tenant acme --role operator --user ann --expires 90d")]
     Create {
-        /// Whose runs and memory it opens; `local` is this folder's own
+        /// Tenant whose runs and memory the key gives access to; `local` is this folder's own
         #[arg(long, value_name = "NAME")]
         tenant: String,
-        /// What its holder may do: reader, operator, author, admin
+        /// Role of the key holder: reader, operator, author, admin
         #[arg(long, value_name = "ROLE")]
         role: String,
-        /// Who its holder is, for the record
+        /// Name of the key holder, for the record
         #[arg(long, value_name = "NAME")]
         user: Option<String>,
-        /// After how long it is none any more, such as `90d` or `12h`; never where absent
+        /// Time until the key expires, such as `90d` or `12h`; it never expires if omitted
         #[arg(long, value_name = "TIME")]
         expires: Option<String>,
     },
-    /// List keys, never the keys themselves
+    /// List keys without their secret values
     List,
-    /// Take a key back: it opens nothing any more, at once
+    /// Revoke a key with immediate effect
     Revoke {
-        /// Its id, as `key list` shows it
+        /// Key id, as `key list` shows it
         id: String,
     },
 }

@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use super::StoreArgs;
 
-/// Looks after the database itself.
+/// Copies, verifies and prunes the database.
 #[derive(Debug, Parser)]
 pub(crate) struct StoreCommandArgs {
     #[command(subcommand)]
@@ -13,42 +13,42 @@ pub(crate) struct StoreCommandArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Copy every run of one database into another, proved; asked again, it goes on where it stopped
+    /// Copy every run of one database into another and prove each; run it again to continue where it stopped
     #[command(
-        after_help = "What came to a run after it was copied is copied when you ask again. Let only one of the two work on open runs.\n\nExamples:\n  countersign store copy .countersign/countersign.db postgres://cs@db.example/runs\n  countersign store copy postgres://cs@db.example/runs backup.db --tenant local"
+        after_help = "Run it again to copy what was added to a run after it was copied. Work on open runs in only one of the two databases.\n\nExamples:\n  countersign store copy .countersign/countersign.db postgres://cs@db.example/runs\n  countersign store copy postgres://cs@db.example/runs backup.db --tenant local"
     )]
     Copy(StoreCopyArgs),
-    /// Follow the chain of every run, tenant by tenant
+    /// Verify the hash chain of every run, tenant by tenant
     #[command(
-        after_help = "Ends with 1 where a chain does not hold. `--decide` also decides every input again, as `replay --verify` does for one run.\n\nExample:\n  countersign store verify --store postgres://cs@db.example/runs"
+        after_help = "Exits with 1 if a chain is broken. `--decide` also decides every input again, as `replay --verify` does for one run.\n\nExample:\n  countersign store verify --store postgres://cs@db.example/runs"
     )]
     Verify(StoreVerifyArgs),
-    /// Take the words out of runs that ended long ago; their hashes stay
+    /// Remove the content of runs that ended long ago; their hashes stay
     #[command(
-        after_help = "Says what goes and asks. What stays of a run: where it stood, every version with its hash, and the states that other runs began from. `store verify` still proves that; `show`, `history`, `replay` and `export` say that it was pruned.\n\nExamples:\n  countersign store prune --before 90d --dry-run\n  countersign store prune --before 2026-01-21 --keep 100 --yes"
+        after_help = "Shows what will be removed and asks for confirmation. What stays of a run: where it stood, every version with its hash, and the states that other runs started from. `store verify` still proves these; `show`, `history`, `replay` and `export` report that the run was pruned.\n\nExamples:\n  countersign store prune --before 90d --dry-run\n  countersign store prune --before 2026-01-21 --keep 100 --yes"
     )]
     Prune(StorePruneArgs),
 }
 
 #[derive(Debug, Parser)]
 pub(crate) struct StoreCopyArgs {
-    /// The database that is read: a file, or `postgres://user@host/name`
+    /// Database to read: a file, or `postgres://user@host/name`
     #[arg(value_name = "FROM")]
     pub(crate) source: String,
-    /// The database that is written
+    /// Database to write: a file, or `postgres://user@host/name`
     #[arg(value_name = "TO")]
     pub(crate) target: String,
-    /// Only the runs of this tenant
+    /// Copy only the runs of this tenant
     #[arg(long, value_name = "NAME")]
     pub(crate) tenant: Option<String>,
 }
 
 #[derive(Debug, Parser)]
 pub(crate) struct StoreVerifyArgs {
-    /// Only the runs of this tenant
+    /// Verify only the runs of this tenant
     #[arg(long, value_name = "NAME")]
     pub(crate) tenant: Option<String>,
-    /// Decide every input again, and hold everything beside the log against it
+    /// Decide every input again, and compare everything stored beside the log with the result
     #[arg(long)]
     pub(crate) decide: bool,
     #[command(flatten)]
@@ -57,19 +57,19 @@ pub(crate) struct StoreVerifyArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct StorePruneArgs {
-    /// Runs that ended before this: a length of time ago such as `90d`, or a moment such as `2026-01-21`
+    /// Prune runs that ended before this time: an age such as `90d`, or a timestamp such as `2026-01-21`
     #[arg(long, value_name = "WHEN")]
     pub(crate) before: Option<String>,
-    /// Leave so many of the runs that have ended, those begun last, of each tenant
+    /// Number of ended runs to keep for each tenant, those started last
     #[arg(long, value_name = "N")]
     pub(crate) keep: Option<usize>,
-    /// Only the runs of this tenant
+    /// Prune only the runs of this tenant
     #[arg(long, value_name = "NAME")]
     pub(crate) tenant: Option<String>,
-    /// Only say what would go
+    /// Show what would be removed, without removing it
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) yes: bool,
     #[command(flatten)]

@@ -7,8 +7,8 @@ use super::{AllowArgs, StoreArgs};
 
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Stop it with Ctrl-C or SIGTERM: it takes nothing new, lets steps that are under way end,
-and hands back what it holds. A second time, and it leaves at once.
+    after_help = "Stop it with Ctrl-C or SIGTERM: it takes no new runs, lets steps in progress finish,
+and hands back the runs it holds. A second signal stops it at once.
 
 Examples:
   countersign worker
@@ -16,31 +16,31 @@ Examples:
   countersign worker --until-idle --json"
 )]
 pub(crate) struct WorkerArgs {
-    /// How many runs it works on at once
+    /// Maximum number of runs to work on at once
     #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) capacity: u16,
-    /// Take no more while all workers together hold this many of one tenant
+    /// Take no more runs of a tenant while all workers together hold this many of it; no limit if omitted
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) per_tenant: Option<u32>,
-    /// How long what it holds stays its own without being renewed; a dead worker's runs go on after that
+    /// Time that a lease on a run lasts without renewal; other workers continue a dead worker's runs after that
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_interval)]
     pub(crate) lease: i64,
-    /// How long steps under way may take once it is told to stop
+    /// Time that steps in progress may take after a stop signal
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = parse_interval)]
     pub(crate) grace: i64,
-    /// How often it looks for what is due where nothing hints at it
+    /// Interval between checks for due runs if no notification arrives
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_interval)]
     pub(crate) poll: i64,
-    /// What it is called; no two may have the same name at once
+    /// Worker name, unique among active workers; if omitted, made of machine, process and six letters
     #[arg(long, value_name = "NAME", value_parser = parse_worker_name)]
     pub(crate) name: Option<String>,
-    /// Take what is due now, work on that until it rests, and end
+    /// Take the runs that are due now, work on them until they end or wait, and exit
     #[arg(long, conflicts_with = "until_idle")]
     pub(crate) once: bool,
-    /// End when nothing is due any more
+    /// Exit when no more runs are due
     #[arg(long)]
     pub(crate) until_idle: bool,
-    /// Neither remember nor be reminded; the logs of runs are kept all the same
+    /// Do not read or write memory; the logs of runs are still kept
     #[arg(long)]
     pub(crate) no_memory: bool,
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub(crate) struct WorkersArgs {
     pub(crate) store_args: StoreArgs,
 }
 
-/// The shortest time that makes sense, in milliseconds.
+/// Shortest interval that is accepted, in milliseconds.
 const MIN_INTERVAL_MS: i64 = 100;
 
 fn parse_interval(text: &str) -> Result<i64, String> {
@@ -65,7 +65,7 @@ fn parse_interval(text: &str) -> Result<i64, String> {
         .ok_or_else(|| "expected a length of time such as `30s`, of 100ms or more".to_owned())
 }
 
-/// Others see it by a file of that name.
+/// Parses a worker name, which is also the name of the file that announces the worker to others.
 fn parse_worker_name(text: &str) -> Result<String, String> {
     let plain = |one: char| one.is_ascii_alphanumeric() || matches!(one, '-' | '_' | '.');
     let good = !text.starts_with('.') && (1..=64).contains(&text.len()) && text.chars().all(plain);

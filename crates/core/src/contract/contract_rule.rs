@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::expr::Expr;
 use crate::json::{JsonPointerPattern, JsonValuePath};
-use crate::reply::{Code, RuleContext, Violation, ViolationList, format_value};
+use crate::reply::{RuleContext, Violation, ViolationCode, ViolationList, format_value};
 
 /// The variables that a rule expression may use. `item` exists only in rules with `each`.
 pub const RULE_VARIABLES: [&str; 5] = ["reply", "state", "run", "new", "item"];
@@ -84,7 +84,7 @@ impl ContractRule {
             self.id
         );
         let pointer = format!("{way}{}", self.at);
-        Violation::new(Code::Rule(self.id.clone()), pointer, &self.says, "too many items")
+        Violation::new(ViolationCode::Rule(self.id.clone()), pointer, &self.says, "too many items")
             .with_message(message)
     }
 
@@ -111,7 +111,8 @@ impl ContractRule {
         }
         let pointer = way.map_or_else(|| self.at.clone(), |way| format!("{way}{}", self.at));
         let found = reply.pointer(&pointer).map_or_else(|| "nothing".to_owned(), format_value);
-        let violation = Violation::new(Code::Rule(self.id.clone()), &pointer, &self.says, found);
+        let violation =
+            Violation::new(ViolationCode::Rule(self.id.clone()), &pointer, &self.says, found);
         match verdict {
             Ok(_) => {
                 let place = if pointer.is_empty() { "the reply" } else { &pointer };

@@ -6,7 +6,7 @@ use jsonschema::error::ValidationErrorKind as Kind;
 
 use super::describe_schema::join_items;
 use super::schema_explainer::SchemaExplainer;
-use crate::reply::{Code, Violation, ViolationList, format_value};
+use crate::reply::{Violation, ViolationCode, ViolationList, format_value};
 use crate::similar_name::find_similar_name;
 
 /// Adds the violations of the nearest branch, or a single violation if no branch is near.
@@ -40,7 +40,7 @@ pub(super) fn explain_branches(
     match nearest.as_slice() {
         [only] if least < UNRELATED_DISTANCE => into.extend(only.iter().cloned()),
         several => {
-            into.push(describe_alternatives(several, pointer, format_value(error.instance())))
+            into.push(describe_alternatives(several, pointer, format_value(error.instance())));
         }
     }
 }
@@ -77,7 +77,8 @@ fn describe_unknown_discriminator(
     }
     let expected = format!("one of {}", join_items(values.iter().map(ToString::to_string)));
     let at = format!("{base}{}", field.instance_path().as_str());
-    let violation = Violation::new(Code::Enum, at, expected, format_value(field.instance()));
+    let violation =
+        Violation::new(ViolationCode::Enum, at, expected, format_value(field.instance()));
     let word = field.instance().as_str().unwrap_or_default();
     Some(match find_similar_name(word, values.iter().filter_map(|value| value.as_str())) {
         Some(meant) => violation.with_hint(format!("did you mean \"{meant}\"?")),
@@ -88,10 +89,10 @@ fn describe_unknown_discriminator(
 /// Describes branches that are equally near, or equally far, in one line.
 fn describe_alternatives(branches: &[Vec<Violation>], pointer: &str, found: String) -> Violation {
     let mut firsts = branches.iter().filter_map(|branch| branch.first());
-    if firsts.clone().all(|fault| fault.code == Code::Type && fault.pointer == pointer) {
+    if firsts.clone().all(|fault| fault.code == ViolationCode::Type && fault.pointer == pointer) {
         let mut expected: Vec<&str> = firsts.map(|fault| fault.expected.as_str()).collect();
         expected.dedup();
-        return Violation::new(Code::Type, pointer, expected.join(" or "), found);
+        return Violation::new(ViolationCode::Type, pointer, expected.join(" or "), found);
     }
     let here = firsts.all(|fault| fault.pointer == pointer);
     let alternative = |branch: &Vec<Violation>| {
@@ -108,7 +109,7 @@ fn describe_alternatives(branches: &[Vec<Violation>], pointer: &str, found: Stri
     if branches.len() > MAX_NAMED_ALTERNATIVES {
         expected.push(format!("{} more alternatives", branches.len() - MAX_NAMED_ALTERNATIVES));
     }
-    Violation::new(Code::AnyOf, pointer, expected.join("; or "), found)
+    Violation::new(ViolationCode::AnyOf, pointer, expected.join("; or "), found)
 }
 
 /// The maximum number of alternatives, and of requirements per alternative, in one sentence.

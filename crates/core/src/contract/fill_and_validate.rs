@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::schema::Schema;
 use crate::json;
 use crate::limits::MAX_DEFAULT_BYTES;
-use crate::reply::{Code, Violation};
+use crate::reply::{Violation, ViolationCode};
 
 /// The number of rounds that remove only the defaults at fault, before all defaults are removed.
 const MAX_REMOVAL_ROUNDS: usize = 3;
@@ -31,7 +31,8 @@ impl Schema {
             remove_fields(value, &defaults);
             let expected =
                 format!("a value that gains at most {MAX_DEFAULT_BYTES} bytes of defaults");
-            let violation = Violation::new(Code::TooLarge, "", expected, "one that gains more");
+            let violation =
+                Violation::new(ViolationCode::TooLarge, "", expected, "one that gains more");
             return SchemaValidation { defaults: Vec::new(), violations: vec![violation] };
         }
         let mut violations = self.list_violations(value);
@@ -133,7 +134,7 @@ mod tests {
         let given = value.clone();
         let SchemaValidation { violations, .. } =
             Schema::compile(schema).unwrap().fill_and_validate(&mut value);
-        assert_eq!(violations[0].code, Code::TooLarge);
+        assert_eq!(violations[0].code, ViolationCode::TooLarge);
         assert_eq!(value, given);
     }
 }

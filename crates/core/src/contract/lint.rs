@@ -142,13 +142,13 @@ fn lint_schema(
         json::push_segment(at, keyword);
         match said {
             _ if SCHEMA_MAP_KEYWORDS.contains(&keyword.as_str()) => {
-                lint_subschemas(tree, said, at, findings)
+                lint_subschemas(tree, said, at, findings);
             }
             Value::Array(_) if SUBSCHEMA_KEYWORDS.contains(&keyword.as_str()) => {
                 lint_subschemas(tree, said, at, findings);
             }
             _ if SUBSCHEMA_KEYWORDS.contains(&keyword.as_str()) => {
-                lint_schema(tree, said, at, findings)
+                lint_schema(tree, said, at, findings);
             }
             Value::String(format) if keyword == "format" => {
                 findings.extend(check_format(tree, at, format));

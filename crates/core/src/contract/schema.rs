@@ -19,7 +19,7 @@ use super::schema_explainer::SchemaExplainer;
 use super::schema_graph::SchemaGraph;
 use super::validator_options;
 use crate::json;
-use crate::reply::{Code, Violation, ViolationList};
+use crate::reply::{Violation, ViolationCode, ViolationList};
 
 /// The maximum number of steps for finding the first violation.
 const MAX_FIRST_STEPS: u64 = 2_000_000;
@@ -141,7 +141,7 @@ impl Schema {
 
 fn describe_unexplained(why: &str) -> Violation {
     let found = format!("one that does not, {why}");
-    Violation::new(Code::Schema, "", "a value that fits the schema", found)
+    Violation::new(ViolationCode::Schema, "", "a value that fits the schema", found)
 }
 
 /// Refuses a `$schema` other than 2020-12 and draft-07.
@@ -187,12 +187,13 @@ fn to_schema_error(error: &ValidationError<'_>, source: &Value) -> SchemaError {
     let engine = error.to_string();
     let message = match violations.first() {
         Some(violation)
-            if violation.code == Code::Format && violation.expected.contains("`regex`") =>
+            if violation.code == ViolationCode::Format
+                && violation.expected.contains("`regex`") =>
         {
             let found = &violation.found;
             format!("expected a pattern without look-around and back-references, found {found}")
         }
-        Some(violation) if violation.code != Code::Schema => {
+        Some(violation) if violation.code != ViolationCode::Schema => {
             format!("expected {}, found {}", violation.expected, violation.found)
         }
         _ => engine,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::describe_schema::{ANY_VALUE, add_article, describe_schema, join_items};
 use super::explain_branches;
 use crate::json;
-use crate::reply::{Code, Violation, ViolationList, format_value};
+use crate::reply::{Violation, ViolationCode, ViolationList, format_value};
 use crate::similar_name::find_similar_name;
 
 /// The maximum number of names that are compared with a missing or unknown one to find a typo.
@@ -40,8 +40,9 @@ impl<'s> SchemaExplainer<'s> {
         }
         let pointer = format!("{base}{}", error.instance_path().as_str());
         let found = format_value(error.instance());
-        let single =
-            |code: Code, expected: String| Violation::new(code, &pointer, expected, &found);
+        let single = |code: ViolationCode, expected: String| {
+            Violation::new(code, &pointer, expected, &found)
+        };
         let violation = match error.kind() {
             Kind::Required { property } => {
                 into.push(self.describe_missing_field(
@@ -71,13 +72,13 @@ impl<'s> SchemaExplainer<'s> {
                 let name = inner.instance().as_str().unwrap_or_default();
                 let at = json::child_pointer(&pointer, name);
                 let expected = "a field name the schema allows";
-                Violation::new(Code::UnknownField, at, expected, format!("{name:?}"))
+                Violation::new(ViolationCode::UnknownField, at, expected, format!("{name:?}"))
             }
             Kind::Enum { options } => {
                 let options: Vec<&Value> = options.as_array().into_iter().flatten().collect();
                 let expected =
                     format!("one of {}", join_items(options.iter().map(ToString::to_string)));
-                let violation = single(Code::Enum, expected);
+                let violation = single(ViolationCode::Enum, expected);
                 let word = error.instance().as_str().unwrap_or_default();
                 let names = options.iter().filter_map(|option| option.as_str());
                 match find_similar_name(word, names.take(COMPARED_NAMES)) {
@@ -85,36 +86,38 @@ impl<'s> SchemaExplainer<'s> {
                     None => violation,
                 }
             }
-            Kind::Constant { expected_value } => single(Code::Const, expected_value.to_string()),
+            Kind::Constant { expected_value } => {
+                single(ViolationCode::Const, expected_value.to_string())
+            }
             Kind::Type { kind } => {
-                let violation = single(Code::Type, describe_types(kind));
+                let violation = single(ViolationCode::Type, describe_types(kind));
                 match suggest_type_fix(kind, error.instance()) {
                     Some(hint) => violation.with_hint(hint),
                     None => violation,
                 }
             }
             Kind::Pattern { pattern } => {
-                single(Code::Pattern, format!("text matching `{pattern}`"))
+                single(ViolationCode::Pattern, format!("text matching `{pattern}`"))
             }
             Kind::Format { format } => {
-                single(Code::Format, format!("text of the format `{format}`"))
+                single(ViolationCode::Format, format!("text of the format `{format}`"))
             }
             Kind::OneOfMultipleValid { .. } => {
-                single(Code::OneOf, "exactly one of the alternatives to fit".to_owned())
+                single(ViolationCode::OneOf, "exactly one of the alternatives to fit".to_owned())
             }
             Kind::Not { schema } => match describe_schema(schema) {
                 words if words == ANY_VALUE => {
-                    single(Code::Not, "a value the schema does not exclude".to_owned())
+                    single(ViolationCode::Not, "a value the schema does not exclude".to_owned())
                 }
-                words => single(Code::Not, format!("anything but {words}")),
+                words => single(ViolationCode::Not, format!("anything but {words}")),
             },
-            Kind::FalseSchema => single(Code::Not, "nothing here".to_owned()),
+            Kind::FalseSchema => single(ViolationCode::Not, "nothing here".to_owned()),
             Kind::ContentEncoding { .. }
             | Kind::ContentMediaType { .. }
-            | Kind::FromUtf8 { .. } => single(Code::Content, error.to_string()),
+            | Kind::FromUtf8 { .. } => single(ViolationCode::Content, error.to_string()),
             kind => match describe_bound(kind) {
                 Some((code, expected)) => single(code, expected),
-                None => single(Code::Schema, error.to_string()),
+                None => single(ViolationCode::Schema, error.to_string()),
             },
         };
         into.push(violation);
@@ -138,7 +141,7 @@ impl<'s> SchemaExplainer<'s> {
             .unwrap_or_else(|| ANY_VALUE.to_owned());
         let message = format!("{at}: expected {declared}, found nothing: the field is missing");
         let violation =
-            Violation::new(Code::Required, at, declared, "nothing").with_message(message);
+            Violation::new(ViolationCode::Required, at, declared, "nothing").with_message(message);
         let present = error.instance().as_object().into_iter().flat_map(|object| object.keys());
         let known = self
             .find_enclosing_schema(error)
@@ -192,7 +195,8 @@ fn describe_unknown_field(
     let value = error.instance().get(name).map_or_else(|| format!("`{name}`"), format_value);
     let at = json::child_pointer(pointer, name);
     let message = format!("{at}: `{name}` is no field of this object; expected {expected}");
-    let violation = Violation::new(Code::UnknownField, at, expected, value).with_message(message);
+    let violation =
+        Violation::new(ViolationCode::UnknownField, at, expected, value).with_message(message);
     match find_similar_name(name, known.iter().copied().take(COMPARED_NAMES)) {
         Some(meant) => violation.with_hint(format!("did you mean `{meant}`?")),
         None => violation,
@@ -200,28 +204,30 @@ fn describe_unknown_field(
 }
 
 /// Returns the code and the expectation of a keyword that sets a bound.
-fn describe_bound(kind: &ValidationErrorKind) -> Option<(Code, String)> {
+fn describe_bound(kind: &ValidationErrorKind) -> Option<(ViolationCode, String)> {
     use ValidationErrorKind as Kind;
     let least = |limit: u64, noun: &str| format!("at least {}", format_count(limit, noun));
     let most = |limit: u64, noun: &str| format!("at most {}", format_count(limit, noun));
     Some(match kind {
-        Kind::MinLength { limit } => (Code::MinLength, least(*limit, "character")),
-        Kind::MaxLength { limit } => (Code::MaxLength, most(*limit, "character")),
-        Kind::Minimum { limit } => (Code::Minimum, format!("at least {limit}")),
-        Kind::Maximum { limit } => (Code::Maximum, format!("at most {limit}")),
-        Kind::ExclusiveMinimum { limit } => (Code::Minimum, format!("more than {limit}")),
-        Kind::ExclusiveMaximum { limit } => (Code::Maximum, format!("less than {limit}")),
+        Kind::MinLength { limit } => (ViolationCode::MinLength, least(*limit, "character")),
+        Kind::MaxLength { limit } => (ViolationCode::MaxLength, most(*limit, "character")),
+        Kind::Minimum { limit } => (ViolationCode::Minimum, format!("at least {limit}")),
+        Kind::Maximum { limit } => (ViolationCode::Maximum, format!("at most {limit}")),
+        Kind::ExclusiveMinimum { limit } => (ViolationCode::Minimum, format!("more than {limit}")),
+        Kind::ExclusiveMaximum { limit } => (ViolationCode::Maximum, format!("less than {limit}")),
         Kind::MultipleOf { multiple_of } => {
-            (Code::MultipleOf, format!("a multiple of {multiple_of}"))
+            (ViolationCode::MultipleOf, format!("a multiple of {multiple_of}"))
         }
-        Kind::MinItems { limit } => (Code::MinItems, least(*limit, "item")),
-        Kind::MaxItems { limit } => (Code::MaxItems, most(*limit, "item")),
-        Kind::AdditionalItems { limit } => (Code::MaxItems, most(*limit as u64, "item")),
-        Kind::UnevaluatedItems { .. } => (Code::MaxItems, "no further items".to_owned()),
-        Kind::UniqueItems => (Code::UniqueItems, "no item twice".to_owned()),
-        Kind::Contains => (Code::Contains, "the items that the schema asks for".to_owned()),
-        Kind::MinProperties { limit } => (Code::MinProperties, least(*limit, "field")),
-        Kind::MaxProperties { limit } => (Code::MaxProperties, most(*limit, "field")),
+        Kind::MinItems { limit } => (ViolationCode::MinItems, least(*limit, "item")),
+        Kind::MaxItems { limit } => (ViolationCode::MaxItems, most(*limit, "item")),
+        Kind::AdditionalItems { limit } => (ViolationCode::MaxItems, most(*limit as u64, "item")),
+        Kind::UnevaluatedItems { .. } => (ViolationCode::MaxItems, "no further items".to_owned()),
+        Kind::UniqueItems => (ViolationCode::UniqueItems, "no item twice".to_owned()),
+        Kind::Contains => {
+            (ViolationCode::Contains, "the items that the schema asks for".to_owned())
+        }
+        Kind::MinProperties { limit } => (ViolationCode::MinProperties, least(*limit, "field")),
+        Kind::MaxProperties { limit } => (ViolationCode::MaxProperties, most(*limit, "field")),
         _ => return None,
     })
 }

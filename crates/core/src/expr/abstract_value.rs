@@ -402,7 +402,7 @@ impl fmt::Display for AbstractValue {
                     (true, false) => format!("a number of at least {}", to_js_string(*low)),
                     (false, true) => format!("a number of at most {}", to_js_string(*high)),
                     (false, false) => "a number".to_owned(),
-                })
+                });
             }
         }
         words.extend(self.list_lengths.map(|_| "a list".to_owned()));

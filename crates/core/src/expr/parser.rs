@@ -202,7 +202,7 @@ impl<'s> ExprParser<'s, '_> {
                     };
                 }
                 ExprTokenKind::Punct(ExprPunct::OpenBracket) => {
-                    node = self.parse_index(node, false)?
+                    node = self.parse_index(node, false)?;
                 }
                 ExprTokenKind::Punct(ExprPunct::OpenParen) => {
                     return Err(self.not_callable_error(node.span));

@@ -10,7 +10,7 @@ use super::patch_error::{describe_pointer, member_pointer};
 use super::patch_writes::{ArrayLengths, PatchWrite};
 use super::{JsonPointer, JsonPointerError, Patch, PatchOperation, PointerSet};
 use crate::limits::MAX_LISTED_NAMES;
-use crate::reply::{Code, Violation, ViolationList};
+use crate::reply::{Violation, ViolationCode, ViolationList};
 
 /// The pointers that a patch may write, and the protected pointers that it may not write even where
 /// the first list allows it.
@@ -49,7 +49,7 @@ impl Authority {
 
     /// Returns the pointers that a patch may not write, in the order given to [`Authority::parse`].
     #[must_use]
-    pub fn protected(&self) -> &[JsonPointer] {
+    pub fn protected_pointers(&self) -> &[JsonPointer] {
         &self.protected
     }
 
@@ -117,14 +117,14 @@ impl Authority {
             return None;
         }
         let (at, found) = (member_pointer(index, name), describe_pointer(place.as_str()));
-        Some(Violation::new(Code::NotAuthorized, at, self.describe_allowed(), found))
+        Some(Violation::new(ViolationCode::NotAuthorized, at, self.describe_allowed(), found))
     }
 
     fn check_write(&self, index: usize, reach: &PatchWrite) -> Option<Violation> {
         let refused = |expected: String| {
             let (at, found) =
                 (member_pointer(index, reach.member), describe_pointer(reach.pointer.as_str()));
-            Violation::new(Code::NotAuthorized, at, expected, found)
+            Violation::new(ViolationCode::NotAuthorized, at, expected, found)
         };
         if let Some((protected, touch)) = self.find_protected_overlap(reach) {
             let violation = refused(format!(

@@ -50,7 +50,7 @@ fn diff_values(at: &JsonPointer, before: &Value, after: &Value, ops: &mut Vec<Pa
                 match old.get(key) {
                     Some(was) => diff_values(&at.child(key), was, value, ops),
                     None => {
-                        ops.push(PatchOperation::Add { path: at.child(key), value: value.clone() })
+                        ops.push(PatchOperation::Add { path: at.child(key), value: value.clone() });
                     }
                 }
             }

@@ -90,7 +90,7 @@ fn push_member_operations(
                 ops.push(PatchOperation::Move { from: path.clone(), path });
             }
             (Some(old @ Value::Object(_)), Value::Object(_)) => {
-                push_member_operations(ops, &path, old, value)
+                push_member_operations(ops, &path, old, value);
             }
             (Some(_), _) => ops.push(PatchOperation::Replace { path, value: remove_nulls(value) }),
             (None, _) => ops.push(PatchOperation::Add { path, value: remove_nulls(value) }),

@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::value_difference::ValueDifference;
 use super::{JsonPointer, PatchOperation};
 use crate::json;
-use crate::reply::{Code, Violation, format_value};
+use crate::reply::{Violation, ViolationCode, format_value};
 
 /// The operation at which a patch failed. The document is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -63,14 +63,14 @@ impl From<PatchError> for Violation {
                     "{at}: cannot {verb} {}: expected {expected}, found {found}",
                     describe_pointer(pointer.as_str())
                 );
-                Self::new(Code::PatchFailed, at, expected, found).with_message(message)
+                Self::new(ViolationCode::PatchFailed, at, expected, found).with_message(message)
             }
             PatchError::TestFailed { index, pointer, expected, found } => {
                 let at = format!("/{index}/value");
                 let place = describe_pointer(&pointer);
                 let message =
                     format!("{at}: the test says {expected} for {place}, the document has {found}");
-                Self::new(Code::TestFailed, at, expected, found).with_message(message)
+                Self::new(ViolationCode::TestFailed, at, expected, found).with_message(message)
             }
         }
     }

@@ -8,7 +8,7 @@ use super::patch_error::member_pointer;
 use super::value_slot::describe_kind;
 use super::{JsonPointer, JsonPointerError, Patch, PatchOperation};
 use crate::limits::MAX_PATCH_OPS;
-use crate::reply::{Code, Violation, ViolationList, format_value};
+use crate::reply::{Violation, ViolationCode, ViolationList, format_value};
 use crate::similar_name::find_similar_name;
 
 /// What the parser does with members that an operation does not use.
@@ -186,5 +186,5 @@ pub(super) fn invalid_patch_violation(
     expected: impl Into<String>,
     found: impl Into<String>,
 ) -> Violation {
-    Violation::new(Code::InvalidPatch, pointer, expected, found)
+    Violation::new(ViolationCode::InvalidPatch, pointer, expected, found)
 }

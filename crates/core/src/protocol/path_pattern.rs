@@ -73,7 +73,7 @@ impl PathPattern {
                     None => next[end] |= !is_hidden_name(name),
                     Some(PathPatternSegment::AnyDepth) => next[at] |= !is_hidden_name(name),
                     Some(PathPatternSegment::Name(pattern)) => {
-                        next[at + 1] |= matches_name(pattern, name)
+                        next[at + 1] |= matches_name(pattern, name);
                     }
                 }
             }

@@ -10,7 +10,7 @@ use super::intake::{self, AdmissionOptions, FinishReason, ReplyCandidate, descri
 use super::quotation;
 use super::reply_scanner::{self, ScanResult};
 use super::rival_reply::{self, FieldOverlap, RivalReply};
-use super::violation::{Code, Violation};
+use super::violation::{Violation, ViolationCode};
 use super::violation_list::ViolationList;
 use super::violation_spans;
 use super::wrapper;
@@ -135,7 +135,7 @@ impl<'t> ParsedReply<'t> {
             let at = error.valid_up_to();
             let found = format!("the byte 0x{:02x} at offset {at}", bytes[at]);
             vec![
-                Violation::new(Code::NotUtf8, "", "UTF-8 text", found)
+                Violation::new(ViolationCode::NotUtf8, "", "UTF-8 text", found)
                     .with_span(TextSpan::new(at, at + 1)),
             ]
         })
@@ -300,7 +300,7 @@ fn fit_candidate(
     {
         let found = format!("a reply that was cut off and needs `{}`", repair.kind.as_str());
         return Err(vec![
-            Violation::new(Code::Truncated, "", "the whole object", found)
+            Violation::new(ViolationCode::Truncated, "", "the whole object", found)
                 .with_hint("send the whole object again, shorter")
                 .with_span(repair.span),
         ]);
@@ -406,7 +406,7 @@ fn describe_ambiguity(first: TextSpan, rival: TextSpan) -> Violation {
         "one at bytes {} to {} and another at bytes {} to {}",
         first.start, first.end, rival.start, rival.end
     );
-    Violation::new(Code::Ambiguous, "", "one object that could be the reply", found)
+    Violation::new(ViolationCode::Ambiguous, "", "one object that could be the reply", found)
         .with_hint("send one object only; do not quote others")
         .with_span(rival)
 }

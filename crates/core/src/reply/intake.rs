@@ -13,7 +13,7 @@ use crate::json::{
 use crate::limits::{self, MAX_KEY_BYTES, MAX_POINTER_BYTES, MAX_REPLY_BYTES};
 
 use super::reply_scanner::{self, ScanResult};
-use super::violation::{Code, Violation, format_value, shorten_text};
+use super::violation::{Violation, ViolationCode, format_value, shorten_text};
 use super::wrapper;
 
 /// The text that may surround the object in a reply.
@@ -110,7 +110,7 @@ pub(super) fn find_candidates(
     if text.len() > MAX_REPLY_BYTES {
         let expected = format!("at most {MAX_REPLY_BYTES} bytes");
         let found = "more than that";
-        return Err(vec![Violation::new(Code::TooLarge, "", expected, found)]);
+        return Err(vec![Violation::new(ViolationCode::TooLarge, "", expected, found)]);
     }
     match terms.intake {
         IntakeMode::Strict => {
@@ -136,7 +136,12 @@ fn read_bare_object(
     let start = within.start + (inner.len() - trim_start(inner).len());
     let end = within.start + trim_end(inner).len();
     if start >= end {
-        return Err(Box::new(Violation::new(Code::NoJson, "", "a JSON object", "nothing")));
+        return Err(Box::new(Violation::new(
+            ViolationCode::NoJson,
+            "",
+            "a JSON object",
+            "nothing",
+        )));
     }
     if text.as_bytes()[start] != b'{' {
         return wrapper::find_wrapped_object(text, TextSpan::new(start, end), level)
@@ -165,7 +170,8 @@ fn read_bare_object(
 /// Describes a JSON value that is not an object.
 pub(super) fn describe_non_object(value: &Value, span: TextSpan) -> Violation {
     let violation =
-        Violation::new(Code::NotAnObject, "", "a JSON object", format_value(value)).with_span(span);
+        Violation::new(ViolationCode::NotAnObject, "", "a JSON object", format_value(value))
+            .with_span(span);
     match value.as_array().map(Vec::as_slice) {
         Some([Value::Object(_)]) => {
             violation.with_hint("send the object itself, not a list of one")
@@ -187,7 +193,7 @@ fn describe_missing_object(text: &str, start: usize, end: usize) -> Violation {
             let span = TextSpan::new(start, start + length);
             describe_surrounding_text("nothing before the object", &rest[..length], span)
         }
-        None => Violation::new(Code::NoJson, "", "a JSON object", quote_excerpt(rest))
+        None => Violation::new(ViolationCode::NoJson, "", "a JSON object", quote_excerpt(rest))
             .with_span(TextSpan::new(start, end)),
     }
 }
@@ -195,7 +201,7 @@ fn describe_missing_object(text: &str, start: usize, end: usize) -> Violation {
 fn describe_surrounding_text(expected: &str, found: &str, span: TextSpan) -> Violation {
     let fence = found.starts_with("```") || found.starts_with("~~~");
     let found = if fence { "a code fence".to_owned() } else { quote_excerpt(found) };
-    Violation::new(Code::TextAroundJson, "", expected, found)
+    Violation::new(ViolationCode::TextAroundJson, "", expected, found)
         .with_hint(if fence { RepairKind::CodeFence.advice() } else { "send the object alone" })
         .with_span(span)
 }
@@ -269,20 +275,20 @@ fn describe_stop(text: &str, stop: JsonParseError) -> Violation {
     match stop.kind {
         JsonParseErrorKind::TooDeep => {
             let expected = format!("at most {} levels of nesting", limits::MAX_DEPTH);
-            Violation::new(Code::TooDeep, "", expected, "one more")
+            Violation::new(ViolationCode::TooDeep, "", expected, "one more")
         }
         JsonParseErrorKind::PointerTooLong => {
             let expected = format!(
                 "keys of at most {MAX_KEY_BYTES} bytes, and at most {MAX_POINTER_BYTES} in all keys around a value"
             );
-            Violation::new(Code::PointerTooLong, "", expected, found()).with_hint("use shorter keys")
+            Violation::new(ViolationCode::PointerTooLong, "", expected, found()).with_hint("use shorter keys")
         }
         JsonParseErrorKind::EndOfText { expected } => {
-            Violation::new(Code::Truncated, stop.pointer, expected, "the end of the reply")
+            Violation::new(ViolationCode::Truncated, stop.pointer, expected, "the end of the reply")
                 .with_hint("send the whole object again, shorter if it was cut off")
         }
         JsonParseErrorKind::Unexpected { expected, repair } => {
-            let violation = Violation::new(Code::InvalidJson, stop.pointer, expected, found());
+            let violation = Violation::new(ViolationCode::InvalidJson, stop.pointer, expected, found());
             match repair {
                 Some(kind) => violation.with_hint(kind.advice()),
                 None => violation,
@@ -298,16 +304,16 @@ pub(super) fn describe_flaw(text: &str, flaw: &JsonDataLoss) -> Violation {
     let violation = |code, expected, found| Violation::new(code, &flaw.pointer, expected, found);
     match flaw.kind {
         JsonDataLossKind::DuplicateKey => {
-            violation(Code::DuplicateKey, "each key once", format!("{written} again"))
+            violation(ViolationCode::DuplicateKey, "each key once", format!("{written} again"))
                 .with_hint("keep one of the two")
         }
         JsonDataLossKind::LossyNumber => {
             let expected = "a number that a double or a 64-bit integer holds without loss";
-            violation(Code::LossyNumber, expected, written)
+            violation(ViolationCode::LossyNumber, expected, written)
                 .with_hint("write fewer digits or a smaller number, or put it in a string")
         }
         JsonDataLossKind::LoneSurrogate => {
-            violation(Code::LoneSurrogate, "both halves of the character", written)
+            violation(ViolationCode::LoneSurrogate, "both halves of the character", written)
                 .with_hint("write the character itself")
         }
     }

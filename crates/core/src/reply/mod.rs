@@ -24,5 +24,5 @@ pub use admission::{AcceptedValue, ParsedReply, RuleContext, ValidatedReply};
 pub use intake::{AdmissionOptions, FinishReason, IntakeMode, ReplyCandidate};
 pub use reask::{ReaskDecision, render_reask};
 pub use verdict::AdmissionVerdict;
-pub use violation::{Code, Violation, format_value};
+pub use violation::{Violation, ViolationCode, format_value};
 pub use violation_list::{ViolationList, count_violations};

@@ -9,7 +9,7 @@
 use super::reply_markers::{self, MarkupTag};
 use super::reply_scanner::{ScanResult, is_quote};
 use super::reporting_words::{reports_after, reports_before, reports_in_comment};
-use super::violation::{Code, Violation};
+use super::violation::{Violation, ViolationCode};
 use crate::json::TextSpan;
 
 /// The number of bytes around an object within which quotation marks are paired.
@@ -51,7 +51,7 @@ impl QuotationKind {
             Self::Reported => "an object that the text quotes or gives as an example".to_owned(),
         };
         let expected = "an object that stands as the reply, on lines of its own";
-        Violation::new(Code::QuotedObject, "", expected, found)
+        Violation::new(ViolationCode::QuotedObject, "", expected, found)
             .with_hint("send the object alone, without a sentence, quotes or tags around it")
             .with_span(span)
     }

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use super::intake::IntakeMode;
-use super::{Code, Violation, count_violations};
+use super::{Violation, ViolationCode, count_violations};
 use crate::contract::Contract;
 
 /// The limit of the message in tokens, as [`estimate_tokens`] counts them.
@@ -75,7 +75,7 @@ pub fn render_reask(contract: &Contract, violations: &[Violation]) -> String {
     );
     let mut used = 0;
     for (index, violation) in violations.iter().enumerate() {
-        if violation.code == Code::MoreViolations {
+        if violation.code == ViolationCode::MoreViolations {
             let _ = writeln!(text, "… and {} more.", count - index);
             break;
         }
@@ -102,7 +102,7 @@ fn render_violation(number: usize, violation: &Violation) -> String {
     let Violation { pointer, expected, found, .. } = violation;
     let place = if pointer.is_empty() { "the reply" } else { pointer };
     // The text of a rule already says what must hold; other violations name what was expected.
-    let verb = if matches!(violation.code, Code::Rule(_)) { "" } else { "expected " };
+    let verb = if matches!(violation.code, ViolationCode::Rule(_)) { "" } else { "expected " };
     let mut line = format!("{number}. {place}: {verb}{expected}; found {found}.");
     if let Some(hint) = &violation.hint {
         let _ = write!(line, " Hint: {hint}.");

@@ -11,7 +11,7 @@ use crate::limits::{MAX_CANDIDATES, MAX_SCAN_PASSES, MIN_SCAN_BYTES};
 
 use super::intake::{ReplyCandidate, build_candidate};
 use super::reply_markers::{self, MarkupTag, ReplyMarker};
-use super::violation::{Code, Violation};
+use super::violation::{Violation, ViolationCode};
 use super::wrapper;
 
 /// The number of arrays of plain values kept as candidates. They serve only the message: a citation
@@ -36,13 +36,18 @@ pub(super) fn scan_candidates(
     if scan.object_count > MAX_CANDIDATES {
         let expected = format!("at most {MAX_CANDIDATES} objects to choose from");
         let found = format!("{} or more", scan.object_count);
-        return Err(Box::new(Violation::new(Code::TooManyCandidates, "", expected, found)));
+        return Err(Box::new(Violation::new(
+            ViolationCode::TooManyCandidates,
+            "",
+            expected,
+            found,
+        )));
     }
     if scan.is_exhausted() {
         let expected = "one object, and few brackets around it";
         let found = "more brackets than can be looked at";
         return Err(Box::new(
-            Violation::new(Code::TooManyCandidates, "", expected, found)
+            Violation::new(ViolationCode::TooManyCandidates, "", expected, found)
                 .with_hint("send the object alone"),
         ));
     }
@@ -57,7 +62,7 @@ pub(super) fn scan_candidates(
 /// Describes a text that contains no object.
 pub(super) fn describe_no_object(text: &str) -> Violation {
     let found = if text.trim().is_empty() { "nothing" } else { "only text" };
-    Violation::new(Code::NoJson, "", "a JSON object", found)
+    Violation::new(ViolationCode::NoJson, "", "a JSON object", found)
 }
 
 /// The result of scanning a reply text.

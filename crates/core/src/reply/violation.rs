@@ -20,7 +20,7 @@ pub struct Violation {
     /// field would have.
     pub pointer: String,
     /// The kind of violation, stable across releases.
-    pub code: Code,
+    pub code: ViolationCode,
     /// What the contract requires at this location.
     pub expected: String,
     /// What the reply has at this location, shortened.
@@ -37,7 +37,7 @@ pub struct Violation {
 impl Violation {
     /// Creates a violation whose message combines pointer, `expected` and `found`.
     pub fn new(
-        code: Code,
+        code: ViolationCode,
         pointer: impl Into<String>,
         expected: impl Into<String>,
         found: impl Into<String>,
@@ -93,7 +93,7 @@ impl Violation {
     /// For the summary at the end of a shortened list, returns the total number of violations and
     /// the number of those listed.
     pub(super) fn parse_totals(&self) -> Option<(usize, usize)> {
-        if self.code != Code::MoreViolations {
+        if self.code != ViolationCode::MoreViolations {
             return None;
         }
         let listed = self.expected.split(' ').nth(2)?.parse().ok()?;
@@ -166,14 +166,14 @@ macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
         /// The kind of a violation. Each kind has a page under `docs/errors/`.
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Code {
+        pub enum ViolationCode {
             $($(#[$doc])* $variant,)*
             /// A rule of the contract, with the id of the rule.
             Rule(String),
         }
 
-        impl Code {
-            /// Every code except [`Code::Rule`].
+        impl ViolationCode {
+            /// Every code except [`ViolationCode::Rule`].
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             fn name(&self) -> Option<&'static str> {
@@ -276,7 +276,7 @@ codes! {
     MoreViolations = "more_violations",
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for ViolationCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.name(), self) {
             (Some(name), _) => f.write_str(name),
@@ -286,14 +286,14 @@ impl fmt::Display for Code {
     }
 }
 
-impl Serialize for Code {
+impl Serialize for ViolationCode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-/// Parses what `Serialize` writes; an unknown name becomes [`Code::Rule`].
-impl<'de> Deserialize<'de> for Code {
+/// Parses what `Serialize` writes; an unknown name becomes [`ViolationCode::Rule`].
+impl<'de> Deserialize<'de> for ViolationCode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let known = Self::ALL.iter().find(|code| code.name() == Some(text.as_str()));

@@ -2,7 +2,7 @@
 //!
 //! All code that lists violations uses it, so a refused reply cannot fill a log.
 
-use super::violation::{Code, Violation};
+use super::violation::{Violation, ViolationCode};
 use crate::limits::{MAX_VIOLATION_BYTES, MAX_VIOLATIONS};
 
 /// The violations found so far, within [`MAX_VIOLATIONS`] and [`MAX_VIOLATION_BYTES`].
@@ -58,7 +58,8 @@ impl ViolationList {
             let listed = kept.len();
             let message = format!("{count} violations in all; the first {listed} are listed");
             let expected = format!("at most {listed} violations");
-            let summary = Violation::new(Code::MoreViolations, "", expected, count.to_string());
+            let summary =
+                Violation::new(ViolationCode::MoreViolations, "", expected, count.to_string());
             kept.push(summary.with_message(message));
         }
         kept
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
 
     fn violation(number: usize, found: &str) -> Violation {
-        Violation::new(Code::Type, format!("/{number}"), "a string", found)
+        Violation::new(ViolationCode::Type, format!("/{number}"), "a string", found)
     }
 
     #[test]

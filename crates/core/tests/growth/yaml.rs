@@ -12,7 +12,7 @@ fn each(size: usize, make: impl Fn(usize) -> String) -> Vec<String> {
 fn yaml_is_read() {
     let mut door = door("yaml");
     let parse = |text: &String| {
-        drop(ParsedSourceFile::parse(SourceFile::new("hostile.yaml", text.as_str())))
+        drop(ParsedSourceFile::parse(SourceFile::new("hostile.yaml", text.as_str())));
     };
     door.measure_family(
         "many keys",
@@ -78,7 +78,7 @@ fn yaml_is_read() {
         parse,
     );
     let parse = |text: &String| {
-        drop(ParsedSourceFile::parse(SourceFile::new("hostile.json", text.as_str())))
+        drop(ParsedSourceFile::parse(SourceFile::new("hostile.json", text.as_str())));
     };
     door.measure_family(
         "JSON with a long key around many items",

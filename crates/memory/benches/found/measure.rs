@@ -10,7 +10,6 @@ use countersign_memory::rank::{WeightedQuery, plan_reads};
 use countersign_memory::render::render_packet;
 use countersign_memory::store::{Memory, RetrievalLimits, SqliteMemory};
 use countersign_memory::tokens::TiktokenCounter;
-use countersign_store::SqliteSettings;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::cold::drop_from_cache;
@@ -43,7 +42,7 @@ pub(crate) async fn measure(path: &Path, events: usize) {
 
 async fn asked(path: &Path, events: usize, policy: &MemoryPolicy) {
     warm(path, events, policy).await;
-    for cache in [Cache::Kept, Cache::Dropped, Cache::DroppedAndNothingAhead] {
+    for cache in [Cache::Kept, Cache::Dropped] {
         anew(path, events, policy, cache).await;
     }
 }
@@ -53,8 +52,6 @@ async fn asked(path: &Path, events: usize, policy: &MemoryPolicy) {
 enum Cache {
     Kept,
     Dropped,
-    /// And the store may not fetch pages before it needs them.
-    DroppedAndNothingAhead,
 }
 
 impl Cache {
@@ -62,7 +59,6 @@ impl Cache {
         match self {
             Self::Kept => "opened",
             Self::Dropped => "cold",
-            Self::DroppedAndNothingAhead => "cold, not ahead",
         }
     }
 }
@@ -96,7 +92,6 @@ async fn warm(path: &Path, events: usize, policy: &MemoryPolicy) {
 
 async fn anew(path: &Path, events: usize, policy: &MemoryPolicy, cache: Cache) {
     let name = cache.name();
-    let read_ahead = cache != Cache::DroppedAndNothingAhead;
     let (mut all, mut opened) = (Times::default(), Times::default());
     let mut stayed = Some(0);
     for class in Class::ALL {
@@ -107,8 +102,7 @@ async fn anew(path: &Path, events: usize, policy: &MemoryPolicy, cache: Cache) {
                 stayed = stayed.zip(left).map(|(most, left)| most.max(left));
             }
             let begun = Instant::now();
-            let settings = SqliteSettings { read_ahead, ..SqliteSettings::default() };
-            let memory = SqliteMemory::open_with(path, settings).unwrap();
+            let memory = SqliteMemory::open(path).unwrap();
             opened.add(begun.elapsed());
             let (_, took) = packet(&memory, &question(class, number, events), policy).await;
             all.add(took);

@@ -87,7 +87,7 @@ pub(super) fn fill_working_state(
             StatePart::Decision(it) => state.decisions.get_or_insert_default().push(it),
             StatePart::Risk(it) => state.risks.get_or_insert_default().push(it),
             StatePart::Evidence(it) => {
-                short_term.last_tool_evidence.get_or_insert_default().push(it)
+                short_term.last_tool_evidence.get_or_insert_default().push(it);
             }
             StatePart::Extra(key, value) => drop(state.extra.insert(key, value)),
         }

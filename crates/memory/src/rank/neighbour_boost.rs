@@ -151,7 +151,7 @@ mod tests {
         let mut out = Vec::new();
         let terms = stands.iter().map(|stand| stand.term as usize + 1).max().unwrap_or(0);
         let give = |one: LocationScore| {
-            out.push((one.location.position, one.own_score, one.boosted_score))
+            out.push((one.location.position, one.own_score, one.boosted_score));
         };
         NeighbourBoost::new(terms).score_session(stands, give);
         out

@@ -32,7 +32,7 @@ fn episode(id: &str, day: &str, summary: &str, tags: &[&str]) -> MemoryEpisode {
     }
 }
 
-fn told(ages: &AgeingPlan) -> Vec<(String, CompressionLevel, usize)> {
+fn describe_ages(ages: &AgeingPlan) -> Vec<(String, CompressionLevel, usize)> {
     let one = |aged: &super::AgedEpisode| {
         let id = aged.id.split('-').next().unwrap_or_default().to_owned();
         (id, aged.level, aged.merged_from.len())
@@ -60,10 +60,10 @@ fn after(episodes: &[MemoryEpisode], ages: &AgeingPlan) -> Vec<MemoryEpisode> {
 #[test]
 fn a_week_ages_when_all_of_it_is_old_enough() {
     let one = [episode("a", "2026-01-05", "Ann cooked.", &[])];
-    assert_eq!(told(&plan_ageing(&one, AGEING, at("2026-01-13"))), []);
-    assert_eq!(told(&plan_ageing(&one, AGEING, at("2026-01-18"))), []);
+    assert_eq!(describe_ages(&plan_ageing(&one, AGEING, at("2026-01-13"))), []);
+    assert_eq!(describe_ages(&plan_ageing(&one, AGEING, at("2026-01-18"))), []);
     let ages = plan_ageing(&one, AGEING, at("2026-01-19"));
-    assert_eq!(told(&ages), [("a".to_owned(), PhaseSummary, 0)]);
+    assert_eq!(describe_ages(&ages), [("a".to_owned(), PhaseSummary, 0)]);
     // A second run changes nothing.
     let then = after(&one, &ages);
     assert_eq!(plan_ageing(&then, AGEING, at("2026-01-20")), AgeingPlan::default());
@@ -91,7 +91,7 @@ fn what_belongs_together_becomes_one_and_the_rest_does_not() {
     let member = ages.writes.iter().find(|it| it.id == "a").unwrap();
     assert_eq!((&member.into, member.revision), (&Some(phase.id.clone()), 2));
     assert_eq!(member.summary, all[0].summary, "what was told stays");
-    assert_eq!(told(&ages).len(), 2, "the tram ages alone, the next week not yet");
+    assert_eq!(describe_ages(&ages).len(), 2, "the tram ages alone, the next week not yet");
     let mut backwards = all.clone();
     backwards.reverse();
     assert_eq!(

@@ -20,9 +20,6 @@ const MAX_SPARE_HITS: usize = 512;
 /// The number of hits that are read together.
 const HIT_BATCH: usize = 8;
 
-/// The number of additional hits to prefetch: most queries need some of them, few need all.
-const PREFETCHED_HITS: usize = 2 * HIT_BATCH;
-
 /// Options of an event search.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EventSearchOptions {
@@ -71,8 +68,6 @@ fn search_by_words(
     loop {
         let RankedHits { hits, reads } = shelves.rank_events(&subject, query, asked)?;
         let mut left = hits.get(done..).unwrap_or_default();
-        // The number of hits that were announced to the row store.
-        let mut announced = 0;
         while let Some(next) = left.first() {
             let least = best.peek().filter(|_| best.len() == limit);
             if least.is_some_and(|Reverse(least)| *least > bound_score(query, next)) {
@@ -80,13 +75,6 @@ fn search_by_words(
             }
             // Read the requested number whatever their scores are; after that only a few more.
             let some = limit.saturating_sub(best.len()).max(HIT_BATCH).min(left.len());
-            if announced < some {
-                let soon = &left[announced..left.len().min(some + PREFETCHED_HITS)];
-                announced += soon.len();
-                let places: Vec<EventLocation> = soon.iter().map(|hit| hit.location).collect();
-                shelves.prefetch_events(&subject, &places)?;
-            }
-            announced -= some;
             let (some, behind) = left.split_at(some);
             left = behind;
             let places: Vec<EventLocation> = some.iter().map(|hit| hit.location).collect();

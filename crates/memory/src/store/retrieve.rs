@@ -38,7 +38,6 @@ pub(super) fn retrieve_candidates(
     request.scope.check()?;
     let subject = request.scope.subject();
     let query = WeightedQuery::from_request(request);
-    shelves.prefetch_candidates(request, &query, limits)?;
     let mut found = Candidates {
         working: shelves.load_row(&subject, request.scope.run(), None)?,
         summary: shelves.load_row(&subject, request.scope.session(), None)?,

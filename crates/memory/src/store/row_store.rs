@@ -9,36 +9,17 @@ use serde::Deserialize;
 
 use super::memory_error::MemoryError;
 use super::revisioned_row::RevisionedRow;
-use super::{BuildRowKind, PacketBuild, RetrievalLimits, UnembeddedEvents};
+use super::{BuildRowKind, PacketBuild, UnembeddedEvents};
 use crate::rank::{PostingRead, RankedHit, SimilarEvents, WeightedQuery};
 use crate::record::{EventLocation, MemoryEvent, MemoryEventKind, MemoryExpiry, MemoryOrigin};
 use crate::rules::{FactRevision, is_expired};
-use crate::{CitedEvent, EmbeddingVector, MemoryScope, MemorySubject, PacketRequest};
+use crate::{CitedEvent, EmbeddingVector, MemoryScope, MemorySubject};
 
 /// The result of a row operation.
 pub(super) type MemoryResult<T> = Result<T, MemoryError>;
 
 /// Rows by scope. Callers check before they write, so a refused operation has written nothing.
 pub(super) trait RowStore {
-    /// Announces the coming reads of a retrieval, so that the backend may prefetch them.
-    fn prefetch_candidates(
-        &self,
-        _request: &PacketRequest,
-        _query: &WeightedQuery,
-        _limits: RetrievalLimits,
-    ) -> MemoryResult<()> {
-        Ok(())
-    }
-
-    /// Announces which events will be read, so that the backend may prefetch them.
-    fn prefetch_events(
-        &self,
-        _subject: &MemorySubject,
-        _places: &[EventLocation],
-    ) -> MemoryResult<()> {
-        Ok(())
-    }
-
     /// Returns which of these hashes of a subject's rows are tombstones.
     fn find_tombstones(
         &self,
@@ -242,7 +223,6 @@ pub(super) trait RowStore {
 /// The part of an event that a citation needs, with what determines its visibility. Other fields
 /// are not read.
 #[derive(Debug, Deserialize)]
-#[expect(clippy::struct_field_names, reason = "the names are those of the record")]
 pub(super) struct CitedEventRow {
     kind: MemoryEventKind,
     origin: MemoryOrigin,

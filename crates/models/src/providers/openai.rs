@@ -58,7 +58,7 @@ impl ProviderDialect for OpenAiDialect {
                 });
             }
             (OutputConstraint::JsonMode, ..) => {
-                body["response_format"] = json!({"type": "json_object"})
+                body["response_format"] = json!({"type": "json_object"});
             }
             _ => {}
         }
@@ -95,7 +95,7 @@ impl ProviderDialect for OpenAiDialect {
             match choice["finish_reason"].as_str() {
                 None => {}
                 Some(reason @ ("length" | "model_length")) => {
-                    heard.set_finish(FinishReason::Length, reason)
+                    heard.set_finish(FinishReason::Length, reason);
                 }
                 Some(reason @ "content_filter") => {
                     return Err(ModelErrorKind::ContentFiltered { reason: reason.to_owned() });

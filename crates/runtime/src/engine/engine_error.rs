@@ -32,7 +32,7 @@ pub enum EngineError {
     },
     /// The content of the run was removed after it ended; only hashes remain.
     #[error(
-        "run `{run}` was pruned pruned_at {pruned_at}: its hashes are kept, and what was said and done in it is not"
+        "run `{run}` was pruned at {pruned_at}: its hashes are kept, and what was said and done in it is not"
     )]
     RunPruned {
         /// Id of the pruned run.

@@ -136,7 +136,7 @@ impl Worker {
                     }
                     Err(error) => {
                         next_look =
-                            now.plus_millis(away.record_failure(error, now, &*self.observer)?)
+                            now.plus_millis(away.record_failure(error, now, &*self.observer)?);
                     }
                 }
             }

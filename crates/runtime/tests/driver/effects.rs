@@ -150,7 +150,7 @@ async fn a_run_does_all_that_its_protocol_says(kind: Kind) {
             match effect {
                 countersign_core::run::EffectCall::Run { .. } => runs.push(format!("r1/{action}")),
                 countersign_core::run::EffectCall::Http { .. } => {
-                    calls.push(format!("r1/{action}"))
+                    calls.push(format!("r1/{action}"));
                 }
                 _ => {}
             }

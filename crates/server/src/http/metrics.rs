@@ -143,14 +143,14 @@ pub(crate) async fn get_metrics(State(app): State<HttpState>) -> Result<Response
             "Runs that somebody watches, or a model writes for.",
             app.app_state.hub().run_count() as u64,
         ),
-        ("countersign_streams_open", "Event streams that are open.", streams.used()),
-        ("countersign_uploads_open", "Documents that are being uploaded.", uploads.used()),
+        ("countersign_streams_open", "Event streams that are open.", streams.used_amount()),
+        ("countersign_uploads_open", "Documents that are being uploaded.", uploads.used_amount()),
         (
             "countersign_upload_bytes",
             "Bytes of unfinished uploads on the disk.",
-            upload_bytes.used(),
+            upload_bytes.used_amount(),
         ),
-        ("countersign_body_bytes", "Bytes of request bodies in memory.", body_bytes.used()),
+        ("countersign_body_bytes", "Bytes of request bodies in memory.", body_bytes.used_amount()),
     ] {
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}");
     }

@@ -48,7 +48,7 @@ impl Quota {
 
     /// The number of units in use.
     #[must_use]
-    pub fn used(&self) -> u64 {
+    pub fn used_amount(&self) -> u64 {
         self.lock().total
     }
 
@@ -176,7 +176,7 @@ mod tests {
         let refused = share(&quota, "c").acquire(1).unwrap_err();
         assert_eq!((refused.problem().status, &*refused.problem().code), (503, "busy"));
         drop((one, other, third));
-        assert_eq!(quota.used(), 0);
+        assert_eq!(quota.used_amount(), 0);
         assert!(quota.lock().by_key.is_empty(), "a key that holds nothing is forgotten");
     }
 }

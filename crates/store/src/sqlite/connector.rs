@@ -23,9 +23,6 @@ pub struct SqliteSettings {
     pub secure_delete: bool,
     /// Bytes that should be free on the disk; with fewer, the file is not ready. Default: 32 MiB.
     pub min_free_bytes: u64,
-    /// Whether pages may be fetched before they are needed, if the pages are known and the system
-    /// supports it. Default: `true`.
-    pub read_ahead: bool,
 }
 
 impl Default for SqliteSettings {
@@ -36,7 +33,6 @@ impl Default for SqliteSettings {
             max_pages: None,
             secure_delete: false,
             min_free_bytes: 32 << 20,
-            read_ahead: true,
         }
     }
 }

@@ -9,7 +9,6 @@ mod migrate;
 mod writer;
 mod reader_pool;
 mod raw_file;
-mod ahead;
 mod run_log;
 mod action_codec;
 mod mutations;
@@ -20,7 +19,6 @@ mod prune;
 mod sqlite_error;
 mod health;
 
-pub use ahead::{Sought, Trees};
 pub use connector::SqliteSettings;
 pub use health::SqliteHealth;
 pub use migrate::{SqliteMigration, SqliteSchema};

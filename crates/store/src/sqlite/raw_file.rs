@@ -11,11 +11,6 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rusqlite::Connection;
-
-use super::ahead::Trees;
-use crate::StoreError;
-
 /// All files that are open in this process.
 static OPEN_FILES: Mutex<BTreeMap<PathBuf, OpenFileEntry>> = Mutex::new(BTreeMap::new());
 
@@ -29,34 +24,15 @@ struct OpenFileEntry {
 #[derive(Debug)]
 pub struct RawFile {
     path: PathBuf,
-    reads_ahead: bool,
-    trees: Mutex<Option<Arc<Trees>>>,
 }
 
 impl RawFile {
     /// Registers one more user of a file. Create it before `SQLite` opens the file, and drop it
     /// after `SQLite` closed it.
-    pub fn new(path: &Path, reads_ahead: bool) -> io::Result<Self> {
+    pub fn new(path: &Path) -> io::Result<Self> {
         let path = canonical_path(path)?;
         lock_open_files().entry(path.clone()).or_default().users += 1;
-        Ok(Self { path, reads_ahead, trees: Mutex::default() })
-    }
-
-    /// Returns the root pages of its B-trees, which are used to fetch pages early; `None` if that
-    /// is not possible or is turned off.
-    pub fn trees(&self, db: &Connection) -> Result<Option<Arc<Trees>>, StoreError> {
-        if !self.reads_ahead || cfg!(not(target_os = "linux")) {
-            return Ok(None);
-        }
-        let mut known = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = &*known
-            && known.still(db)?
-        {
-            return Ok(Some(Arc::clone(known)));
-        }
-        let Ok(Some((_, file))) = self.open_part("") else { return Ok(None) };
-        let trees = Arc::new(Trees::of(file, db)?);
-        Ok(Some(Arc::clone(known.insert(trees))))
+        Ok(Self { path })
     }
 
     /// Opens the file itself (`""`), its write-ahead log (`"-wal"`) or the log's index (`"-shm"`);
@@ -90,7 +66,6 @@ impl RawFile {
 impl Drop for RawFile {
     fn drop(&mut self) {
         // A handle is closed only while no one can open the file.
-        self.trees.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let mut open = lock_open_files();
         if let Some(one) = open.get_mut(&self.path) {
             one.users -= 1;
@@ -138,7 +113,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.db");
         fs::write(&path, "here").unwrap();
-        let [one, other] = [(), ()].map(|()| RawFile::new(&path, false).unwrap());
+        let [one, other] = [(), ()].map(|()| RawFile::new(&path).unwrap());
         let handle = |raw: &RawFile| raw.open_part("").unwrap().unwrap().1;
         assert!(Arc::ptr_eq(&handle(&one), &handle(&other)));
         assert!(one.open_part("-wal").unwrap().is_none());
@@ -156,9 +131,9 @@ mod tests {
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(folder.path(), &link).unwrap();
         // One of them exists before the file does, as when `SQLite` creates it.
-        let before = RawFile::new(&link.join("m.db"), false).unwrap();
+        let before = RawFile::new(&link.join("m.db")).unwrap();
         fs::write(folder.path().join("m.db"), "here").unwrap();
-        let after = RawFile::new(&folder.path().join("m.db"), false).unwrap();
+        let after = RawFile::new(&folder.path().join("m.db")).unwrap();
         let [one, other] = [&before, &after].map(|raw| raw.open_part("").unwrap().unwrap().1);
         assert!(Arc::ptr_eq(&one, &other));
     }
@@ -168,7 +143,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.db");
         fs::write(&path, "old").unwrap();
-        let raw = RawFile::new(&path, false).unwrap();
+        let raw = RawFile::new(&path).unwrap();
         let old = Arc::downgrade(&raw.open_part("").unwrap().unwrap().1);
         fs::write(folder.path().join("new"), "newer").unwrap();
         fs::rename(folder.path().join("new"), &path).unwrap();

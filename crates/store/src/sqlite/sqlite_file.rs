@@ -50,24 +50,16 @@ impl SqliteFile {
         prepare: impl FnOnce(&mut Connection) -> Result<(), StoreError>,
     ) -> Result<Self, StoreError> {
         let path = path.as_ref().to_owned();
-        let raw = Arc::new(RawFile::new(&path, settings.read_ahead).map_err(io_error)?);
+        let raw = Arc::new(RawFile::new(&path).map_err(io_error)?);
         let place = SqliteConnector { path: path.clone(), settings };
         // If the file cannot be created, `SQLite` reports the error.
         drop(create_private_file(&path));
         let mut db = place.open_writer()?;
         migrate(&mut db, schema)?;
         prepare(&mut db)?;
-        let trees = raw.trees(&db)?;
-        if let Some(trees) = &trees {
-            trees.fetch_roots();
-        }
         let readers = (0..place.settings.readers.max(1)).map(|_| place.open_reader());
         let readers = SqliteReaderPool::start_threads(readers.collect::<Result<_, _>>()?)
             .map_err(io_error)?;
-        // Opening the readers has given the disk enough time for the root pages.
-        if let Some(trees) = trees {
-            trees.fetch_below_roots();
-        }
         let identity = FileIdentity::read_from(&path).map_err(io_error)?;
         let (same, min_free) = (identity.clone(), place.settings.min_free_bytes);
         let reopen = move || {

@@ -65,7 +65,7 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
     report.add("folder", display_path(&workspace), display_path(&workspace));
     match &home {
         Some(home) => {
-            report.add_passed("home", display_path(home.folder()), display_path(home.folder()))
+            report.add_passed("home", display_path(home.folder()), display_path(home.folder()));
         }
         None => report.add("home", "none yet; `countersign run` makes one", Value::Null),
     }
@@ -345,7 +345,7 @@ fn count_runs(report: &mut DoctorReport, site: &StoreArgs, place: &StoreLocation
         }
         Ok(None) => {}
         Err(error) => {
-            report.add_problem("runs", error.to_string(), "`countersign list` says more.")
+            report.add_problem("runs", error.to_string(), "`countersign list` says more.");
         }
     }
 }

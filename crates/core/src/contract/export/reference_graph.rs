@@ -47,7 +47,9 @@ fn collect_targets(
             }
         }
         Value::Array(items) => {
-            items.iter().for_each(|item| collect_targets(references, item, into))
+            for item in items {
+                collect_targets(references, item, into);
+            }
         }
         _ => {}
     }

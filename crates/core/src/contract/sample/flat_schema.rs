@@ -21,6 +21,7 @@ pub(super) struct FlatSchema<'s> {
 
 /// One `if` with its consequences.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "`if` and `else` are keywords of Rust")]
 pub(super) struct SchemaCondition<'s> {
     pub(super) if_schema: &'s Value,
     pub(super) then_schema: Option<&'s Value>,

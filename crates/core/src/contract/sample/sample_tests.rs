@@ -60,7 +60,7 @@ fn objects_and_arrays() {
 }
 
 #[test]
-fn combined() {
+fn keywords_are_combined() {
     check(json!({"allOf": [{"type": "integer"}, {"minimum": 3}, {"maximum": 9}]}));
     check(json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "null"}}]}));
     check(

@@ -325,7 +325,7 @@ impl<'t> JsonParser<'t> {
             Some(b':') => self.position += 1,
             None => return Err(self.end_of_text_error("`:`")),
             Some(_) => {
-                self.record_repair(RepairKind::MissingColon, self.position, self.position, "`:`")?
+                self.record_repair(RepairKind::MissingColon, self.position, self.position, "`:`")?;
             }
         }
         self.skip_space()?;

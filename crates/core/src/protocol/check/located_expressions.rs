@@ -64,7 +64,7 @@ pub(super) fn collect_workflow_expressions<'p>(
         let before = all.expressions.len();
         match way.gate.as_ref().map(|gate| &gate.check) {
             Some(GateCheck::Expression(expr)) => {
-                all.add_expression(expr, gate_origin(&way.origin), None)
+                all.add_expression(expr, gate_origin(&way.origin), None);
             }
             Some(GateCheck::FileExistsTemplate { path }) => {
                 all.add_template(path, &way.origin.child("gate").child("path"));

@@ -91,16 +91,7 @@ pub fn load_protocol(
         engine,
         workflow_documents: own,
     };
-    let mut compiled = BTreeMap::new();
-    let mut phases = SymbolTable::new("phase");
-    let mut merging = IncludeMerger::new(&raws, &faults);
-    for raw in raws.values() {
-        let merged = merging.merge(raw, &names.workflows);
-        let (workflow, known) = compile_workflow::compile_workflow(raw, merged, &names, &faults);
-        phases.unread |= known.unread;
-        phases.entries.extend(known.entries);
-        compiled.insert(workflow.id.clone(), workflow);
-    }
+    let (mut compiled, phases) = compile_workflows(&raws, &names, &faults);
 
     read_hooks::check_hook_pointers(&names, &compiled, &faults);
     for (id, described) in std::mem::take(&mut names.workflow_documents) {
@@ -171,6 +162,25 @@ fn find_run_limits(index: Option<&ProtocolFile>) -> Option<FileNode<'_>> {
 }
 
 /// Reads contract and engine-owned fields of the workflows that have their own document.
+/// Compiles every workflow, and collects the phases of all of them.
+fn compile_workflows(
+    raws: &BTreeMap<&str, RawWorkflow<'_>>,
+    names: &ProtocolSymbols,
+    faults: &LoadDiagnostics,
+) -> (BTreeMap<String, WorkflowDefinition>, SymbolTable<()>) {
+    let mut compiled = BTreeMap::new();
+    let mut phases = SymbolTable::new("phase");
+    let mut merging = IncludeMerger::new(raws, faults);
+    for raw in raws.values() {
+        let merged = merging.merge(raw, &names.workflows);
+        let (workflow, known) = compile_workflow::compile_workflow(raw, merged, names, faults);
+        phases.unread |= known.unread;
+        phases.entries.extend(known.entries);
+        compiled.insert(workflow.id.clone(), workflow);
+    }
+    (compiled, phases)
+}
+
 fn read_workflow_documents(
     raws: &BTreeMap<&str, RawWorkflow<'_>>,
     contracts: &ProtocolContracts,

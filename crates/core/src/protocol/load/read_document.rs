@@ -18,7 +18,7 @@ use crate::json;
 use crate::protocol::{
     DocumentDefinition, ENGINE_FIELD_NAMES, EXPRESSION_NAMES, EngineField, ProtocolBundle,
 };
-use crate::reply::Code;
+use crate::reply::ViolationCode;
 use crate::similar_name::find_similar_name;
 use crate::source::{ParsedSourceFile, SourceFile};
 
@@ -182,7 +182,7 @@ fn check_initial_value(
         let own = read_pointer::find_overlapping_engine_field(&violation.pointer, &document.engine);
         let in_list =
             json::split_pointer(&violation.pointer).any(|name| name.parse::<usize>().is_ok());
-        let left = own.is_some() || (violation.code == Code::Required && !in_list);
+        let left = own.is_some() || (violation.code == ViolationCode::Required && !in_list);
         if !left {
             let said = violation.message.replacen("the reply: ", "the document: ", 1);
             let pointer = format!("{}{}", place.pointer, violation.pointer);

@@ -1,4 +1,4 @@
-//! A person's word: approve, deny, resume, cancel.
+//! Handles the decisions of a person: approve, deny, resume and cancel.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::run::state::{BlockReason, Continuation, PendingAction, RunEndKind};
 use crate::run::wait::{RunWait, WaitKind, WaitResolution};
 
 impl RunDecision<'_> {
-    /// Somebody approved or denied.
+    /// Handles an approval or denial of a wait.
     pub(super) fn handle_approval(
         &mut self,
         wait: &str,
@@ -48,9 +48,10 @@ impl RunDecision<'_> {
         }
     }
 
-    /// A person lets the run go on, with what came next when it stopped.
+    /// Handles a resume: the run continues with the continuation that it held when it stopped.
     ///
-    /// A halt is lifted first; what blocks a halted run goes on blocking it, unless more is granted.
+    /// A halt is lifted first. If the halted run is also blocked, it stays blocked, unless the
+    /// grants cover the budget that blocks it.
     pub(super) fn handle_resume(
         &mut self,
         by: &str,
@@ -73,25 +74,26 @@ impl RunDecision<'_> {
         self.emit(RunEvent::Resumed { by: by.to_owned() });
         let idle = self.state.pending.values().all(|one| matches!(one, PendingAction::Tell { .. }));
         if held.is_none() && !was_halted && idle && !self.state.closed.is_empty() {
-            // Files may have come, and who was denied may ask again.
+            // Files may exist by now, and a denied approval can be requested again.
             self.drop_waits();
             return Some(Continuation::Leave);
         }
         held
     }
 
-    /// What blocks the run does so no more; it goes on with what came next.
+    /// Unblocks the run and returns the continuation that it held.
     fn unblock_run(&mut self, by: &str, grants: &BTreeMap<String, u64>) -> Option<Continuation> {
         if let Some(BlockReason::Budget { budget, limit }) = self.state.blocked.clone()
             && !grants.contains_key(&budget)
         {
-            // Where the name alone was said, the limit that blocks was meant.
+            // A grant without a phase applies to the limit that blocks the run.
             let amount = grants.get(budget_name(&budget)).copied().unwrap_or(limit.max(1));
             self.emit(RunEvent::Granted { budget, amount });
         }
-        let helps = |wait: &RunWait| matches!(wait.kind, WaitKind::Budget | WaitKind::Trouble);
-        let helped = self.state.waits.values().filter(|wait| helps(wait));
-        for wait in helped.map(|wait| wait.id.clone()).collect::<Vec<_>>() {
+        let is_resolved =
+            |wait: &RunWait| matches!(wait.kind, WaitKind::Budget | WaitKind::Trouble);
+        let resolved = self.state.waits.values().filter(|wait| is_resolved(wait));
+        for wait in resolved.map(|wait| wait.id.clone()).collect::<Vec<_>>() {
             self.emit(RunEvent::WaitClosed {
                 wait,
                 closing: WaitResolution::Answered { by: by.to_owned() },
@@ -102,14 +104,14 @@ impl RunDecision<'_> {
         held
     }
 
-    /// A person ends the run.
+    /// Handles a cancellation: ends the run.
     pub(super) fn handle_cancel(&mut self, by: &str, reason: Option<&str>) -> Option<Continuation> {
         let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         self.end_run(RunEndKind::Cancelled, Some(format!("cancelled by {by}{why}")))
     }
 }
 
-/// Whether what is granted is what blocks.
+/// Whether the grants include the budget that blocks the run.
 fn grants_cover(grants: &BTreeMap<String, u64>, blocked: &BlockReason) -> bool {
     match blocked {
         BlockReason::Budget { budget, .. } => {
@@ -119,7 +121,7 @@ fn grants_cover(grants: &BTreeMap<String, u64>, blocked: &BlockReason) -> bool {
     }
 }
 
-/// The name of a budget without its phase.
+/// The name of a budget key without its phase: `tokens` for `tokens@draft`.
 fn budget_name(budget: &str) -> &str {
     budget.split('@').next().unwrap_or(budget)
 }

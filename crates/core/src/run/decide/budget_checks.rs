@@ -1,4 +1,8 @@
-//! Budgets: what was spent against what may be, and what happens when it is too much.
+//! Checks budgets before the run spends from them, and applies the failure handler of a spent
+//! budget.
+//!
+//! Every check takes the continuation that it guards. If the budget is spent and its policy is to
+//! wait, the run keeps that continuation and resumes with it after a grant.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
@@ -9,11 +13,12 @@ use crate::protocol::{BudgetLimit, BuiltinBudget, FailureHandler, FailurePolicy,
 use crate::run::state::{BlockReason, Continuation, RunEndKind};
 use crate::run::wait::WaitKind;
 
-/// Whether there is room in a budget; where there is none, what the run does instead.
+/// Result of a budget check: `Continue` if the budget has room, `Break` with what the run does
+/// instead if not.
 pub(super) type BudgetCheck = ControlFlow<Option<Continuation>>;
 
 impl RunDecision<'_> {
-    /// Whether another model call may be made: tokens, money and time are asked before, not after.
+    /// Checks tokens, money and time before a model call.
     pub(super) fn check_call_budget(&mut self, next: &Continuation) -> BudgetCheck {
         for name in [BuiltinBudget::Tokens, BuiltinBudget::Money] {
             self.check_phase_and_run_budget(name.as_str(), None, 1, next)?;
@@ -21,23 +26,23 @@ impl RunDecision<'_> {
         self.check_time_budget(next)
     }
 
-    /// Whether there is time for anything more to be ordered.
+    /// Checks the wall time since the run started, before any action is requested.
     pub(super) fn check_time_budget(&mut self, next: &Continuation) -> BudgetCheck {
         let elapsed = self.input.time.millis_since(self.state.created_at);
         self.check_phase_and_run_budget(BuiltinBudget::WallTime.as_str(), Some(elapsed), 1, next)
     }
 
-    /// Whether this many more questions may be asked.
+    /// Checks whether `more` further questions can be asked.
     pub(super) fn check_question_budget(&mut self, more: u64, next: &Continuation) -> BudgetCheck {
         self.check_phase_and_run_budget(BuiltinBudget::Questions.as_str(), None, more, next)
     }
 
-    /// Whether one more may be spent from a budget.
+    /// Checks whether one more unit can be spent from a budget that the protocol defines.
     pub(super) fn check_budget(&mut self, name: &str, next: &Continuation) -> BudgetCheck {
         self.check_phase_and_run_budget(name, None, 1, next)
     }
 
-    /// Whether a phase may be entered once more. Each phase counts for itself.
+    /// Checks whether a phase can be entered once more. Each phase has its own count.
     pub(super) fn check_loop_budget(&mut self, phase: &str, next: &Continuation) -> BudgetCheck {
         let name = BuiltinBudget::Loops;
         let own =
@@ -47,7 +52,7 @@ impl RunDecision<'_> {
         self.check_limit(&format!("{}@{phase}", name.as_str()), limit, None, 1, next)
     }
 
-    /// Whether the provider may fail once more in a row.
+    /// Checks whether the provider can fail once more in a row.
     pub(super) fn check_provider_failure_budget(
         &mut self,
         failures: u32,
@@ -56,7 +61,7 @@ impl RunDecision<'_> {
         self.check_step_budget(BuiltinBudget::ProviderFailures, u64::from(failures), next)
     }
 
-    /// Whether tools may be used for another round in this step.
+    /// Checks whether the current step can have another round of tool calls.
     pub(super) fn check_tool_round_budget(
         &mut self,
         rounds: u32,
@@ -65,7 +70,8 @@ impl RunDecision<'_> {
         self.check_step_budget(BuiltinBudget::ToolRounds, u64::from(rounds), next)
     }
 
-    /// The limit of refused replies in one step, where a file says so, with what was granted.
+    /// The limit of refused replies in one step, including grants; `None` if neither the phase nor
+    /// the policy of the protocol sets one.
     pub(super) fn refusal_limit(&self) -> Option<RefusalLimit> {
         let name = BuiltinBudget::Violations.as_str();
         let limit = self.current_phase().budget.limits.get(name);
@@ -78,7 +84,7 @@ impl RunDecision<'_> {
                 let most = granted.fold(limit, |most, more| most.saturating_add(*more));
                 RefusalLimit { max_refusals: most, then, says }
             }
-            // Nobody is asked again under a limit that cannot be told.
+            // A limit that cannot be computed allows no retry.
             Err(why) => RefusalLimit {
                 max_refusals: 1,
                 then,
@@ -87,7 +93,7 @@ impl RunDecision<'_> {
         })
     }
 
-    /// A budget that counts inside one step.
+    /// Checks a budget that counts within one step.
     fn check_step_budget(
         &mut self,
         name: BuiltinBudget,
@@ -101,7 +107,7 @@ impl RunDecision<'_> {
         self.check_limit(&key, limit, Some(spent), 1, next)
     }
 
-    /// Asks the phase's limit, then the run's.
+    /// Checks the limit of the phase, then the limit of the run.
     fn check_phase_and_run_budget(
         &mut self,
         name: &str,
@@ -133,8 +139,8 @@ impl RunDecision<'_> {
         let limited = match self.resolve_limit(name, &limit.amount) {
             Ok(most) => most,
             Err(why) => {
-                let what = describe_unresolved_limit(name, phase, &why);
-                let next = self.apply_failure_policy(&FailurePolicy::Wait, what, next.clone());
+                let message = describe_unresolved_limit(name, phase, &why);
+                let next = self.apply_failure_policy(&FailurePolicy::Wait, message, next.clone());
                 return Break(next);
             }
         };
@@ -145,12 +151,12 @@ impl RunDecision<'_> {
         Break(self.handle_exhausted_budget(key, &limit, (spent, limited, most), next.clone()))
     }
 
-    /// The sentence that the author has for a spent budget, in the language of the run.
+    /// The protocol author's message for a spent budget, in the language of the run.
     fn limit_message(&self, limit: &BudgetLimit) -> Option<String> {
         limit.says.as_ref().map(|says| says.version_for(self.resolve_language().as_deref()).clone())
     }
 
-    /// How much a limit allows now.
+    /// Resolves a fixed or computed limit to an amount in the unit of its budget.
     fn resolve_limit(&self, name: &str, most: &LimitAmount) -> Result<u64, String> {
         match most {
             LimitAmount::Fixed(most) => Ok(*most),
@@ -181,7 +187,7 @@ impl RunDecision<'_> {
             self.settle_failure(&limit.then, &failure, &ChangeScope::default(), sentence);
         match then {
             FailurePolicy::Fail => self.end_run(RunEndKind::Failed, Some(sentence)),
-            // A phase that needs the budget itself cannot be where a spent one leads.
+            // Going to the current phase would need the same budget again, so the run waits.
             FailurePolicy::GoTo(to) if to != self.state.phase => {
                 Some(Continuation::Go { way: None, to, because: sentence })
             }
@@ -195,6 +201,7 @@ impl RunDecision<'_> {
     }
 }
 
+/// The built-in limit of a budget, if it has one; its policy is to wait.
 fn default_limit(name: BuiltinBudget) -> Option<BudgetLimit> {
     let limit = |most| BudgetLimit {
         amount: LimitAmount::Fixed(most),
@@ -204,14 +211,14 @@ fn default_limit(name: BuiltinBudget) -> Option<BudgetLimit> {
     name.default_amount().map(limit)
 }
 
-/// How many replies of one step may be refused, and what follows.
+/// How many replies of one step can be refused, what the run does then, and the author's message.
 pub(super) struct RefusalLimit {
     pub(super) max_refusals: u64,
     pub(super) then: FailureHandler,
     pub(super) says: Option<String>,
 }
 
-/// That a limit cannot be told.
+/// Describes a limit whose expression cannot be computed.
 fn describe_unresolved_limit(name: &str, phase: &str, why: &str) -> String {
     format!("The limit of the budget `{name}`{} cannot be told: {why}", format_phase_suffix(phase))
 }
@@ -220,7 +227,7 @@ fn format_phase_suffix(phase: &str) -> String {
     if phase.is_empty() { String::new() } else { format!(" of phase `{phase}`") }
 }
 
-/// An amount in the unit of its budget.
+/// Formats an amount in the unit of its budget: money in whole units, wall time in seconds.
 fn format_amount(name: &str, amount: u64) -> String {
     match name {
         "money" => format!("{:.4}", amount as f64 / 1e6),

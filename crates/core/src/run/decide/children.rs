@@ -1,5 +1,5 @@
-//! Child workflows: runs of their own, with their own document, that this one waits for; one, or one for each
-//! of several items.
+//! Child workflows: the phase starts one child run, or one per item, and waits for them. A child is
+//! a run with its own document.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -18,15 +18,15 @@ use crate::run::apply_event::set_at_pointer;
 use crate::run::event::RunEvent;
 use crate::run::state::{Continuation, PendingAction};
 
-/// How deep runs may start one another.
+/// Maximum depth of child runs; a child of a run without a parent has depth 1.
 const MAX_CHILD_DEPTH: u32 = 10;
 
-/// An item, and the key that tells it from the others.
+/// The key of an item, unique in its phase, and the item.
 type KeyedItem = (String, Value);
 
 impl RunDecision<'_> {
-    /// Orders the child of the phase, or the children of those items that have none yet; the phase is done
-    /// when there are no more.
+    /// Requests the child of the phase, or children for the items that have none yet, up to the
+    /// concurrency limit. The phase is complete when every item has ended.
     pub(super) fn request_children(&mut self, invoke: &WorkflowInvocation) -> Option<Continuation> {
         let Some(several) = &invoke.fan_out else {
             if let Break(instead) = self.check_time_budget(&Continuation::Work) {
@@ -35,20 +35,21 @@ impl RunDecision<'_> {
             let Err(failure) = self.request_child(invoke, None) else { return None };
             return match self.settle_failed_child(invoke, None, None, &failure) {
                 Break(instead) => instead,
-                Continue(()) => self.complete_children(invoke, "", false),
+                Continue(()) => Some(self.complete_children(invoke, "", false)),
             };
         };
-        // Once something cannot be recorded, the decision is made otherwise.
+        // Once a size limit is exceeded, this decision is discarded.
         while self.limit_exceeded.is_none() {
             let fresh = match self.find_unstarted_item(several) {
                 Ok(fresh) => fresh,
-                // Those that are out lose nothing by it; it is told when they have ended.
+                // Pending children continue; the error is reported when they have ended.
                 Err(_) if self.count_pending_children() > 0 => return None,
                 Err(why) => {
-                    let what = format!("Workflow `{}` cannot be started: {why}", invoke.workflow);
+                    let message =
+                        format!("Workflow `{}` cannot be started: {why}", invoke.workflow);
                     return self.apply_failure_policy(
                         &FailurePolicy::Wait,
-                        what,
+                        message,
                         Continuation::Work,
                     );
                 }
@@ -74,10 +75,10 @@ impl RunDecision<'_> {
             return self.report_failed_items(Continuation::Work);
         }
         let whole = self.state.round.given_up == 0;
-        self.complete_children(invoke, "for every item", whole)
+        Some(self.complete_children(invoke, "for every item", whole))
     }
 
-    /// The first item that has no child yet.
+    /// Finds the first item without a child; an error if the items or their keys are invalid.
     fn find_unstarted_item(&self, several: &ChildFanOut) -> Result<Option<KeyedItem>, String> {
         let items = self.evaluate_items(&several.for_each)?;
         let run = self.run_value();
@@ -116,11 +117,11 @@ impl RunDecision<'_> {
     }
 
     fn count_pending_children(&self) -> usize {
-        let child = |order: &&PendingAction| matches!(order, PendingAction::Child { .. });
+        let child = |action: &&PendingAction| matches!(action, PendingAction::Child { .. });
         self.state.pending.values().filter(child).count()
     }
 
-    /// Orders one child.
+    /// Requests one child run.
     fn request_child(
         &mut self,
         invoke: &WorkflowInvocation,
@@ -137,7 +138,7 @@ impl RunDecision<'_> {
         let action = self.next_action_id();
         let run = match keyed {
             None => format!("{}.{}", self.state.run, self.state.version),
-            // Several are ordered in one version; the order's number tells them apart.
+            // One version can request several children; the action number distinguishes them.
             Some(_) => format!("{}.{}", self.state.run, action.replace('.', "-")),
         };
         let workflow = invoke.workflow.clone();
@@ -163,7 +164,7 @@ impl RunDecision<'_> {
         Ok(document)
     }
 
-    /// A child ended.
+    /// Handles the end of a child: applies its output, or settles its failure.
     pub(super) fn handle_child_ended(
         &mut self,
         before: &RunState,
@@ -180,16 +181,16 @@ impl RunDecision<'_> {
         let status = if completed { "completed" } else { "failed" };
         let child = json!({ "id": run, "status": status });
         let keyed = key.clone().zip(item.clone());
-        let beside = ChangeScope { child: Some(child.clone()), item: item.clone() };
-        let went = if completed {
+        let scope = ChangeScope { child: Some(child.clone()), item: item.clone() };
+        let outcome = if completed {
             match self.build_update(
                 &invoke.output,
                 &accept_any_value(any_value_contract(), document),
-                &beside,
+                &scope,
                 None,
             ) {
-                Ok(written) => {
-                    self.record_update(written);
+                Ok(update) => {
+                    self.record_update(update);
                     Ok(())
                 }
                 Err(violations) => Err(PhaseFailure::from_violations(
@@ -203,26 +204,27 @@ impl RunDecision<'_> {
                 &clip_text(reason.unwrap_or("no reason was given")),
             ))
         };
-        let (several, whole) = (keyed.is_some(), went.is_ok());
-        if let Err(failure) = went
+        let (several, whole) = (keyed.is_some(), outcome.is_ok());
+        if let Err(failure) = outcome
             && let Break(instead) = self.settle_failed_child(invoke, keyed, Some(child), &failure)
         {
             return instead;
         }
         if !several {
-            return self.complete_children(invoke, "", whole);
+            return Some(self.complete_children(invoke, "", whole));
         }
-        // Items may have become ready, and there is room for one more.
+        // The update may have added items, and there is room for one more child.
         self.state.blocked.is_none().then_some(Continuation::Work)
     }
 
-    /// The work of the phase is done. It counts as accepted where nothing of it was given up.
+    /// Completes the work of the phase. It counts as accepted, and issues tickets, only if `whole`:
+    /// no child was given up.
     fn complete_children(
         &mut self,
         invoke: &WorkflowInvocation,
         how: &str,
         whole: bool,
-    ) -> Option<Continuation> {
+    ) -> Continuation {
         if whole {
             self.issue_phase_tickets();
         }
@@ -231,14 +233,14 @@ impl RunDecision<'_> {
             Some(to) => {
                 let because = format!("workflow `{name}` completed {how}");
                 let because = because.trim_end().to_owned();
-                Some(Continuation::Go { way: None, to: to.clone(), because })
+                Continuation::Go { way: None, to: to.clone(), because }
             }
-            None => Some(Continuation::Leave),
+            None => Continuation::Leave,
         }
     }
 
-    /// A child cannot be, failed, or gave back what does not fit. Whether the phase goes on: with the other
-    /// items, or because the author says so.
+    /// Settles a child that could not be started, that failed, or whose output was refused.
+    /// `Continue`: the phase goes on, with the other items or because its failure policy says so.
     fn settle_failed_child(
         &mut self,
         invoke: &WorkflowInvocation,
@@ -256,12 +258,12 @@ impl RunDecision<'_> {
             }
             Some(_) => format!("What workflow `{name}` gave back{of} does not fit: {why}"),
         };
-        // One that was never started has no id.
+        // A child that was never started has no id.
         let child = child.unwrap_or_else(|| json!({ "id": null, "status": "failed" }));
         let (key, item) = keyed.unzip();
-        let beside = ChangeScope { child: Some(child), item };
-        let (then, what) = self.settle_failure(&invoke.on_failed, failure, &beside, what);
-        match (then, beside.item) {
+        let scope = ChangeScope { child: Some(child), item };
+        let (then, what) = self.settle_failure(&invoke.on_failed, failure, &scope, what);
+        match (then, scope.item) {
             (FailurePolicy::GoOn, None) => Continue(()),
             (then @ (FailurePolicy::GoOn | FailurePolicy::Wait), Some(item)) => {
                 let again = then == FailurePolicy::Wait;

@@ -1,7 +1,8 @@
-//! Writing: what an accepted value makes of the document, as a patch within the phase's authority.
+//! Turns an accepted value into a patch of the document, within the authority of the phase.
 //!
-//! Only an [`AcceptedValue`] makes a patch. It is tried on a copy, and the document's own contract is
-//! asked about the result; until all of that holds, nothing has changed.
+//! Only an [`AcceptedValue`], the protocol's own changes or a hook's patch produce an update. An
+//! update is computed on a copy, and the contract of the document validates the result. The
+//! document changes only when `record_update` records the update.
 
 use std::sync::LazyLock;
 
@@ -15,7 +16,8 @@ use crate::json;
 use crate::patch::{Authority, JsonPointer, Patch, PatchOperation};
 use crate::protocol::{ChangeOperation, DocumentChange, DocumentDefinition};
 use crate::reply::{
-    AcceptedValue, AdmissionVerdict, Code, RuleContext, Violation, ViolationList, format_value,
+    AcceptedValue, AdmissionVerdict, RuleContext, Violation, ViolationCode, ViolationList,
+    format_value,
 };
 use crate::run::event::RunEvent;
 
@@ -24,12 +26,12 @@ static ANY_VALUE: LazyLock<Contract> = LazyLock::new(|| {
         .expect("our own contract loads")
 });
 
-/// The contract of what nobody described: it takes every value.
+/// The contract for values without a declared contract. It accepts every value.
 pub(super) fn any_value_contract() -> &'static Contract {
     &ANY_VALUE
 }
 
-/// A value that a contract without demands lets in.
+/// Admits a value under a contract that accepts every value.
 pub(super) fn accept_any_value(contract: &Contract, value: &Value) -> AcceptedValue {
     match contract.admit_value(value, &RuleContext::default()) {
         AdmissionVerdict::Accepted(accepted) => *accepted,
@@ -37,12 +39,12 @@ pub(super) fn accept_any_value(contract: &Contract, value: &Value) -> AcceptedVa
     }
 }
 
-/// The places that are the engine's.
+/// JSON Pointers of the engine-owned fields of a document.
 pub(super) fn engine_pointers(document: &DocumentDefinition) -> Vec<String> {
-    document.engine.iter().map(|place| place.at.clone()).collect()
+    document.engine.iter().map(|field| field.at.clone()).collect()
 }
 
-/// A document with an RFC 7396 patch merged in.
+/// Returns a copy of a document with an RFC 7396 merge patch applied.
 pub(super) fn merge_into_copy(document: &Value, merge: &Value) -> Value {
     let mut merged = document.clone();
     match Patch::from_merge_patch(document, merge).apply(&mut merged) {
@@ -51,68 +53,71 @@ pub(super) fn merge_into_copy(document: &Value, merge: &Value) -> Value {
     }
 }
 
-/// A patch, and the document it makes: tried, found good, and not yet true.
+/// A validated patch and the document that results from it, not yet recorded.
 pub(super) struct DocumentUpdate {
     patch: Patch,
     document: Value,
-    /// What the author has the log say of it: name and data.
+    /// Events that the protocol author emits with the update: name and data.
     custom_events: Vec<(String, Option<Value>)>,
 }
 
 impl DocumentUpdate {
-    /// Whether it leaves the document as it is.
+    /// Whether the update leaves the document unchanged.
     pub(super) fn is_empty(&self) -> bool {
         self.patch.ops.is_empty()
     }
 }
 
-/// What changes may read beside document, run, and what they are made from.
+/// Values that expressions in changes can read in addition to the document, the run and the
+/// accepted value.
 #[derive(Debug, Default)]
 pub(super) struct ChangeScope {
-    /// The child that ended.
+    /// Id and status of the child that ended; `None` outside child workflows.
     pub(super) child: Option<Value>,
-    /// The item that all this is about.
+    /// The item of a `for_each` phase or question; `None` without `for_each`.
     pub(super) item: Option<Value>,
 }
 
 impl ChangeScope {
-    /// As expressions know them, in the order of their slots.
+    /// The values that are present, in the order of their expression slots.
     pub(super) fn expression_roots(&self) -> impl Iterator<Item = Option<&Value>> {
         [&self.child, &self.item].into_iter().filter(|one| one.is_some()).map(Option::as_ref)
     }
 }
 
 impl RunDecision<'_> {
-    /// Records a change, unless it changes nothing. It must have been tried on the document of now.
-    pub(super) fn record_update(&mut self, written: DocumentUpdate) {
-        if !written.patch.ops.is_empty() {
-            self.emit_document_change(written.patch, written.document);
+    /// Records an update and its custom events. An update without operations records no change. The
+    /// update must have been built from the current document.
+    pub(super) fn record_update(&mut self, update: DocumentUpdate) {
+        if !update.patch.ops.is_empty() {
+            self.emit_document_change(update.patch, update.document);
             self.visited_idle_phases.clear();
         }
-        for (name, data) in written.custom_events {
+        for (name, data) in update.custom_events {
             self.emit(RunEvent::Announced { name, data });
         }
     }
 
-    /// The patch that these changes make of an accepted value, or everything against it.
+    /// Builds the update that these changes make from an accepted value, or returns all violations.
     pub(super) fn build_update(
         &self,
         changes: &[DocumentChange],
         accepted: &AcceptedValue,
-        beside: &ChangeScope,
+        scope: &ChangeScope,
         contract: Option<&Contract>,
     ) -> Result<DocumentUpdate, Vec<Violation>> {
         let run = self.run_value();
         let writes = self.current_phase().writes.clone().unwrap_or_else(|| vec![String::new()]);
         let mut roots = vec![Some(&*run), Some(accepted.value())];
-        roots.extend(beside.expression_roots());
-        let written = self.try_changes(changes, &roots, &writes)?;
-        self.check_after_update(&written.document, &run, accepted, contract)?;
-        Ok(written)
+        roots.extend(scope.expression_roots());
+        let update = self.try_changes(changes, &roots, &writes)?;
+        self.check_after_update(&update.document, &run, accepted, contract)?;
+        Ok(update)
     }
 
-    /// The patch that changes of the author's make where no reply is; `others` are the values of the names
-    /// after `run`. They are bound by the engine's places and the contract of the document alone.
+    /// Builds the update of changes that the protocol author declares without a reply. `others` are
+    /// the values of the names after `run`. Only the engine-owned fields and the contract of the
+    /// document limit these changes.
     pub(super) fn build_author_update(
         &self,
         changes: &[DocumentChange],
@@ -120,12 +125,13 @@ impl RunDecision<'_> {
     ) -> Result<DocumentUpdate, Vec<Violation>> {
         let run = self.run_value();
         let roots: Vec<_> = [Some(&*run)].into_iter().chain(others.iter().copied()).collect();
-        let written = self.try_changes(changes, &roots, &[String::new()])?;
-        self.check_document(&written.document, &run)?;
-        Ok(written)
+        let update = self.try_changes(changes, &roots, &[String::new()])?;
+        self.check_document(&update.document, &run)?;
+        Ok(update)
     }
 
-    /// The patch that an input makes of the first document, which is asked about as a whole afterwards.
+    /// Builds the update that the input of a new run makes to its first document. The caller
+    /// validates the whole document afterwards.
     pub(super) fn build_input_update(
         &self,
         changes: &[DocumentChange],
@@ -133,14 +139,14 @@ impl RunDecision<'_> {
         contract: &Contract,
     ) -> Result<DocumentUpdate, Vec<Violation>> {
         let run = self.run_value();
-        let written =
+        let update =
             self.try_changes(changes, &[Some(&run), Some(accepted.value())], &[String::new()])?;
-        self.check_rules(&written.document, &run, accepted, Some(contract))?;
-        Ok(written)
+        self.check_rules(&update.document, &run, accepted, Some(contract))?;
+        Ok(update)
     }
 
-    /// Tries changes one after the other on a copy; each reads what those before it made. `others` are
-    /// the values of the names after `state`.
+    /// Applies changes one after the other to a copy of the document; each one reads the result of
+    /// those before it. `others` are the values of the names after `state`.
     fn try_changes(
         &self,
         changes: &[DocumentChange],
@@ -172,7 +178,8 @@ impl RunDecision<'_> {
         Ok(DocumentUpdate { patch, document, custom_events: announced })
     }
 
-    /// A patch of the protocol's own, if it can be applied and leaves a document that fits.
+    /// Builds an update from a patch that a hook returned; the document's contract must accept the
+    /// result.
     pub(super) fn build_patch_update(
         &self,
         patch: Patch,
@@ -195,7 +202,7 @@ impl RunDecision<'_> {
         self.check_document(document, run)
     }
 
-    /// Whether the rules over `new` hold of the document that would result.
+    /// Checks the rules that read `new` against the document that would result.
     fn check_rules(
         &self,
         document: &Value,
@@ -207,7 +214,7 @@ impl RunDecision<'_> {
         let after = RuleContext { new: Some(document), ..before };
         let mut violations = ViolationList::default();
         for rule in contract.iter().flat_map(|contract| &contract.rules) {
-            // The others were asked when the reply was let in.
+            // The other rules were checked when the reply was admitted.
             if rule.lacks_context(&before) && !rule.lacks_context(&after) {
                 rule.check(accepted.value(), &after, &mut violations);
             }
@@ -223,20 +230,20 @@ impl RunDecision<'_> {
         if violations.is_empty() {
             return Ok(());
         }
-        let told = |violation: Violation| {
+        let describe = |violation: Violation| {
             let message = format!("in the document that would result, {}", violation.message);
             let violation = violation.with_message(message);
-            // A model that is asked again looks for the place in its reply.
+            // Without a hint, a model on retry would look for the pointer in its reply.
             match violation.hint {
                 Some(_) => violation,
                 None => violation.with_hint("this is a place in the document that would result"),
             }
         };
-        Err(violations.into_iter().map(told).collect())
+        Err(violations.into_iter().map(describe).collect())
     }
 }
 
-/// One change as operations against the document of this moment.
+/// Builds the operations of one change against the current copy of the document.
 fn build_change_patch(
     change: &DocumentChange,
     roots: &[Option<&Value>],
@@ -253,7 +260,7 @@ fn build_change_patch(
     };
     match &change.operation {
         ChangeOperation::Patch { from, writes } => {
-            let place = |violation: Violation| violation.with_pointer_prefix(from);
+            let locate = |violation: Violation| violation.with_pointer_prefix(from);
             let given = reply.pointer(from).unwrap_or(&Value::Null);
             if given.is_null() {
                 return Ok(Patch::default());
@@ -262,8 +269,8 @@ fn build_change_patch(
             let patch =
                 if tagged { Patch::from_tagged(given, document) } else { Patch::parse(given) };
             let patch =
-                patch.map_err(|faults| faults.into_iter().map(place).collect::<Vec<_>>())?;
-            // The narrower bounds first: they are what the reply is to be told.
+                patch.map_err(|faults| faults.into_iter().map(locate).collect::<Vec<_>>())?;
+            // Check the narrower bounds first, so that the model learns about those.
             let mut faults = Vec::new();
             if let Some(writes) = writes {
                 let narrower = Authority::parse::<_, &str>(writes, &[])
@@ -279,7 +286,7 @@ fn build_change_patch(
             let back = |violation| {
                 if tagged { patch.relocate_violation(given, violation) } else { violation }
             };
-            Err(faults.into_iter().map(back).map(place).collect())
+            Err(faults.into_iter().map(back).map(locate).collect())
         }
         ChangeOperation::Merge { at, value: given } => {
             build_merge_patch(document, at, &value(given)?, authority)
@@ -324,7 +331,7 @@ fn build_change_patch(
     }
 }
 
-/// Whether a change is made at all.
+/// Whether the `when` condition of a change holds; true without a condition.
 fn applies(change: &DocumentChange, roots: &[Option<&Value>]) -> Result<bool, Vec<Violation>> {
     let Some(when) = &change.when else { return Ok(true) };
     when.eval_bool(roots).map_err(|error| vec![undefined_value_violation(when, &error.message)])
@@ -337,7 +344,7 @@ fn evaluate_value(expr: &Expr, roots: &[Option<&Value>]) -> Result<Value, Vec<Vi
     value.to_json().ok_or_else(|| vec![undefined_value_violation(expr, "it is undefined")])
 }
 
-/// Merges a value into a place; what holds it is made where it is missing.
+/// Merges a value at a pointer, and creates missing parents.
 fn build_merge_patch(
     document: &Value,
     at: &str,
@@ -369,7 +376,7 @@ fn build_merge_patch(
     }
 }
 
-/// Puts a value in its place; what holds it is made where it is missing.
+/// Sets the value at a pointer, and creates missing parents.
 fn build_set_patch(
     document: &Value,
     at: &str,
@@ -378,31 +385,31 @@ fn build_set_patch(
 ) -> Result<Patch, Vec<Violation>> {
     let in_list = json::parent_pointer(at).and_then(|holder| document.pointer(holder));
     if in_list.is_some_and(Value::is_array) && document.pointer(at).is_some() {
-        // To add to a list is to move the others.
+        // `add` would insert into the list and shift the items after it.
         return authorize_operations(
             vec![PatchOperation::Replace { path: parse_pointer(at)?, value }],
             document,
             authority,
         );
     }
-    // The place that is meant is asked for, not the missing ones around it that must be made.
-    let meant =
+    // Authority is checked for the target itself, not for the missing parents created below.
+    let target =
         Patch::from_ops(vec![PatchOperation::Add { path: parse_pointer(at)?, value: Value::Null }]);
-    let faults = authority.check(&meant, document);
+    let faults = authority.check(&target, document);
     if !faults.is_empty() {
-        return Err(point_at_targets(&meant, faults));
+        return Err(point_at_targets(&target, faults));
     }
-    let (mut place, mut value) = (at, value);
-    while let Some(holder) = json::parent_pointer(place) {
+    let (mut pointer, mut value) = (at, value);
+    while let Some(holder) = json::parent_pointer(pointer) {
         if document.pointer(holder).is_some_and(|holder| !holder.is_null()) {
             break;
         }
         let segment =
-            json::split_pointer(&place[holder.len()..]).next().unwrap_or_default().into_owned();
+            json::split_pointer(&pointer[holder.len()..]).next().unwrap_or_default().into_owned();
         value = Value::Object(Map::from_iter([(segment, value)]));
-        place = holder;
+        pointer = holder;
     }
-    Ok(Patch::from_ops(vec![PatchOperation::Add { path: parse_pointer(place)?, value }]))
+    Ok(Patch::from_ops(vec![PatchOperation::Add { path: parse_pointer(pointer)?, value }]))
 }
 
 fn build_upsert_patch(
@@ -422,15 +429,20 @@ fn build_upsert_patch(
     for item in items {
         let Some(id) = item.get(key) else {
             let expected = format!("items with a field `{key}`, which tells them apart");
-            return Err(vec![Violation::new(Code::Required, at, expected, format_value(&item))]);
+            return Err(vec![Violation::new(
+                ViolationCode::Required,
+                at,
+                expected,
+                format_value(&item),
+            )]);
         };
         match (list.iter().position(|known| known.get(key) == Some(id)), &item) {
             (Some(index), Value::Object(members)) => {
                 for (name, value) in members.iter().filter(|(name, _)| *name != key) {
-                    let place =
+                    let pointer =
                         json::child_pointer(&json::child_pointer(at, &index.to_string()), name);
                     ops.push(PatchOperation::Add {
-                        path: parse_pointer(&place)?,
+                        path: parse_pointer(&pointer)?,
                         value: value.clone(),
                     });
                 }
@@ -467,7 +479,7 @@ fn build_remove_patch(
     };
     let gone = |item: &&Value| item.get(key).is_some_and(|id| keys.contains(id));
     let indices = list.iter().enumerate().filter(|(_, item)| gone(item)).map(|(index, _)| index);
-    // From the back, so that the indices before it stay what they are.
+    // Remove from the back, so that the indices before it stay valid.
     let mut ops = Vec::new();
     for index in indices.collect::<Vec<_>>().into_iter().rev() {
         ops.push(PatchOperation::Remove {
@@ -487,29 +499,31 @@ fn authorize_operations(
     if faults.is_empty() { Ok(patch) } else { Err(point_at_targets(&patch, faults)) }
 }
 
-/// Faults of operations that no reply wrote out: they are named by the place they would write.
+/// Points violations of generated operations at the document pointers they would write, because no
+/// reply contains these operations.
 fn point_at_targets(patch: &Patch, faults: Vec<Violation>) -> Vec<Violation> {
     let rename = |fault: Violation| {
-        let place = find_operation(patch, &fault).map_or("", |op| op.path().as_str()).to_owned();
-        let message = format!("{place}: expected {}, found a change of it", fault.expected);
-        Violation { pointer: place, ..fault }.with_message(message)
+        let pointer = find_operation(patch, &fault).map_or("", |op| op.path().as_str()).to_owned();
+        let message = format!("{pointer}: expected {}, found a change of it", fault.expected);
+        Violation { pointer, ..fault }.with_message(message)
     };
     faults.into_iter().map(rename).collect()
 }
 
-/// A fault of an operation, at the place in the reply where it was written.
+/// Points a violation at the operation in the reply, or at the document pointer of a generated
+/// operation.
 fn locate_violation(change: &DocumentChange, made: &Patch, violation: Violation) -> Violation {
     match &change.operation {
         ChangeOperation::Patch { from, .. } => violation.with_pointer_prefix(from),
         _ => {
-            let place =
+            let pointer =
                 find_operation(made, &violation).map_or("", |op| op.path().as_str()).to_owned();
-            violation.with_pointer(place)
+            violation.with_pointer(pointer)
         }
     }
 }
 
-/// The operation that a fault is about.
+/// Finds the operation that a violation's pointer names.
 fn find_operation<'p>(patch: &'p Patch, fault: &Violation) -> Option<&'p PatchOperation> {
     let index = json::split_pointer(&fault.pointer).next()?.parse::<usize>().ok()?;
     patch.ops.get(index)
@@ -517,7 +531,12 @@ fn find_operation<'p>(patch: &'p Patch, fault: &Violation) -> Option<&'p PatchOp
 
 fn parse_pointer(text: &str) -> Result<JsonPointer, Vec<Violation>> {
     JsonPointer::parse(text).map_err(|error| {
-        vec![Violation::new(Code::InvalidPatch, "", "a JSON Pointer", format!("`{text}`: {error}"))]
+        vec![Violation::new(
+            ViolationCode::InvalidPatch,
+            "",
+            "a JSON Pointer",
+            format!("`{text}`: {error}"),
+        )]
     })
 }
 
@@ -529,10 +548,10 @@ fn into_items(value: Value) -> Vec<Value> {
 }
 
 fn not_a_list_violation(at: &str, found: &Value) -> Violation {
-    Violation::new(Code::PatchFailed, at, "a list in the document", format_value(found))
+    Violation::new(ViolationCode::PatchFailed, at, "a list in the document", format_value(found))
 }
 
 fn undefined_value_violation(expr: &Expr, message: &str) -> Violation {
     let found = format!("`{}`: {message}", expr.source().trim());
-    Violation::new(Code::PatchFailed, "", "a value to write", found)
+    Violation::new(ViolationCode::PatchFailed, "", "a value to write", found)
 }

@@ -1,4 +1,5 @@
-//! Effects: something is done outside, and its result changes the document like a reply does.
+//! Effects: the run requests an external operation, and its result changes the document as a reply
+//! does. Failed effects are retried, then settled by the phase's failure handler.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
@@ -16,7 +17,7 @@ use crate::run::event::RunEvent;
 use crate::run::state::{Continuation, PendingAction};
 
 impl RunDecision<'_> {
-    /// Orders the effect of the phase, once or for each item.
+    /// Requests the effect of the phase, once or for each item.
     pub(super) fn request_phase_effect(
         &mut self,
         each: Option<&ForEachItems>,
@@ -27,13 +28,13 @@ impl RunDecision<'_> {
                 self.request_effects(items.into_iter().map(Some).collect(), &Continuation::Work)
             }
             Some(Err(why)) => {
-                let what = format!("The effect of phase `{}` failed: {why}", self.state.phase);
-                self.apply_failure_policy(&FailurePolicy::Wait, what, Continuation::Work)
+                let message = format!("The effect of phase `{}` failed: {why}", self.state.phase);
+                self.apply_failure_policy(&FailurePolicy::Wait, message, Continuation::Work)
             }
         }
     }
 
-    /// Orders the effect of the phase for these items again.
+    /// Requests the effect of the phase again for these items.
     pub(super) fn request_effects_again(&mut self, items: Vec<Value>) -> Option<Continuation> {
         let next = Continuation::Items { items: items.clone() };
         self.request_effects(items.into_iter().map(Some).collect(), &next)
@@ -54,7 +55,7 @@ impl RunDecision<'_> {
         }
         let mut unfilled = Vec::new();
         for item in items {
-            // The decision is made otherwise; more events would only fill the memory.
+            // This decision is discarded; more events would only use memory.
             if self.limit_exceeded.is_some() {
                 return None;
             }
@@ -76,16 +77,16 @@ impl RunDecision<'_> {
         self.complete_effects_if_none_pending(whole)
     }
 
-    /// Goes on when no effect of the phase is out any more. The work counts as accepted where nothing of it was
-    /// given up.
+    /// Completes the phase when none of its effects is pending. The work counts as accepted only if
+    /// `whole` and no item was given up.
     fn complete_effects_if_none_pending(&mut self, whole: bool) -> Option<Continuation> {
-        let out = |order: &PendingAction| matches!(order, PendingAction::Effect { .. });
-        if self.state.pending.values().any(out) || self.state.blocked.is_some() {
+        let is_effect = |action: &PendingAction| matches!(action, PendingAction::Effect { .. });
+        if self.state.pending.values().any(is_effect) || self.state.blocked.is_some() {
             return None;
         }
         if self.state.round.lost.is_empty() {
             let whole = whole && self.state.round.given_up == 0;
-            return if whole { self.accept_work() } else { Some(Continuation::Leave) };
+            return if whole { Some(self.accept_work()) } else { Some(Continuation::Leave) };
         }
         let items = self.state.round.lost.iter().map(|lost| lost.item.clone()).collect();
         self.report_failed_items(Continuation::Items { items })
@@ -134,7 +135,7 @@ impl RunDecision<'_> {
         })
     }
 
-    /// An effect was done.
+    /// Handles a finished effect: admits its result and updates the document.
     pub(super) fn handle_effect_finished(
         &mut self,
         before: &RunState,
@@ -145,24 +146,24 @@ impl RunDecision<'_> {
         let PhaseWork::Effect { apply, contract, .. } = &self.current_phase().work else {
             return None;
         };
-        let beside =
+        let scope =
             ChangeScope { item: find_action_item(before, action), ..ChangeScope::default() };
         let accepted = match contract {
             None => Ok(accept_any_value(any_value_contract(), result)),
             Some(contract) => self.admit_value(contract, result),
         };
-        let written = accepted
-            .and_then(|accepted| self.build_update(apply, &accepted, &beside, contract.as_deref()));
-        match written {
-            Ok(written) => {
-                self.record_update(written);
+        let update = accepted
+            .and_then(|accepted| self.build_update(apply, &accepted, &scope, contract.as_deref()));
+        match update {
+            Ok(update) => {
+                self.record_update(update);
                 self.complete_effects_if_none_pending(true)
             }
             Err(violations) => {
                 let why =
                     format!("its result was refused: {}", describe_first_violation(&violations));
                 let failure = PhaseFailure::from_violations(&violations, &why);
-                match self.settle_failed_effect(beside.item, &failure) {
+                match self.settle_failed_effect(scope.item, &failure) {
                     Break(instead) => instead,
                     Continue(()) => self.complete_effects_if_none_pending(false),
                 }
@@ -170,7 +171,7 @@ impl RunDecision<'_> {
         }
     }
 
-    /// An effect failed: once more, or what follows.
+    /// Handles a failed effect: retries it, or settles the failure.
     pub(super) fn handle_effect_failed(
         &mut self,
         before: &RunState,
@@ -179,16 +180,16 @@ impl RunDecision<'_> {
         message: &str,
         retryable: bool,
     ) -> Option<Continuation> {
-        let (order_id, failure) = (action.to_owned(), failure.to_owned());
-        let order = before.pending.get(action).cloned();
-        let action = order_id.clone();
+        let (action_id, failure) = (action.to_owned(), failure.to_owned());
+        let pending = before.pending.get(action).cloned();
+        let action = action_id.clone();
         let (failure, message) = (clip_text(failure), clip_text(message));
         let lost = PhaseFailure::new(&failure, &message);
         self.emit(RunEvent::EffectFailed { action, failure, message });
         let PhaseWork::Effect { retry, .. } = &self.current_phase().work else { return None };
-        let item = find_action_item(before, &order_id);
+        let item = find_action_item(before, &action_id);
         if let (Some(PendingAction::Effect { attempt, effect, .. }), Some(retry), true) =
-            (order, retry, retryable)
+            (pending, retry, retryable)
             && attempt < retry.max_attempts
         {
             let not_before = Some(self.input.time.plus_millis(retry.delay_for_attempt(attempt)));
@@ -202,8 +203,8 @@ impl RunDecision<'_> {
         }
     }
 
-    /// An effect cannot be had. Whether the phase goes on: with the other items, or because the author
-    /// says so.
+    /// Settles a final failure of an effect. `Continue`: the phase goes on, with the other items or
+    /// because its failure policy says so.
     fn settle_failed_effect(
         &mut self,
         item: Option<Value>,
@@ -216,9 +217,9 @@ impl RunDecision<'_> {
             item.as_ref().map_or_else(String::new, |item| format!(" for {}", format_value(item)));
         let what =
             format!("The effect of phase `{}` failed{of}: {}", self.state.phase, failure.message());
-        let beside = ChangeScope { item, ..ChangeScope::default() };
-        let (then, what) = self.settle_failure(on_failed, failure, &beside, what);
-        match (then, beside.item) {
+        let scope = ChangeScope { item, ..ChangeScope::default() };
+        let (then, what) = self.settle_failure(on_failed, failure, &scope, what);
+        match (then, scope.item) {
             (FailurePolicy::GoOn, None) => Continue(()),
             (then @ (FailurePolicy::GoOn | FailurePolicy::Wait), Some(item)) => {
                 let again = then == FailurePolicy::Wait;
@@ -230,7 +231,7 @@ impl RunDecision<'_> {
     }
 }
 
-/// The item that an order was about.
+/// The item of a pending effect; `None` if the phase has no `for_each`.
 fn find_action_item(before: &RunState, action: &str) -> Option<Value> {
     match before.pending.get(action)? {
         PendingAction::Effect { item, .. } => item.clone(),
@@ -238,8 +239,8 @@ fn find_action_item(before: &RunState, action: &str) -> Option<Value> {
     }
 }
 
-/// The first of several faults, for a sentence.
+/// The message of the first violation, for use inside a sentence.
 pub(super) fn describe_first_violation(violations: &[Violation]) -> String {
-    let told = |violation: &Violation| violation.message.replacen("the reply: ", "", 1);
-    violations.first().map_or_else(String::new, told)
+    let describe = |violation: &Violation| violation.message.replacen("the reply: ", "", 1);
+    violations.first().map_or_else(String::new, describe)
 }

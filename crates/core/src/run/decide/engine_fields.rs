@@ -1,4 +1,5 @@
-//! The engine's own places in the document, brought up to date at the end of every decision.
+//! Updates the engine-owned fields of the document when the run enters a phase and at the end of
+//! every decision, and ends the decision.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,8 @@ use crate::run::event::RunEvent;
 use crate::run::state::RunEndKind;
 
 impl RunDecision<'_> {
-    /// Ends the decision, with the files that it asked for; or tells what cannot be recorded of it.
+    /// Ends the decision and returns its outcome with the unchecked files, or the size limit that
+    /// it exceeds.
     pub(super) fn finish(self) -> Result<(DecisionOutcome, BTreeSet<String>), SizeLimitExceeded> {
         let unseen = self.unchecked_files.take();
         if let Some(over) = self.limit_exceeded {
@@ -24,7 +26,7 @@ impl RunDecision<'_> {
         over.map_or(Ok((step, unseen)), Err)
     }
 
-    /// Ends the run, because nothing else that follows from the input can be recorded.
+    /// Fails the run, because no outcome of the input can be recorded.
     pub(super) fn fail_oversize(mut self, over: &SizeLimitExceeded) -> DecisionOutcome {
         if self.state.end.is_none() {
             self.end_run(
@@ -35,54 +37,54 @@ impl RunDecision<'_> {
         DecisionOutcome { events: self.events, state: self.state }
     }
 
-    /// Stamps the document and ends the decision. A document that the engine's own values would
-    /// break is a fault of the protocol: the run fails rather than go on with it.
+    /// Updates the engine-owned fields and ends the decision. If the values break the contract of
+    /// the document, the protocol is at fault and the run fails.
     fn finish_with_engine_fields(mut self) -> (DecisionOutcome, Option<SizeLimitExceeded>) {
-        if let Err(what) = self.update_engine_fields() {
-            // A run that had reached its end did so with a document it must not have.
+        if let Err(message) = self.update_engine_fields() {
+            // A completed run fails too, because its final document breaks the contract.
             if !matches!(self.state.end, Some((RunEndKind::Failed | RunEndKind::Cancelled, _))) {
-                self.end_run(RunEndKind::Failed, Some(what));
+                self.end_run(RunEndKind::Failed, Some(message));
             }
             self.update_fitting_fields();
         }
         (DecisionOutcome { events: self.events, state: self.state }, self.limit_exceeded)
     }
 
-    /// Stamps what a phase that was entered changes, so that its gates, questions and effects read it.
-    /// What follows from the whole decision waits for its end.
+    /// Updates the fields that entering a phase changes, so that its gates, questions and effects
+    /// read the new values. `status`, `version` and `updated_at` wait for the end of the decision.
     pub(super) fn update_phase_fields(&mut self) {
         const UPDATED_AT_END: [&str; 3] = ["status", "version", "updated_at"];
         if self.document_definition().engine.is_empty() {
             return;
         }
         let run = self.run_value();
-        let mut places = self.compute_engine_fields(&run);
-        places.retain(|(at, _)| {
-            let place = self.document_definition().engine.iter().find(|place| place.at == *at);
-            place.is_some_and(|place| !UPDATED_AT_END.contains(&place.name.as_str()))
+        let mut fields = self.compute_engine_fields(&run);
+        fields.retain(|(at, _)| {
+            let field = self.document_definition().engine.iter().find(|field| field.at == *at);
+            field.is_some_and(|field| !UPDATED_AT_END.contains(&field.name.as_str()))
         });
-        if !places.is_empty() {
-            // A first document may need all of them. What cannot be written now is told at the end.
-            let _ = self.write_engine_fields(places, &run).or_else(|_| self.update_engine_fields());
+        if !fields.is_empty() {
+            // A first document may need all of them. An error is reported at the end.
+            let _ = self.write_engine_fields(fields, &run).or_else(|_| self.update_engine_fields());
         }
     }
 
-    /// Stamps, unless that would break the document's contract.
+    /// Updates all engine-owned fields, unless that would break the contract of the document.
     fn update_engine_fields(&mut self) -> Result<(), String> {
         if self.document_definition().engine.is_empty() {
             return Ok(());
         }
         let run = self.run_value();
-        let places = self.compute_engine_fields(&run);
-        if places.is_empty() { Ok(()) } else { self.write_engine_fields(places, &run) }
+        let fields = self.compute_engine_fields(&run);
+        if fields.is_empty() { Ok(()) } else { self.write_engine_fields(fields, &run) }
     }
 
     fn write_engine_fields(
         &mut self,
-        places: Vec<(String, Value)>,
+        fields: Vec<(String, Value)>,
         run: &Value,
     ) -> Result<(), String> {
-        self.emit(RunEvent::Stamped { places });
+        self.emit(RunEvent::Stamped { places: fields });
         let Some(contract) = &self.document_definition().contract else { return Ok(()) };
         let document = &*self.state.document;
         let context = RuleContext { state: Some(document), run: Some(run), new: Some(document) };
@@ -98,29 +100,29 @@ impl RunDecision<'_> {
         ))
     }
 
-    /// Stamps the places that keep the document whole; the others keep what they said before.
+    /// Updates each field that keeps the document valid; the others keep their previous values.
     fn update_fitting_fields(&mut self) {
         if self.update_engine_fields().is_ok() {
             return;
         }
         let run = self.run_value();
-        for place in self.compute_engine_fields(&run) {
-            let _ = self.write_engine_fields(vec![place], &run);
+        for field in self.compute_engine_fields(&run) {
+            let _ = self.write_engine_fields(vec![field], &run);
         }
     }
 
     fn compute_engine_fields(&self, run: &Value) -> Vec<(String, Value)> {
         let document = &*self.state.document;
         let roots = [Some(document), Some(run)];
-        let mut places: Vec<(String, Value)> = Vec::new();
-        for place in &self.document_definition().engine {
-            // A place whose expression cannot be decided keeps its value.
-            let Ok(value) = place.value.eval(&roots) else { continue };
+        let mut fields: Vec<(String, Value)> = Vec::new();
+        for field in &self.document_definition().engine {
+            // A field whose expression cannot be evaluated keeps its value.
+            let Ok(value) = field.value.eval(&roots) else { continue };
             let Some(value) = value.to_json() else { continue };
-            if document.pointer(&place.at) != Some(&value) {
-                places.push((place.at.clone(), value));
+            if document.pointer(&field.at) != Some(&value) {
+                fields.push((field.at.clone(), value));
             }
         }
-        places
+        fields
     }
 }

@@ -1,5 +1,5 @@
-//! The items of a phase that does the same for each of several: which they are, and what follows when some
-//! of them failed for good.
+//! The items of a phase with `for_each`: evaluates the list, and reports the items that failed for
+//! good.
 
 use serde_json::Value;
 
@@ -8,11 +8,11 @@ use crate::protocol::{FailurePolicy, ForEachItems};
 use crate::reply::format_value;
 use crate::run::state::Continuation;
 
-/// How many of several sentences are told.
+/// Maximum number of failed items that a message describes; the others are counted.
 const MAX_DESCRIBED_ITEMS: usize = 3;
 
 impl RunDecision<'_> {
-    /// The items that there are now.
+    /// Evaluates the list of items against the current document; at most `MAX_ITEMS`.
     pub(super) fn evaluate_items(&self, each: &ForEachItems) -> Result<Vec<Value>, String> {
         let run = self.run_value();
         let source = each.items.source().trim();
@@ -30,14 +30,15 @@ impl RunDecision<'_> {
         }
     }
 
-    /// Every item has ended, some of them badly: a person must look. `next` tries those again.
+    /// Reports an incident after every item has ended and some failed. `next` retries the failed
+    /// ones.
     pub(super) fn report_failed_items(&mut self, next: Continuation) -> Option<Continuation> {
         let lost = &self.state.round.lost;
-        let told: Vec<&str> =
+        let descriptions: Vec<&str> =
             lost.iter().take(MAX_DESCRIBED_ITEMS).map(|one| one.what.as_str()).collect();
         let more = lost.len().saturating_sub(MAX_DESCRIBED_ITEMS);
         let more = if more > 0 { format!(". And {more} more") } else { String::new() };
-        let what = format!("{}{more}", told.join(". "));
-        self.apply_failure_policy(&FailurePolicy::Wait, what, next)
+        let message = format!("{}{more}", descriptions.join(". "));
+        self.apply_failure_policy(&FailurePolicy::Wait, message, next)
     }
 }

@@ -1,4 +1,5 @@
-//! Hooks: on leaving they may stop, change or redirect; on entering they may change.
+//! Hooks of a phase. An exit hook can stop or redirect the transition and change the document; an
+//! entry hook can stop the phase and change the document.
 
 use serde_json::Value;
 
@@ -16,33 +17,36 @@ use crate::run::state::{ClosedGate, Continuation, PendingAction};
 use crate::run::wait::WaitKind;
 
 impl RunDecision<'_> {
-    /// Orders a hook: before a way is taken, or after a phase was entered.
+    /// Requests an exit hook before the transition `way`, or an entry hook if `way` is `None`.
     pub(super) fn request_hook(&mut self, hook: &str, way: Option<usize>) -> Option<Continuation> {
         let action = self.next_action_id();
         self.emit(RunEvent::HookAsked { action, hook: hook.to_owned(), way });
         None
     }
 
-    /// A hook answered.
+    /// Handles the answer of a hook.
     pub(super) fn handle_hook_finished(
         &mut self,
         before: &RunState,
         action: &str,
         answer: &HookAnswer,
     ) -> Option<Continuation> {
-        let told = match answer {
+        let description = match answer {
             HookAnswer::Ok => "ok".to_owned(),
             HookAnswer::Abort { reason } => clip_text(format!("abort: {reason}")),
             HookAnswer::Patch { .. } => "patch".to_owned(),
             HookAnswer::Redirect { to } => clip_text(format!("redirect to `{to}`")),
         };
-        self.emit(RunEvent::HookAnswered { action: action.to_owned(), answer: told.clone() });
+        self.emit(RunEvent::HookAnswered {
+            action: action.to_owned(),
+            answer: description.clone(),
+        });
         let Some(PendingAction::Hook { hook, way }) = before.pending.get(action) else {
             return None;
         };
         if let HookAnswer::Patch { ops } = answer {
             match self.build_hook_update(ops) {
-                Ok(written) => self.record_update(written),
+                Ok(update) => self.record_update(update),
                 Err(violations) => {
                     let reason =
                         format!("its patch was refused: {}", describe_first_violation(&violations));
@@ -65,7 +69,7 @@ impl RunDecision<'_> {
         }
     }
 
-    /// The hook let the way be taken; its patch may have closed it.
+    /// Takes the transition that the exit hook allowed, unless the hook's patch closed its gate.
     fn leave_after_hook(&mut self, index: usize) -> Option<Continuation> {
         match self.find_open_reason(index) {
             Some(because) => Some(Continuation::Take { way: index, because }),
@@ -76,10 +80,11 @@ impl RunDecision<'_> {
         }
     }
 
+    /// Takes an open transition to the phase that the exit hook named, or blocks the held one.
     fn redirect_transition(&mut self, hook: &str, held: usize, to: &str) -> Option<Continuation> {
-        let ways = self.workflow.transitions_from(&self.state.phase);
-        let open = ways.iter().find_map(|(index, way)| {
-            let because = if way.to == to { self.find_open_reason(*index) } else { None };
+        let transitions = self.workflow.transitions_from(&self.state.phase);
+        let open = transitions.iter().find_map(|(index, transition)| {
+            let because = if transition.to == to { self.find_open_reason(*index) } else { None };
             because.map(|because| (*index, because))
         });
         match open {
@@ -95,6 +100,7 @@ impl RunDecision<'_> {
         }
     }
 
+    /// Blocks the transition of an exit hook, or reports an incident for an entry hook.
     fn stop_by_hook(
         &mut self,
         hook: &str,
@@ -104,14 +110,14 @@ impl RunDecision<'_> {
         match way {
             Some(way) => self.block_transition(way, format!("hook `{hook}` stopped it: {reason}")),
             None => {
-                let what =
+                let message =
                     format!("Hook `{hook}` of phase `{}` failed: {reason}", self.state.phase);
-                self.apply_failure_policy(&FailurePolicy::Wait, what, Continuation::Enter)
+                self.apply_failure_policy(&FailurePolicy::Wait, message, Continuation::Enter)
             }
         }
     }
 
-    /// A way was held up for good; a person must look.
+    /// Blocks a transition for good and opens a wait for a person.
     pub(super) fn block_transition(&mut self, way: usize, reason: String) -> Option<Continuation> {
         let reason = clip_text(reason);
         let to = self.workflow.transitions[way].to.clone();

@@ -1,11 +1,49 @@
-//! Deciding: what an input means for a run. Pure and total: a bad reply is data, a bad input is told
-//! back, and nothing here can fail for reasons outside.
+//! Decides what an input means for a run: [`decide`] takes the pinned protocol, the run's state and
+//! an input, and returns the events to record and the state after them.
+//!
+//! `decide` is pure and total. It reads no clock, file or network; a bad reply becomes events, and
+//! a bad input is rejected with an [`InputRejection`] that changes nothing.
 //!
 //! ```text
-//! input ──► Received ──► what it means (a file a kind) ──► phases, gates ──► Stamped
+//! RunInput
+//!    │   size_limits: apply the size limits, correct the time
+//!    ▼
+//! decide_input: reject inputs that do not fit the state, emit `Received`, dispatch by kind
+//!    │
+//!    ▼
+//! handler of the kind ──► Option<Continuation> ◄────────────┐
+//!                                  │                        │
+//!                                  ▼                        │
+//!                    RunDecision::run_continuations ──► next handler
+//!                                  │ None: the run waits or has ended
+//!                                  ▼
+//!                    engine_fields: emit `Stamped`, return the `DecisionOutcome`
 //! ```
 //!
-//! `RunDecision` folds each event as it makes it, so that whatever comes later sees what is true by then.
+//! Every handler emits its events and returns the next [`Continuation`](super::Continuation).
+//! `None` means that the run waits for something outside, or has ended. No handler runs a
+//! continuation itself: the loop in `run_decision` does, and it keeps the continuation of a halted
+//! run for later. `RunDecision` applies each event to its state as it emits it, so every later step
+//! sees the current state.
+//!
+//! A model's reply passes through these files:
+//!
+//! 1. `size_limits` measures the input. A reply that is too large becomes a failed model call.
+//! 2. `models` charges the usage to the budgets, admits the text under the contract of the phase
+//!    and emits `ReplyAccepted`, or emits `ReplyRefused` and calls the model again. `tools` handles
+//!    a reply that requests tools.
+//! 3. `document_update` turns the accepted value into a patch within the authority of the phase.
+//! 4. `ticket_changes` issues the tickets of the phase and returns `Continuation::Leave`.
+//! 5. `transitions` evaluates the gates and picks the first open transition. `hooks` requests the
+//!    exit hook if the phase has one; the run then waits for its answer.
+//! 6. `phases` moves the run to the next phase (`transition_changes` has the changes of the
+//!    transition) and starts its work: `models`, `questions`, `effects` or `children`.
+//! 7. `engine_fields` updates the engine-owned fields of the document and ends the decision.
+//!
+//! The other handlers: `approvals` for approve, deny, resume and cancel; `timers` for deadlines and
+//! timeouts; `start_input` for the document and input of a new run. `budget_checks` runs before
+//! an action, a question or a move: it returns `ControlFlow<Option<Continuation>>`, and `Break`
+//! carries what the run does instead. `settle_failure` applies the failure handlers of the protocol.
 
 mod run_decision;
 mod size_limits;
@@ -43,18 +81,19 @@ pub use models::manual_patch_contract;
 pub use timers::{next_alarm, next_alarm_after};
 pub use tools::tool_calls_contract;
 
-/// What an input comes to: the events, and the run after them.
+/// Result of [`decide`]: the events to record, and the state of the run after them.
 #[derive(Debug)]
 pub struct DecisionOutcome {
-    /// In order; the first is what came in.
+    /// The events in the order in which they apply; the first one records the input.
     pub events: Vec<RunEvent>,
-    /// The fold of the state before and the events.
+    /// The state before the decision, with all events applied.
     pub state: RunState,
 }
 
-/// Decides what an input means.
+/// Decides what an input means for a run.
 ///
-/// What is recorded is the input within the bounds of `limits`, at a time not before the last one's.
+/// The recorded input is within the bounds of `limits`, and its time is not before the time of the
+/// run's last input.
 pub fn decide(
     protocol: &Protocol,
     state: &RunState,
@@ -63,8 +102,12 @@ pub fn decide(
     decide_within_bounds(protocol, state, input).map(|decided| decided.0)
 }
 
-/// Decides, and tells which files were asked for that the input does not name. A decision whose events
-/// cannot be recorded is made again as a failure of what came in.
+/// Decides an input, and also returns the paths of the files that gates checked and the input does
+/// not name.
+///
+/// If an event exceeds a size limit, the decision is repeated: an oversize reply is refused, any
+/// other result of an action is treated as a failure of that action. If that exceeds a limit too,
+/// the run fails.
 fn decide_within_bounds(
     protocol: &Protocol,
     state: &RunState,
@@ -96,18 +139,20 @@ fn decide_within_bounds(
     }
 }
 
-/// Names in an input the files that gates ask for on the way, as `exists` tells them.
+/// Records in an input whether each file exists that gates check while the input is decided.
+/// `exists` answers for one path.
 ///
-/// A path may have places to fill from what the input itself writes, so it is known only while deciding:
-/// the input is decided until nothing more is asked for. It has its time already; a rejected one asks
-/// for nothing more.
+/// A path may be a template that reads what the input itself writes, so it is known only during the
+/// decision. The function therefore decides the input repeatedly until no unknown file is checked.
+/// The caller must have set the time of the input. If the input is rejected, no more files are
+/// recorded.
 pub fn record_file_presence(
     protocol: &Protocol,
     state: &RunState,
     input: &mut RunInput,
     exists: impl Fn(&str) -> bool,
 ) {
-    // Each round names one more file at least, and no decision takes more ways than this.
+    // Each round adds at least one file, and no decision takes more transitions than this.
     for _ in 0..MAX_MOVES {
         let Ok((_, unseen)) = decide_within_bounds(protocol, state, input) else { return };
         if unseen.is_empty() {
@@ -120,6 +165,8 @@ pub fn record_file_presence(
     }
 }
 
+/// Checks an input against the protocol and the state, runs the handler of its kind, and then all
+/// continuations that follow.
 fn decide_input<'p>(
     protocol: &'p Protocol,
     state: &'p RunState,
@@ -181,22 +228,22 @@ fn decide_input<'p>(
     Ok(decision)
 }
 
-/// What can be told from the state alone, before anything is recorded.
-fn check_admissible(state: &RunState, what: &InputKind) -> Result<(), InputRejection> {
+/// Rejects inputs that do not fit the state, before any event is emitted.
+fn check_admissible(state: &RunState, input: &InputKind) -> Result<(), InputRejection> {
     let started = state.version > 0;
-    match what {
+    match input {
         InputKind::Start(_) if started => return Err(InputRejection::AlreadyStarted),
         InputKind::Start(_) => return Ok(()),
         _ if !started => return Err(InputRejection::NotStarted),
         _ => {}
     }
     if let Some((_, reason)) = &state.end
-        && !matches!(what, InputKind::Told { .. })
+        && !matches!(input, InputKind::Told { .. })
     {
         let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
         return Err(InputRejection::Ended { how: format!("{}{reason}", state.status().as_str()) });
     }
-    if let (Some(action), Some(came)) = (what.action(), what.action_kind()) {
+    if let (Some(action), Some(came)) = (input.action(), input.action_kind()) {
         let action = action.to_owned();
         match state.pending.get(&action).map(PendingAction::kind) {
             None => return Err(InputRejection::UnknownOrder { action }),
@@ -206,7 +253,7 @@ fn check_admissible(state: &RunState, what: &InputKind) -> Result<(), InputRejec
             Some(_) => {}
         }
     }
-    match what {
+    match input {
         InputKind::Halted { .. } if state.halted.is_some() => Err(InputRejection::AlreadyHalted),
         InputKind::Resumed { grants, .. }
             if state.halted.is_none()

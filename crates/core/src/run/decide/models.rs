@@ -1,4 +1,5 @@
-//! A model's step: asked, judged, refused and asked again, or accepted.
+//! The step of a model: requests a model call, admits the reply, and updates the document or
+//! retries. Replies and patches that a person submits pass through the same checks.
 
 use std::ops::ControlFlow::Break;
 
@@ -24,16 +25,16 @@ use crate::run::wait::{WaitKind, WaitResolution};
 use crate::source::{ParsedSourceFile, SourceFile};
 use std::sync::{Arc, LazyLock};
 
-/// The longest pause before a provider is asked again.
+/// Maximum backoff before a provider call is retried, in milliseconds.
 const MAX_BACKOFF_MILLIS: i64 = 60_000;
 
-/// The longest pause that a provider may ask for: a day.
+/// Maximum delay that a provider's `retry_after` can request, in milliseconds: one day.
 const MAX_RETRY_AFTER_MILLIS: i64 = 86_400_000;
 
-/// The name of the model that is a person.
+/// Model name under which a person writes the replies.
 const HUMAN_MODEL: &str = "human";
 
-/// What may be handed in where nobody in particular is asked: one patch, or one merge.
+/// Contract and changes of a manual patch: one patch or one merge.
 static MANUAL_PATCH: LazyLock<(Contract, Vec<DocumentChange>)> = LazyLock::new(|| {
     let contract =
         load_inline_contract(include_str!("hand_in.yaml")).expect("our own contract loads");
@@ -60,14 +61,15 @@ static MANUAL_PATCH: LazyLock<(Contract, Vec<DocumentChange>)> = LazyLock::new(|
     (contract, changes)
 });
 
-/// The contract of what may be handed in where nobody in particular is asked.
+/// The contract of a manual patch, which a person can submit while no assigned work is pending.
 #[must_use]
 pub fn manual_patch_contract() -> &'static Contract {
     &MANUAL_PATCH.0
 }
 
 impl RunDecision<'_> {
-    /// Asks the model of this phase, unless a budget says no.
+    /// Requests a call of the phase's model, unless a budget is spent. `pause` delays the call by
+    /// milliseconds.
     pub(super) fn request_model(
         &mut self,
         attempt: u32,
@@ -90,20 +92,20 @@ impl RunDecision<'_> {
         None
     }
 
-    /// Asks the model of this phase to go on with the same try: its tools were used.
+    /// Calls the model again within the same attempt, after its tool calls have finished.
     pub(super) fn continue_model_step(&mut self) -> Option<Continuation> {
         let attempt = self.state.step.as_ref().map_or(1, |step| step.attempt.max(1));
         self.request_model(attempt, None)
     }
 
-    /// A model replied, or somebody in its place.
+    /// Handles the reply of a model, or of a person in its place.
     pub(super) fn handle_model_reply(&mut self, reply: &ModelReply) -> Option<Continuation> {
         self.spend_usage(reply);
         self.close_work_waits(&reply.by);
         self.judge_reply(&reply.text, reply.finish, &reply.repairs)
     }
 
-    /// A model replied with something that would make events which cannot be recorded.
+    /// Refuses a reply whose events would exceed a size limit.
     pub(super) fn refuse_oversize(
         &mut self,
         reply: &ModelReply,
@@ -115,6 +117,7 @@ impl RunDecision<'_> {
         self.refuse_reply(work, vec![over.to_violation()])
     }
 
+    /// Charges the tokens and the cost of a reply to the budgets.
     fn spend_usage(&mut self, reply: &ModelReply) {
         let tokens = reply.usage.input_tokens.saturating_add(reply.usage.output_tokens);
         for (budget, amount) in [("tokens", tokens), ("money", reply.usage.cost)] {
@@ -124,7 +127,7 @@ impl RunDecision<'_> {
         }
     }
 
-    /// Closes the wait for work by hand: somebody did it.
+    /// Closes the waits for manual work and incidents, because the work was done.
     fn close_work_waits(&mut self, by: &str) {
         let waits = self.state.waits.values();
         let open = waits.filter(|wait| matches!(wait.kind, WaitKind::Work | WaitKind::Trouble));
@@ -134,7 +137,8 @@ impl RunDecision<'_> {
         }
     }
 
-    /// Judges a text in which the driver made these repairs before.
+    /// Admits or refuses the text of a reply. `before` lists the repairs that the driver already
+    /// made.
     fn judge_reply(
         &mut self,
         text: &str,
@@ -149,17 +153,17 @@ impl RunDecision<'_> {
         }
         match self.evaluate_reply(work, text, finish) {
             Err(violations) => self.refuse_reply(work, violations),
-            Ok((accepted, written)) => {
+            Ok((accepted, update)) => {
                 let attempt = self.state.step.as_ref().map_or(1, |step| step.attempt);
                 self.accept_reply(&accepted, attempt, before);
-                self.record_update(written);
-                self.accept_work()
+                self.record_update(update);
+                Some(self.accept_work())
             }
         }
     }
 
-    /// What a text comes to under the contract of its phase, and what it would write; or everything
-    /// against it.
+    /// Admits a text under the contract of its phase and builds its update, or returns all
+    /// violations.
     fn evaluate_reply(
         &self,
         work: &AgentWork,
@@ -172,11 +176,11 @@ impl RunDecision<'_> {
             AdmissionVerdict::Refused(violations) => Err(violations),
             AdmissionVerdict::Accepted(accepted) => self
                 .build_update(&work.apply, &accepted, &ChangeScope::default(), Some(&work.contract))
-                .map(|written| (accepted, written)),
+                .map(|update| (accepted, update)),
         }
     }
 
-    /// Records that a reply was let in; attempt 0 is one that a person handed in.
+    /// Records that a reply was accepted; attempt 0 means that a person submitted it.
     fn accept_reply(&mut self, accepted: &AcceptedValue, attempt: u32, before: &[Repair]) {
         let repairs = [before, accepted.repairs()].concat();
         let made: usize = repairs.iter().map(|repair| repair.count).sum();
@@ -188,7 +192,8 @@ impl RunDecision<'_> {
         self.emit(accepted);
     }
 
-    /// A reply was refused: ask again, or what follows when that is spent.
+    /// Records a refused reply and retries, or continues with `Continuation::Refused` when the
+    /// retries are exhausted or the model repeats its violations.
     fn refuse_reply(
         &mut self,
         work: &AgentWork,
@@ -202,7 +207,7 @@ impl RunDecision<'_> {
         let reasks = allowed.as_ref().map_or(work.contract.on_violation.reask, |limit| {
             limit.max_refusals.saturating_sub(1).min(u64::from(u32::MAX)) as u32
         });
-        let told = match ReaskDecision::decide_within(
+        let feedback = match ReaskDecision::decide_within(
             &work.contract,
             reasks,
             attempt,
@@ -212,26 +217,27 @@ impl RunDecision<'_> {
             ReaskDecision::Ask(text) => Some(text),
             ReaskDecision::Exhausted | ReaskDecision::Repeated => None,
         };
-        let asked = told.is_some();
+        let retries = feedback.is_some();
         let tries = match attempt {
             1 => "the reply was refused".to_owned(),
             _ => format!("{attempt} replies were refused, the last one because of this"),
         };
         let last = violations.first().map_or_else(String::new, ToString::to_string);
         let what = format!("In phase `{}` {tries}: {last}", self.state.phase);
-        self.emit(RunEvent::ReplyRefused { attempt, violations, told });
-        if asked {
+        self.emit(RunEvent::ReplyRefused { attempt, violations, told: feedback });
+        if retries {
             return self.request_model(attempt + 1, None);
         }
         let what = allowed.and_then(|limit| limit.says).unwrap_or(what);
         Some(Continuation::Refused { what })
     }
 
-    /// Every try was refused: the phase says what follows, then the budget, then the contract.
-    pub(super) fn handle_exhausted_reasks(&mut self, what: String) -> Option<Continuation> {
+    /// Applies the failure handler after all attempts were refused: that of the phase, else of the
+    /// budget, else of the contract.
+    pub(super) fn handle_exhausted_reasks(&mut self, message: String) -> Option<Continuation> {
         let PhaseWork::Agent(work) = &self.current_phase().work else { return None };
         if let Some(budget) = &work.refusal_spends {
-            let again = Continuation::Refused { what: what.clone() };
+            let again = Continuation::Refused { what: message.clone() };
             if let Break(instead) = self.check_budget(budget, &again) {
                 return instead;
             }
@@ -245,20 +251,22 @@ impl RunDecision<'_> {
         let outcome = work.on_refused.clone().or(by_budget).unwrap_or_else(|| by_contract.into());
         let step = self.state.step.as_ref();
         let failure =
-            PhaseFailure::from_violations(step.map_or(&[], |step| &step.violations), &what);
-        let (then, what) = self.settle_failure(&outcome, &failure, &ChangeScope::default(), what);
+            PhaseFailure::from_violations(step.map_or(&[], |step| &step.violations), &message);
+        let (then, message) =
+            self.settle_failure(&outcome, &failure, &ChangeScope::default(), message);
         match then {
             FailurePolicy::Wait => {
-                let wait = self.new_incident_wait(&what);
+                let wait = self.new_incident_wait(&message);
                 self.block_run(BlockReason::Refused, Continuation::Ask { attempt: 1 }, wait)
             }
-            FailurePolicy::Fail => self.end_run(RunEndKind::Failed, Some(what)),
+            FailurePolicy::Fail => self.end_run(RunEndKind::Failed, Some(message)),
             FailurePolicy::GoOn => Some(Continuation::Leave),
-            FailurePolicy::GoTo(to) => Some(Continuation::Go { way: None, to, because: what }),
+            FailurePolicy::GoTo(to) => Some(Continuation::Go { way: None, to, because: message }),
         }
     }
 
-    /// A provider failed: wait and ask again, as often as the budget allows.
+    /// Handles a failed provider call: retries with exponential backoff, as often as the budget
+    /// allows.
     pub(super) fn handle_model_failed(
         &mut self,
         failure: &str,
@@ -287,8 +295,8 @@ impl RunDecision<'_> {
         self.request_model(attempt, Some(asked.max(doubled.min(MAX_BACKOFF_MILLIS))))
     }
 
-    /// Somebody replies for a model that was refused, or cannot be asked. A wrong reply costs nothing: the run
-    /// goes on waiting.
+    /// Handles a reply that a person submits for a model that was refused or cannot be called. A
+    /// refused manual reply spends nothing, and the run keeps waiting.
     fn handle_manual_reply(
         &mut self,
         work: &AgentWork,
@@ -297,29 +305,30 @@ impl RunDecision<'_> {
     ) -> Option<Continuation> {
         match self.evaluate_reply(work, text, FinishReason::Stop) {
             Err(violations) => {
-                let told = Some(render_reask(&work.contract, &violations));
-                self.emit(RunEvent::ReplyRefused { attempt: 0, violations, told });
+                let feedback = Some(render_reask(&work.contract, &violations));
+                self.emit(RunEvent::ReplyRefused { attempt: 0, violations, told: feedback });
                 None
             }
-            Ok((accepted, written)) => {
+            Ok((accepted, update)) => {
                 self.close_work_waits(by);
                 self.accept_reply(&accepted, 0, &[]);
-                self.record_update(written);
-                self.accept_work()
+                self.record_update(update);
+                Some(self.accept_work())
             }
         }
     }
 
-    /// Somebody hands in a text where nobody in particular was asked.
+    /// Handles a text that a person submits: a reply for a blocked model step, or else a manual
+    /// patch if no assigned work is pending.
     pub(super) fn handle_manual_patch(
         &mut self,
         text: &str,
         by: &str,
     ) -> Result<Option<Continuation>, InputRejection> {
         let phase = self.current_phase();
-        // A goto that may not be followed leaves the work of the phase to be done.
+        // A move that lacks a ticket leaves the work of the phase undone.
         let undone = matches!(self.state.held, Some(Continuation::Go { .. }));
-        let helped = match (&phase.work, &self.state.blocked) {
+        let resume_with = match (&phase.work, &self.state.blocked) {
             (PhaseWork::Agent(work), Some(BlockReason::NoTicket { .. })) if undone => {
                 return Ok(self.handle_manual_reply(work, text, by));
             }
@@ -343,29 +352,29 @@ impl RunDecision<'_> {
             return nothing("a model is asked; reply to its order");
         }
         let takes = matches!(phase.work, PhaseWork::None) || !self.state.closed.is_empty();
-        if !idle || !(takes || helped.is_some()) {
+        if !idle || !(takes || resume_with.is_some()) {
             return nothing("it waits for something else; `next` tells what");
         }
         let (contract, changes) = &*MANUAL_PATCH;
         let run = self.run_value();
         let context = RuleContext { state: Some(&self.state.document), run: Some(&run), new: None };
-        let written = match contract.admit(text, FinishReason::Stop, &context) {
+        let update = match contract.admit(text, FinishReason::Stop, &context) {
             AdmissionVerdict::Refused(violations) => Err(violations),
             AdmissionVerdict::Accepted(accepted) => self
                 .build_update(changes, &accepted, &ChangeScope::default(), None)
-                .map(|written| (written, accepted)),
+                .map(|update| (update, accepted)),
         };
-        match written {
+        match update {
             Err(violations) => {
-                let told = Some(render_reask(contract, &violations));
-                self.emit(RunEvent::ReplyRefused { attempt: 0, violations, told });
+                let feedback = Some(render_reask(contract, &violations));
+                self.emit(RunEvent::ReplyRefused { attempt: 0, violations, told: feedback });
                 Ok(None)
             }
-            Ok((written, accepted)) => {
+            Ok((update, accepted)) => {
                 self.accept_reply(&accepted, 0, &[]);
-                self.record_update(written);
+                self.record_update(update);
                 self.close_work_waits(by);
-                Ok(Some(helped.unwrap_or(Continuation::Leave)))
+                Ok(Some(resume_with.unwrap_or(Continuation::Leave)))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Phases: how a run begins, enters, works, and leaves.
+//! Phases: starts the run, enters phases, starts their work, and moves the run to the next phase.
 
 use std::ops::ControlFlow::Break;
 
@@ -15,12 +15,12 @@ use crate::run::input::RunStart;
 use crate::run::state::{Continuation, RunEndKind};
 use crate::run::{InputRejection, RunState, build_run_value};
 
-/// How many phases a run may pass through on one input. No process needs more, and a ring of phases
-/// without work must not hold the engine.
+/// Maximum number of phases that a run can enter on one input. No process needs more, and a cycle
+/// of phases without work must not occupy the engine.
 pub(super) const MAX_MOVES: usize = 200;
 
 impl RunDecision<'_> {
-    /// The run begins.
+    /// Starts the run in its first phase, or in the phase that the start input names.
     pub(super) fn start_run(
         &mut self,
         start: &RunStart,
@@ -46,23 +46,24 @@ impl RunDecision<'_> {
             tickets: start.tickets.clone(),
         });
         self.apply_start_input(start)?;
-        // What was given must fit before anything is done with it.
+        // The first document must be valid before the run does anything with it.
         let violations = self.validate_first_document(&first.id);
         if !violations.is_empty() {
             return Err(cannot_start("its first document breaks the contract", violations));
         }
-        Ok(self.enter_phase(&first.id))
+        Ok(Some(self.enter_phase(&first.id)))
     }
 
+    /// Validates the first document with the engine-owned fields that the first phase would have.
     fn validate_first_document(&self, first: &str) -> Vec<Violation> {
         let Some(contract) = &self.document_definition().contract else { return Vec::new() };
         let mut document = (*self.state.document).clone();
         let run = build_run_value(&RunState { phase: first.to_owned(), ..self.state.clone() });
-        for place in &self.document_definition().engine {
-            if let Ok(value) = place.value.eval(&[Some(&self.state.document), Some(&run)])
+        for field in &self.document_definition().engine {
+            if let Ok(value) = field.value.eval(&[Some(&self.state.document), Some(&run)])
                 && let Some(value) = value.to_json()
             {
-                set_at_pointer(&mut document, &place.at, &value);
+                set_at_pointer(&mut document, &field.at, &value);
             }
         }
         validate_document(
@@ -72,18 +73,19 @@ impl RunDecision<'_> {
         )
     }
 
-    /// Enters a phase.
-    fn enter_phase(&mut self, id: &str) -> Option<Continuation> {
+    /// Enters a phase: drops open waits, cancels children, revokes tickets and updates the
+    /// engine-owned fields.
+    fn enter_phase(&mut self, id: &str) -> Continuation {
         self.drop_waits();
         self.cancel_children("the run that started this one went on without it");
         self.emit(RunEvent::PhaseEntered { phase: id.to_owned() });
         self.visited_idle_phases.push(id.to_owned());
         self.revoke_tickets();
         self.update_phase_fields();
-        Some(Continuation::Enter)
+        Continuation::Enter
     }
 
-    /// Begins what a phase that was entered has to do: its hook, then its work.
+    /// Requests the entry hook of the phase, or continues with its work.
     pub(super) fn begin_phase(&mut self) -> Option<Continuation> {
         match &self.current_phase().on_enter {
             Some(hook) => self.request_hook(hook, None),
@@ -91,7 +93,7 @@ impl RunDecision<'_> {
         }
     }
 
-    /// Begins the work of the phase, or ends the run where there is nothing after it.
+    /// Starts the work of the phase. A final phase without work completes the run.
     pub(super) fn begin_work(&mut self) -> Option<Continuation> {
         let phase = self.current_phase();
         if self.workflow.ends_in(phase) && matches!(phase.work, PhaseWork::None) {
@@ -106,7 +108,7 @@ impl RunDecision<'_> {
         }
     }
 
-    /// Goes to a phase, by a way or because something says so.
+    /// Moves to a phase, by the transition `way`, or without one because of a failure policy.
     pub(super) fn move_to_phase(
         &mut self,
         way: Option<usize>,
@@ -115,10 +117,10 @@ impl RunDecision<'_> {
     ) -> Option<Continuation> {
         self.moves += 1;
         if self.moves > MAX_MOVES {
-            let what = format!(
+            let message = format!(
                 "the run made {MAX_MOVES} moves on one input: its phases lead round in a ring"
             );
-            return self.end_run(RunEndKind::Failed, Some(what));
+            return self.end_run(RunEndKind::Failed, Some(message));
         }
         if !self.check_tickets(way, to, &because) {
             return None;
@@ -127,24 +129,25 @@ impl RunDecision<'_> {
         if let Break(instead) = self.check_loop_budget(to, &again) {
             return instead;
         }
-        let written = match way.map(|index| (index, self.build_transition_update(index))) {
+        let update = match way.map(|index| (index, self.build_transition_update(index))) {
             Some((index, Err(reason))) => return self.block_transition(index, reason),
-            Some((_, Ok(written))) => written,
+            Some((_, Ok(update))) => update,
             None => None,
         };
         let from = self.state.phase.clone();
         self.emit(RunEvent::WayTaken { way, from, to: to.to_owned(), because });
-        if let Some(written) = written {
-            self.record_update(written);
+        if let Some(update) = update {
+            self.record_update(update);
         }
         if let Some(index) = way {
             self.issue_tickets(&self.workflow.transitions[index].gives);
         }
-        self.enter_phase(to)
+        Some(self.enter_phase(to))
     }
 }
 
-/// Everything wrong with a document, by its contract's schema and rules. Nothing is copied.
+/// Lists all violations of a document against the schema and rules of its contract, without
+/// copying the document.
 pub(super) fn validate_document(
     contract: &Contract,
     document: &Value,

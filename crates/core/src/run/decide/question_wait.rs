@@ -1,5 +1,5 @@
-//! A question as it is asked: its words, its shape and its time, filled in from the document and, where it is
-//! asked for each of several, its item.
+//! Builds the wait of a question: renders its text, answer shape and deadline from the document
+//! and, for a question with `for_each`, from its item.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::run::wait::{RunWait, WaitAnswerShape, WaitKind};
 use crate::source::SourceFile;
 
 impl RunDecision<'_> {
-    /// The wait that a question opens; none where it does not apply.
+    /// Builds the wait that a question opens; `None` if its `when` condition is false.
     pub(super) fn build_question_wait(
         &self,
         question: &PhaseQuestion,
@@ -97,7 +97,7 @@ fn build_answer_shape(
     })
 }
 
-/// The contract of nothing but a schema.
+/// Compiles a contract that consists of a schema only.
 pub(super) fn compile_answer_contract(schema: &Value) -> Result<Contract, String> {
     if !schema.is_object() {
         return Err(format!("its `answer` is {}, and no JSON Schema", format_value(schema)));
@@ -117,7 +117,7 @@ fn evaluate_defined(expr: &Expr, roots: &[Option<&Value>]) -> Result<Value, Stri
     value.ok_or_else(|| format!("`{}` is undefined", expr.source().trim()))
 }
 
-/// The extensions an expression gives.
+/// Evaluates an expression to a list of file extensions such as `.md`.
 fn evaluate_extensions(list: &Expr, roots: &[Option<&Value>]) -> Result<Vec<String>, String> {
     let source = list.source();
     let Value::Array(items) = evaluate_defined(list, roots)? else {
@@ -137,7 +137,7 @@ fn evaluate_extensions(list: &Expr, roots: &[Option<&Value>]) -> Result<Vec<Stri
     items.into_iter().map(extension).collect()
 }
 
-/// The choices an expression gives.
+/// Evaluates an expression to a list of choices with unique ids; it must not be empty.
 fn evaluate_choices(list: &Expr, roots: &[Option<&Value>]) -> Result<Vec<AnswerChoice>, String> {
     let source = list.source();
     let value = list.eval(roots).map_err(|error| error.message)?.to_json();

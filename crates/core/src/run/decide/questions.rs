@@ -1,4 +1,5 @@
-//! Questions to people: asked side by side, each answered once, each answer held against its shape.
+//! Questions to people: the phase opens a wait per question, all at the same time. Each question is
+//! answered once, and each answer is validated against its shape.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow::Break;
@@ -12,14 +13,16 @@ use crate::contract::Contract;
 use crate::json::measure_json;
 use crate::limits;
 use crate::protocol::{AnswerShape, FailurePolicy, PhaseQuestion, PhaseWork};
-use crate::reply::{AcceptedValue, AdmissionVerdict, Code, RuleContext, Violation, format_value};
+use crate::reply::{
+    AcceptedValue, AdmissionVerdict, RuleContext, Violation, ViolationCode, format_value,
+};
 use crate::run::InputRejection;
 use crate::run::event::RunEvent;
 use crate::run::state::{Continuation, QuestionItem};
 use crate::run::wait::{RunWait, WaitAnswerShape, WaitKind, WaitResolution};
 
 impl RunDecision<'_> {
-    /// Asks every question of the phase that applies now.
+    /// Asks every question of the phase whose condition holds now.
     pub(super) fn ask_questions(&mut self, questions: &[PhaseQuestion]) -> Option<Continuation> {
         let mut all = Vec::new();
         for question in questions {
@@ -35,7 +38,7 @@ impl RunDecision<'_> {
         self.open_question_waits(&all, &Continuation::Work)
     }
 
-    /// Asks these questions of the phase again.
+    /// Asks these questions of the phase again: those without items by id, the others per item.
     pub(super) fn ask_questions_again(
         &mut self,
         ids: &[String],
@@ -98,11 +101,11 @@ impl RunDecision<'_> {
         why: &str,
         next: Continuation,
     ) -> Option<Continuation> {
-        let what = format!("Question `{id}` cannot be asked: {why}");
-        self.apply_failure_policy(&FailurePolicy::Wait, what, next)
+        let message = format!("Question `{id}` cannot be asked: {why}");
+        self.apply_failure_policy(&FailurePolicy::Wait, message, next)
     }
 
-    /// Somebody answered.
+    /// Handles the answer to a question.
     pub(super) fn handle_answer(
         &mut self,
         wait: &str,
@@ -117,7 +120,7 @@ impl RunDecision<'_> {
             .map_err(|violations| InputRejection::WrongShape { wait: wait.id.clone(), violations })
     }
 
-    /// An open wait that this person may answer now.
+    /// Finds an open wait that this person is allowed to answer, before its deadline.
     pub(super) fn find_answerable_wait(
         &self,
         id: &str,
@@ -147,7 +150,7 @@ impl RunDecision<'_> {
         Ok(wait.clone())
     }
 
-    /// Takes an answer that fits; the phase is done when it was the last.
+    /// Accepts a valid answer and makes its changes. The last answer completes the phase.
     pub(super) fn accept_answer(
         &mut self,
         wait: &RunWait,
@@ -157,24 +160,24 @@ impl RunDecision<'_> {
         let question = self.find_question(wait);
         let accepted = self.validate_answer(question, wait, value)?;
         let changes = question.map_or(&[][..], |question| &question.apply);
-        let beside = ChangeScope { item: wait.item.clone(), ..ChangeScope::default() };
-        let written = self.build_update(changes, &accepted, &beside, None)?;
+        let scope = ChangeScope { item: wait.item.clone(), ..ChangeScope::default() };
+        let update = self.build_update(changes, &accepted, &scope, None)?;
         let closing = WaitResolution::Answered { by: by.to_owned() };
         self.emit(RunEvent::WaitClosed { wait: wait.id.clone(), closing });
-        self.record_update(written);
+        self.record_update(update);
         Ok(self.complete_if_answered())
     }
 
-    /// Goes on when no question of the phase is open any more.
+    /// Completes the phase when none of its questions is open.
     fn complete_if_answered(&mut self) -> Option<Continuation> {
         let asks = |wait: &RunWait| matches!(wait.kind, WaitKind::Question | WaitKind::Document);
         if self.state.waits.values().any(asks) || self.state.blocked.is_some() {
             return None;
         }
-        self.accept_work()
+        Some(self.accept_work())
     }
 
-    /// The question in the protocol that a wait stands for.
+    /// Finds the question of the protocol that a wait asks.
     pub(super) fn find_question(&self, wait: &RunWait) -> Option<&'_ PhaseQuestion> {
         let id = wait.of.as_ref().unwrap_or(&wait.name);
         match &self.workflow.find_phase(&wait.phase)?.work {
@@ -191,7 +194,7 @@ impl RunDecision<'_> {
     ) -> Result<AcceptedValue, Vec<Violation>> {
         let wrong = |pointer: &str, expected: String| {
             let found = value.pointer(pointer).map_or_else(|| "nothing".to_owned(), format_value);
-            vec![Violation::new(Code::Enum, pointer, expected, found)]
+            vec![Violation::new(ViolationCode::Enum, pointer, expected, found)]
         };
         match (&wait.shape, question.map(|question| &question.shape)) {
             (Some(WaitAnswerShape::Choices { choices }), _) => {
@@ -222,7 +225,7 @@ impl RunDecision<'_> {
         Ok(accept_any_value(any_value_contract(), value))
     }
 
-    /// A value that a contract lets in.
+    /// Admits a value under a contract, or returns its violations.
     pub(super) fn admit_value(
         &self,
         contract: &Contract,
@@ -237,7 +240,7 @@ impl RunDecision<'_> {
     }
 }
 
-/// What a wait of this kind takes instead.
+/// Rejects an input of the wrong kind for a wait, and says what the wait expects.
 pub(super) fn wrong_kind_rejection(wait: RunWait) -> InputRejection {
     let expected = match wait.kind {
         WaitKind::Question => "answer it",

@@ -1,4 +1,8 @@
-//! One decision under way: what is true so far, and the events that made it so.
+//! A decision in progress: the state so far, the events emitted so far, and the one loop that runs
+//! continuations.
+//!
+//! The other files of this folder add the handlers to [`RunDecision`]; this file holds what all of
+//! them use: emitting events, opening and closing waits, blocking and ending the run.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -19,7 +23,7 @@ use crate::run::state::{BlockReason, Continuation, PendingAction, RunEndKind};
 use crate::run::wait::{RunWait, WaitKind, WaitResolution};
 use crate::run::{InputRejection, RunNotification, RunState, build_run_value};
 
-/// A decision under way.
+/// A decision in progress for one input.
 pub(super) struct RunDecision<'p> {
     pub(super) protocol: &'p Protocol,
     pub(super) workflow: &'p WorkflowDefinition,
@@ -27,22 +31,23 @@ pub(super) struct RunDecision<'p> {
     pub(super) before: &'p RunState,
     pub(super) state: RunState,
     pub(super) events: Vec<RunEvent>,
-    /// Phases without work that were entered since the document last changed: to enter one of them
-    /// again would go round for ever.
+    /// Phases without work that the run entered since the document last changed. Entering one of
+    /// them again would loop forever.
     pub(super) visited_idle_phases: Vec<String>,
     pub(super) moves: usize,
     action_count: u32,
-    /// Bytes of the events so far, without what came in.
+    /// Size of the events so far in bytes, without the recorded input.
     pub(super) event_bytes: usize,
-    /// The first event that cannot be recorded.
+    /// The limit that the first unrecordable event exceeds. When it is set, [`super::decide`]
+    /// discards this decision.
     pub(super) limit_exceeded: Option<SizeLimitExceeded>,
     run_value_cache: RefCell<Option<RunValueCache>>,
-    /// Files that gates asked for and the input does not name.
+    /// Paths of files that gates checked and the input does not name.
     pub(super) unchecked_files: RefCell<BTreeSet<String>>,
 }
 
 impl<'p> RunDecision<'p> {
-    /// The beginning of a run.
+    /// Begins the decision that starts a run.
     pub(super) fn for_start(
         protocol: &'p Protocol,
         state: &'p RunState,
@@ -55,7 +60,7 @@ impl<'p> RunDecision<'p> {
         Ok(Self::new(protocol, workflow, state, input))
     }
 
-    /// A run that is under way.
+    /// Begins a decision for a run that has started.
     pub(super) fn for_run(
         protocol: &'p Protocol,
         state: &'p RunState,
@@ -64,9 +69,9 @@ impl<'p> RunDecision<'p> {
         let workflow = protocol.find_workflow(&state.workflow);
         let workflow = workflow
             .map_err(|reason| InputRejection::CannotStart { reason, violations: Vec::new() })?;
-        let mut deciding = Self::new(protocol, workflow, state, input);
-        deciding.visited_idle_phases.push(state.phase.clone());
-        Ok(deciding)
+        let mut decision = Self::new(protocol, workflow, state, input);
+        decision.visited_idle_phases.push(state.phase.clone());
+        Ok(decision)
     }
 
     fn new(
@@ -75,7 +80,7 @@ impl<'p> RunDecision<'p> {
         state: &'p RunState,
         input: &'p RunInput,
     ) -> Self {
-        let mut deciding = Self {
+        let mut decision = Self {
             protocol,
             workflow,
             input,
@@ -90,11 +95,11 @@ impl<'p> RunDecision<'p> {
             run_value_cache: RefCell::new(None),
             unchecked_files: RefCell::default(),
         };
-        deciding.emit(RunEvent::Received { input: Box::new(input.clone()) });
-        deciding
+        decision.emit(RunEvent::Received { input: Box::new(input.clone()) });
+        decision
     }
 
-    /// Records a fact, and folds it in.
+    /// Emits an event and applies it to the state.
     pub(super) fn emit(&mut self, event: RunEvent) {
         self.measure_event(&event);
         apply(&mut self.state, &event)
@@ -102,7 +107,8 @@ impl<'p> RunDecision<'p> {
         self.events.push(event);
     }
 
-    /// Records a change that was tried on a copy of the document, which is now the document.
+    /// Emits a change of the document. `document` is the result of `patch`, computed on a copy; it
+    /// becomes the document without applying the patch again.
     pub(super) fn emit_document_change(&mut self, patch: Patch, document: Value) {
         apply_known_document(&mut self.state, document);
         let event = RunEvent::DocumentChanged { patch };
@@ -110,7 +116,7 @@ impl<'p> RunDecision<'p> {
         self.events.push(event);
     }
 
-    /// Unsays the last fact: the run is the fold of those before it.
+    /// Removes the last event and rebuilds the state from the events before it.
     pub(super) fn retract_last_event(&mut self) {
         self.events.pop();
         let mut state = self.before.clone();
@@ -118,12 +124,13 @@ impl<'p> RunDecision<'p> {
             apply(&mut state, event).expect("it was folded before");
         }
         self.state = state;
-        // Another event may come to have the number of the one that is gone.
+        // Another event may get the number of the removed one.
         self.run_value_cache = RefCell::new(None);
     }
 
-    /// Runs the decision to its end: each kind of work does its part and returns what comes next, until
-    /// the run waits for something outside, or has ended. A halted run keeps the continuation for later.
+    /// Runs continuations until the run waits for something outside, or has ended. Each handler
+    /// does its part and returns what comes next. A halted run keeps the continuation until it
+    /// resumes.
     pub(super) fn run_continuations(&mut self, first: Option<Continuation>) {
         let mut next = first;
         while let Some(continuation) = next {
@@ -145,7 +152,7 @@ impl<'p> RunDecision<'p> {
         }
     }
 
-    /// Stands still until somebody helps.
+    /// Blocks the run until a person resolves `wait`; the run then continues with `next`.
     pub(super) fn block_run(
         &mut self,
         blocked: BlockReason,
@@ -158,31 +165,33 @@ impl<'p> RunDecision<'p> {
         None
     }
 
-    /// A fresh order's id: the version it is asked in, and a number in it.
+    /// Returns the id of a new action: the version that requests it, and a number within the
+    /// version, from 1.
     pub(super) fn next_action_id(&mut self) -> String {
         self.action_count += 1;
         format!("{}.{}", self.state.version, self.action_count)
     }
 
-    /// The phase the run stands in. Phases of a pinned protocol do not go away.
+    /// The phase the run is in. It exists because the protocol of a run is pinned.
     pub(super) fn current_phase(&self) -> &'p WorkflowPhase {
         self.workflow
             .find_phase(&self.state.phase)
             .expect("a run stands in a phase of its workflow")
     }
 
-    /// What the document of this run is: the workflow's own, or the one of the index.
+    /// The definition of the run's document: that of the workflow, or else that of the protocol's
+    /// index file.
     pub(super) fn document_definition(&self) -> &'p DocumentDefinition {
         self.protocol.document_for(self.workflow)
     }
 
-    /// The language of the run, where the protocol says what gives it.
+    /// The language of the run; `None` if the protocol does not define one.
     pub(super) fn resolve_language(&self) -> Option<String> {
         self.protocol.language.as_ref()?;
         self.protocol.resolve_language(&self.state.document, &self.run_value())
     }
 
-    /// The value of the name `run`.
+    /// The value of the name `run` in expressions, cached until the state changes.
     pub(super) fn run_value(&self) -> Rc<Value> {
         let mut kept = self.run_value_cache.borrow_mut();
         let value =
@@ -195,13 +204,14 @@ impl<'p> RunDecision<'p> {
         value
     }
 
-    /// Opens a wait under the next id.
+    /// Opens a wait and assigns it the next id: `w1`, `w2` and so on.
     pub(super) fn open_new_wait(&mut self, wait: RunWait) {
         let id = format!("w{}", self.state.waits_opened + 1);
         self.emit(RunEvent::WaitOpened { wait: Box::new(RunWait { id, ..wait }) });
     }
 
-    /// A wait of this phase, without shape, deadline or addressee.
+    /// Creates a wait of the current phase without answer shape, deadline or assignee. It has no id
+    /// until `open_new_wait` assigns one.
     pub(super) fn new_wait(&self, kind: WaitKind, name: &str, question: String) -> RunWait {
         RunWait {
             id: String::new(),
@@ -219,16 +229,16 @@ impl<'p> RunDecision<'p> {
         }
     }
 
-    /// A wait for a person's look at what went wrong.
-    pub(super) fn new_incident_wait(&self, what: &str) -> RunWait {
-        // An author's sentence may have its end already.
+    /// Creates a wait that asks a person to try again or to end the run after an incident.
+    pub(super) fn new_incident_wait(&self, message: &str) -> RunWait {
+        // The protocol author's message may already end with punctuation.
         let end =
-            if what.ends_with(['.', '?', '!', '…', '。', '？', '！']) { "" } else { "." };
-        let question = format!("{what}{end} Try again, or end the run?");
+            if message.ends_with(['.', '?', '!', '…', '。', '？', '！']) { "" } else { "." };
+        let question = format!("{message}{end} Try again, or end the run?");
         self.new_wait(WaitKind::Trouble, &self.state.phase, question)
     }
 
-    /// Closes every open wait: the run goes on without them.
+    /// Closes every open wait as dropped, because the run continues without them.
     pub(super) fn drop_waits(&mut self) {
         let open: Vec<String> = self.state.waits.keys().cloned().collect();
         for wait in open {
@@ -236,9 +246,9 @@ impl<'p> RunDecision<'p> {
         }
     }
 
-    /// Tells children that are out that nobody waits for them.
+    /// Requests a notification to every running child that cancels it.
     pub(super) fn cancel_children(&mut self, reason: &str) {
-        let children = self.state.pending.values().filter_map(|order| match order {
+        let children = self.state.pending.values().filter_map(|action| match action {
             PendingAction::Child { run, .. } => Some(run.clone()),
             _ => None,
         });
@@ -249,7 +259,7 @@ impl<'p> RunDecision<'p> {
         }
     }
 
-    /// Ends the run.
+    /// Ends the run: closes its waits, cancels its children and notifies its parent.
     pub(super) fn end_run(
         &mut self,
         end: RunEndKind,
@@ -266,15 +276,15 @@ impl<'p> RunDecision<'p> {
         None
     }
 
-    /// What follows when something went wrong for good, told in a sentence; and what comes next when a
-    /// person says that it may.
+    /// Applies a failure policy after a final failure. `what` describes the failure in a sentence;
+    /// `next` is the continuation if the policy is to wait and a person lets the run continue.
     pub(super) fn apply_failure_policy(
         &mut self,
-        otherwise: &FailurePolicy,
+        policy: &FailurePolicy,
         what: String,
         next: Continuation,
     ) -> Option<Continuation> {
-        match otherwise {
+        match policy {
             FailurePolicy::Wait => {
                 let wait = self.new_incident_wait(&what);
                 self.cancel_children("the run that started this one does not wait for it any more");

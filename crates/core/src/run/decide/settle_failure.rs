@@ -1,4 +1,5 @@
-//! Outcomes: what went wrong for good, what the author has written then, and where the run goes.
+//! Applies the failure handlers of a protocol: makes their changes to the document, and returns the
+//! failure policy that decides where the run continues.
 
 use serde_json::{Value, json};
 
@@ -8,7 +9,7 @@ use super::run_decision::RunDecision;
 use crate::protocol::{FailureHandler, FailurePolicy};
 use crate::reply::Violation;
 
-/// What went wrong, as the changes of an outcome read it.
+/// A final failure, as the changes of a failure handler read it under the name `failure`.
 pub(super) struct PhaseFailure {
     code: String,
     message: String,
@@ -16,65 +17,65 @@ pub(super) struct PhaseFailure {
 }
 
 impl PhaseFailure {
-    /// Something outside, or a limit, said no.
+    /// Creates a failure that was caused from outside or by a limit.
     pub(super) fn new(code: &str, message: &str) -> Self {
         let (code, message) = (code.to_owned(), message.to_owned());
         Self { code, message, violations: Vec::new() }
     }
 
-    /// A contract said no; the first violation gives the code.
+    /// Creates a failure from the violations of a contract; the first one gives the code.
     pub(super) fn from_violations(violations: &[Violation], message: &str) -> Self {
         let code =
             violations.first().map_or_else(|| "refused".to_owned(), |one| one.code.to_string());
         Self { code, message: message.to_owned(), violations: violations.to_vec() }
     }
 
-    /// A sentence.
+    /// A sentence that describes the failure.
     pub(super) fn message(&self) -> &str {
         &self.message
     }
 
-    /// The value of the name `failure`.
+    /// The value of the name `failure` in expressions.
     fn to_value(&self) -> Value {
         let mut value = json!({ "code": self.code, "message": self.message });
         if !self.violations.is_empty() {
-            let told = self.violations.iter().map(|one| {
+            let violations = self.violations.iter().map(|one| {
                 json!({ "code": one.code.to_string(), "at": one.pointer, "message": one.message })
             });
-            value["violations"] = Value::Array(told.collect());
+            value["violations"] = Value::Array(violations.collect());
         }
         value
     }
 }
 
 impl RunDecision<'_> {
-    /// Makes the changes of an outcome, and tells where the run goes and in which sentence. Changes that do
-    /// not fit are told too, and a person must look, unless the run fails anyway.
+    /// Makes the changes of a failure handler, and returns the policy and the message to continue
+    /// with. If the changes are refused, the message says so and the policy becomes `Wait`, unless
+    /// it is `Fail`.
     pub(super) fn settle_failure(
         &mut self,
         outcome: &FailureHandler,
         failure: &PhaseFailure,
-        beside: &ChangeScope,
-        what: String,
+        scope: &ChangeScope,
+        message: String,
     ) -> (FailurePolicy, String) {
         if outcome.apply.is_empty() {
-            return (outcome.then.clone(), what);
+            return (outcome.then.clone(), message);
         }
         let failure = failure.to_value();
-        let others: Vec<_> =
-            [Some(&failure)].into_iter().chain(beside.expression_roots()).collect();
+        let others: Vec<_> = [Some(&failure)].into_iter().chain(scope.expression_roots()).collect();
         match self.build_author_update(&outcome.apply, &others) {
-            Ok(written) => {
-                self.record_update(written);
-                (outcome.then.clone(), what)
+            Ok(update) => {
+                self.record_update(update);
+                (outcome.then.clone(), message)
             }
             Err(violations) => {
-                let what = format!(
-                    "{what}. What the protocol writes then does not fit: {}",
+                let message = format!(
+                    "{message}. What the protocol writes then does not fit: {}",
                     describe_first_violation(&violations)
                 );
                 let fails = outcome.then == FailurePolicy::Fail;
-                (if fails { FailurePolicy::Fail } else { FailurePolicy::Wait }, what)
+                (if fails { FailurePolicy::Fail } else { FailurePolicy::Wait }, message)
             }
         }
     }

@@ -1,8 +1,9 @@
-//! Bounds: what comes in is measured before it is decided, and every event before it is recorded.
+//! Size limits: measures every input before it is decided, and every event before it is recorded.
 //!
-//! Whatever is recorded can be read again. A result of an action that is too deep or too large becomes a
-//! failure of that action, so the action ends and its failure policy applies. What a person sends is
-//! rejected. The time of an input is never before the time of the run's last one.
+//! Everything that is recorded can be read again. A result of an action that is too deep or too
+//! large becomes a failure of that action, so the action ends and its failure policy applies. An
+//! oversize input from a person is rejected. The time of an input is never before the time of the
+//! run's last one.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,15 +11,15 @@ use std::fmt;
 use super::run_decision::RunDecision;
 use crate::json::{measure_depth, measure_json};
 use crate::limits;
-use crate::reply::{Code, Violation};
+use crate::reply::{Violation, ViolationCode};
 use crate::run::event::RunEvent;
 use crate::run::input::{HookAnswer, InputKind, ModelReply, RunInput};
 use crate::run::{InputRejection, RunState};
 
-/// Something that cannot be recorded, because it could not be read again or is out of proportion.
+/// A value that cannot be recorded, because it is too deep to be read again or too large.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SizeLimitExceeded {
-    /// What it is, for a sentence.
+    /// The kind of value, as a noun for messages: `reply`, `document`.
     what: String,
     measure: SizeMeasure,
     actual: usize,
@@ -52,14 +53,14 @@ impl SizeLimitExceeded {
         (found > most).then(over)
     }
 
-    fn code(&self) -> Code {
+    fn code(&self) -> ViolationCode {
         match self.measure {
-            SizeMeasure::Depth => Code::TooDeep,
-            SizeMeasure::Bytes => Code::TooLarge,
+            SizeMeasure::Depth => ViolationCode::TooDeep,
+            SizeMeasure::Bytes => ViolationCode::TooLarge,
         }
     }
 
-    /// The same as a fault of a reply.
+    /// The exceeded limit as a violation of a reply.
     pub(super) fn to_violation(&self) -> Violation {
         let expected = match self.measure {
             SizeMeasure::Depth => {
@@ -95,7 +96,7 @@ impl From<SizeLimitExceeded> for InputRejection {
     }
 }
 
-/// An input as it is recorded: within the bounds, and not before the run's last one.
+/// Returns the input as it is recorded: within the limits, and not before the run's last input.
 pub(super) fn admit_input<'i>(
     state: &RunState,
     input: &'i RunInput,
@@ -112,7 +113,7 @@ pub(super) fn admit_input<'i>(
     Ok(input)
 }
 
-/// What is too deep or too large about an input.
+/// Returns the first limit that an input exceeds, if any.
 fn measure_input(input: &RunInput) -> Option<SizeLimitExceeded> {
     let values = match &input.what {
         InputKind::Start(start) => {
@@ -139,9 +140,9 @@ fn measure_input(input: &RunInput) -> Option<SizeLimitExceeded> {
     })
 }
 
-/// The word for an input in a sentence about its size.
-fn describe_input(what: &InputKind) -> &'static str {
-    match what {
+/// The noun for an input in a message about its size.
+fn describe_input(input: &InputKind) -> &'static str {
+    match input {
         InputKind::ModelReplied(_) => "reply",
         InputKind::EffectFinished { .. } => "result",
         InputKind::ToolFinished { .. } => "output",
@@ -153,14 +154,15 @@ fn describe_input(what: &InputKind) -> &'static str {
     }
 }
 
-/// The failure that a result becomes which cannot be recorded; `None` for what is no result of an action.
-pub(super) fn fail_result(what: &InputKind, over: &SizeLimitExceeded) -> Option<InputKind> {
+/// Turns an oversize result of an action into a failure of that action; `None` if the input is not
+/// a result of an action.
+pub(super) fn fail_result(input: &InputKind, over: &SizeLimitExceeded) -> Option<InputKind> {
     let (failure, message) = (over.code().to_string(), over.to_string());
-    Some(match what {
+    Some(match input {
         InputKind::ModelReplied(reply) => {
             let ModelReply { action, exchange, .. } = &**reply;
             let (action, exchange) = (action.clone(), exchange.clone());
-            // The next reply may be shorter; the budget of provider failures bounds the tries.
+            // The next reply may be shorter; the budget of provider failures limits the attempts.
             let (retryable, retry_after) = (true, None);
             InputKind::ModelFailed { action, failure, message, retryable, retry_after, exchange }
         }
@@ -196,10 +198,10 @@ pub(super) fn fail_result(what: &InputKind, over: &SizeLimitExceeded) -> Option<
 }
 
 impl RunDecision<'_> {
-    /// Measures an event before it is recorded. The first one that cannot be is remembered, and the whole
-    /// decision is made otherwise then.
+    /// Measures an event before it is recorded. The first exceeded limit is kept in
+    /// `limit_exceeded`, and the whole decision is then repeated as a failure.
     pub(super) fn measure_event(&mut self, event: &RunEvent) {
-        // What came in was measured when it entered.
+        // The recorded input was measured by `admit_input`.
         if self.limit_exceeded.is_some() || matches!(event, RunEvent::Received { .. }) {
             return;
         }
@@ -221,7 +223,7 @@ impl RunDecision<'_> {
     }
 }
 
-/// A text that an event quotes, short enough to be quoted.
+/// Truncates a text that an event quotes to `MAX_REASON_CHARS` characters.
 pub(super) fn clip_text(text: impl Into<String>) -> String {
     let text = text.into();
     match text.char_indices().nth(limits::MAX_REASON_CHARS) {
@@ -230,7 +232,7 @@ pub(super) fn clip_text(text: impl Into<String>) -> String {
     }
 }
 
-/// The items of a list that its event keeps, and how many more there are.
+/// Returns the first `MAX_LISTED_REPAIRS` items of a list, and how many more there are.
 pub(super) fn truncate_list<T: Clone>(list: &[T]) -> (Vec<T>, usize) {
     let kept = &list[..list.len().min(limits::MAX_LISTED_REPAIRS)];
     (kept.to_vec(), list.len() - kept.len())

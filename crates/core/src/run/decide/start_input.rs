@@ -1,4 +1,5 @@
-//! What a run is started with: held against the workflow's `input`, and the first thing that changes the document.
+//! The document and input of a new run: builds the first document, validates the input against the
+//! workflow's `input`, and makes its changes, which are the first changes of the run.
 
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use crate::run::InputRejection;
 use crate::run::input::RunStart;
 
 impl RunDecision<'_> {
-    /// The document a run begins with, before an input that its workflow describes has changed it.
+    /// Builds the first document of a run, before the declared input of its workflow changes it.
     pub(super) fn build_first_document(&self, start: &RunStart) -> Result<Value, InputRejection> {
         let spec = self.document_definition();
         let mut document = match (&start.document, &start.phase) {
@@ -44,7 +45,8 @@ impl RunDecision<'_> {
         Ok(document)
     }
 
-    /// Takes the input that the workflow describes. The document as a whole is asked about afterwards.
+    /// Admits the input that the workflow declares and makes its changes. The caller validates the
+    /// whole document afterwards.
     pub(super) fn apply_start_input(&mut self, start: &RunStart) -> Result<(), InputRejection> {
         let (Some(given), Some(input)) = (&start.input, &self.workflow.input) else {
             return Ok(());
@@ -57,15 +59,15 @@ impl RunDecision<'_> {
                 return Err(cannot_start("its input does not fit", violations));
             }
         };
-        let written = self.build_input_update(&input.apply, &accepted, &input.answer);
-        let written = written
-            .map_err(|violations| cannot_start("its input cannot be written", violations))?;
-        self.record_update(written);
+        let update = self.build_input_update(&input.apply, &accepted, &input.answer);
+        let update =
+            update.map_err(|violations| cannot_start("its input cannot be written", violations))?;
+        self.record_update(update);
         Ok(())
     }
 }
 
-/// Why a run cannot begin.
+/// Rejects a start input with a reason and the violations that caused it.
 pub(super) fn cannot_start(
     reason: impl Into<String>,
     violations: Vec<Violation>,

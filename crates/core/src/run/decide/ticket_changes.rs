@@ -1,5 +1,5 @@
-//! Tickets: given for accepted work and for ways taken, taken back when that work begins anew, and asked for
-//! before a phase is entered, however the run comes to it.
+//! Issues tickets for accepted work and taken transitions, revokes them when that work starts
+//! again, and checks them before the run enters a phase, with or without a transition.
 
 use std::collections::BTreeSet;
 
@@ -12,18 +12,18 @@ use crate::run::input::RunStart;
 use crate::run::state::{BlockReason, Continuation};
 
 impl RunDecision<'_> {
-    /// The work of the phase was accepted: it gives what it gives, and the run goes on.
-    pub(super) fn accept_work(&mut self) -> Option<Continuation> {
+    /// Completes the accepted work of the phase: issues its tickets and evaluates the gates next.
+    pub(super) fn accept_work(&mut self) -> Continuation {
         self.issue_phase_tickets();
-        Some(Continuation::Leave)
+        Continuation::Leave
     }
 
-    /// Gives the tickets of a phase whose work was accepted.
+    /// Issues the tickets of the current phase, whose work was accepted.
     pub(super) fn issue_phase_tickets(&mut self) {
         self.issue_tickets(&self.current_phase().gives);
     }
 
-    /// Gives tickets; those that are held are not given twice.
+    /// Issues the tickets that the run does not hold yet.
     pub(super) fn issue_tickets(&mut self, tickets: &[String]) {
         let tickets = tickets.iter().filter(|ticket| !self.state.tickets.contains(*ticket));
         let tickets: Vec<String> = tickets.cloned().collect();
@@ -32,17 +32,18 @@ impl RunDecision<'_> {
         }
     }
 
-    /// Takes back what the work of the phase that was entered gave before, and what rests on it.
+    /// Revokes the tickets that the entered phase issues, and every ticket that depends on them.
     pub(super) fn revoke_tickets(&mut self) {
-        let taken = self.workflow.tickets_revoked_by(self.current_phase());
-        let held = taken.into_iter().filter(|ticket| self.state.tickets.contains(*ticket));
+        let revoked = self.workflow.tickets_revoked_by(self.current_phase());
+        let held = revoked.into_iter().filter(|ticket| self.state.tickets.contains(*ticket));
         let tickets: Vec<String> = held.map(str::to_owned).collect();
         if !tickets.is_empty() {
             self.emit(RunEvent::TicketsTakenBack { tickets });
         }
     }
 
-    /// Whether a phase may be entered, by a way or without one. Where it may not, the run is blocked.
+    /// Whether the run holds the tickets to enter a phase, by a transition or without one. Blocks
+    /// the run if not.
     pub(super) fn check_tickets(&mut self, way: Option<usize>, to: &str, because: &str) -> bool {
         let Some(phase) = self.workflow.find_phase(to) else { return true };
         let mut held = self.state.tickets.clone();
@@ -50,12 +51,12 @@ impl RunDecision<'_> {
         held.extend(gives.cloned());
         let Some(ticket) = self.workflow.find_missing_ticket(phase, &held) else { return true };
         let (phase, ticket) = (to.to_owned(), ticket.to_owned());
-        let what =
+        let message =
             format!("Phase `{phase}` needs the ticket `{ticket}`, which the run does not hold");
         self.drop_waits();
         self.cancel_children("the run that started this one does not wait for it any more");
-        let wait = self.new_incident_wait(&what);
-        // By a way, the gates are asked again, as another may be open by then.
+        let wait = self.new_incident_wait(&message);
+        // After a transition, the gates are evaluated again: another one may be open by then.
         let next = match way {
             Some(_) => Continuation::Leave,
             None => Continuation::Go { way, to: phase.clone(), because: because.to_owned() },
@@ -64,7 +65,8 @@ impl RunDecision<'_> {
         false
     }
 
-    /// Whether a run may begin in a phase with the tickets it is given.
+    /// Checks that a run can start in a phase with the tickets of its start input. Only a fork
+    /// starts with tickets.
     pub(super) fn check_start_tickets(
         &self,
         start: &RunStart,

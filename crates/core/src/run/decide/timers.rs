@@ -1,4 +1,4 @@
-//! Time went by: deadlines, time-outs, gates that are asked again.
+//! Handles the passing of time: deadlines of waits, timeouts of phases and retries of gates.
 
 use super::document_update::ChangeScope;
 use super::run_decision::RunDecision;
@@ -10,13 +10,15 @@ use crate::run::state::{Continuation, QuestionItem};
 use crate::run::wait::{WaitKind, WaitResolution};
 use crate::run::{InputRejection, RunState, Timestamp};
 
-/// The next moment at which something happens by itself.
+/// The earliest time at which a deadline, a timeout or a retry of the run is due; `None` if nothing
+/// is scheduled.
 #[must_use]
 pub fn next_alarm(protocol: &Protocol, state: &RunState) -> Option<Timestamp> {
     list_alarms(protocol, state).min()
 }
 
-/// The next such moment after one at which nothing could be done: what was due then is left to others.
+/// The earliest such time after `now`. A caller uses it when nothing could be done at `now`; other
+/// processes handle what was due then.
 #[must_use]
 pub fn next_alarm_after(
     protocol: &Protocol,
@@ -37,7 +39,8 @@ fn list_alarms(protocol: &Protocol, state: &RunState) -> impl Iterator<Item = Ti
 }
 
 impl RunDecision<'_> {
-    /// Whatever is due happens now; the first thing that moves the run ends it.
+    /// Handles the first thing that is due: an expired wait, then the timeout of the phase, then
+    /// the retry of gates. Rejects the input if nothing is due.
     pub(super) fn handle_tick(&mut self) -> Result<Option<Continuation>, InputRejection> {
         let now = self.input.time;
         if self.state.halted.is_some() {
@@ -49,18 +52,18 @@ impl RunDecision<'_> {
             return Ok(self.expire_wait(&wait));
         }
         let phase = self.current_phase();
-        if let Some((after, otherwise)) = &phase.timeout
+        if let Some((after, handler)) = &phase.timeout
             && self.state.blocked.is_none()
             && self.state.entered_at.plus_millis(after.millis) <= now
         {
             self.drop_waits();
-            let what = format!("Phase `{}` took longer than {after}", phase.id);
+            let message = format!("Phase `{}` took longer than {after}", phase.id);
             let because = format!("it is entered again after {after} were not enough");
             let next = Continuation::Go { way: None, to: phase.id.clone(), because };
-            let failure = PhaseFailure::new("timeout", &what);
-            let (then, what) =
-                self.settle_failure(otherwise, &failure, &ChangeScope::default(), what);
-            return Ok(self.apply_failure_policy(&then, what, next));
+            let failure = PhaseFailure::new("timeout", &message);
+            let (then, message) =
+                self.settle_failure(handler, &failure, &ChangeScope::default(), message);
+            return Ok(self.apply_failure_policy(&then, message, next));
         }
         if self.state.again_at.is_some_and(|at| at <= now) {
             return Ok(Some(Continuation::Leave));
@@ -68,6 +71,8 @@ impl RunDecision<'_> {
         Err(InputRejection::NothingDue)
     }
 
+    /// Closes a wait whose deadline has passed: takes the default answer, or applies the failure
+    /// handler of the question.
     fn expire_wait(&mut self, wait: &crate::run::RunWait) -> Option<Continuation> {
         if wait.kind == WaitKind::Approval {
             let (wait, closing) = (wait.id.clone(), WaitResolution::Expired);
@@ -76,8 +81,8 @@ impl RunDecision<'_> {
         }
         let question = self.find_question(wait);
         let default = question.and_then(|question| question.default.clone());
-        let otherwise = question.map(|question| question.otherwise.clone());
-        let otherwise = otherwise.unwrap_or_else(|| FailurePolicy::Wait.into());
+        let handler = question.map(|question| question.otherwise.clone());
+        let handler = handler.unwrap_or_else(|| FailurePolicy::Wait.into());
         if let Some(default) = default
             && let Ok(next) = self.accept_answer(wait, &default, DEADLINE_ACTOR)
         {
@@ -85,7 +90,7 @@ impl RunDecision<'_> {
         }
         let (id, closing) = (wait.id.clone(), WaitResolution::Expired);
         self.emit(RunEvent::WaitClosed { wait: id, closing });
-        let what = format!("Nobody answered in time: {}", wait.question);
+        let message = format!("Nobody answered in time: {}", wait.question);
         let (mut ids, mut items) = match &self.state.held {
             Some(Continuation::Questions { ids, items }) => (ids.clone(), items.clone()),
             _ => (Vec::new(), Vec::new()),
@@ -94,9 +99,9 @@ impl RunDecision<'_> {
             (Some(question), Some(item)) => items.push(QuestionItem { question, item }),
             _ => ids.push(wait.name.clone()),
         }
-        let failure = PhaseFailure::new("deadline", &what);
-        let beside = ChangeScope { item: wait.item.clone(), ..ChangeScope::default() };
-        let (then, what) = self.settle_failure(&otherwise, &failure, &beside, what);
-        self.apply_failure_policy(&then, what, Continuation::Questions { ids, items })
+        let failure = PhaseFailure::new("deadline", &message);
+        let scope = ChangeScope { item: wait.item.clone(), ..ChangeScope::default() };
+        let (then, message) = self.settle_failure(&handler, &failure, &scope, message);
+        self.apply_failure_policy(&then, message, Continuation::Questions { ids, items })
     }
 }

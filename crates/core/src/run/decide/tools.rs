@@ -1,4 +1,5 @@
-//! Tools: an agent asks for files, gets them, and is asked again. Bounded, and every call is recorded.
+//! Tool calls of a model: the reply requests files, the run executes the calls, and the model
+//! continues its step with the results. A budget limits the rounds, and every call is recorded.
 
 use std::ops::ControlFlow::Break;
 use std::sync::LazyLock;
@@ -6,7 +7,7 @@ use std::sync::LazyLock;
 use super::run_decision::RunDecision;
 use crate::contract::{Contract, load_inline_contract};
 use crate::protocol::AgentWork;
-use crate::reply::{AdmissionVerdict, Code, FinishReason, RuleContext, Violation};
+use crate::reply::{AdmissionVerdict, FinishReason, RuleContext, Violation, ViolationCode};
 use crate::run::effect_call::ToolCall;
 use crate::run::event::RunEvent;
 use crate::run::state::Continuation;
@@ -15,14 +16,14 @@ static TOOL_CALLS: LazyLock<Contract> = LazyLock::new(|| {
     load_inline_contract(include_str!("tool_calls.yaml")).expect("our own contract loads")
 });
 
-/// The contract of a reply that asks for tools.
+/// The contract of a reply that requests tools instead of completing the step.
 #[must_use]
 pub fn tool_calls_contract() -> &'static Contract {
     &TOOL_CALLS
 }
 
 impl RunDecision<'_> {
-    /// The calls a reply asks for; `None` where it is no such reply.
+    /// Parses the tool calls that a reply requests; `None` if it requests none.
     pub(super) fn parse_tool_calls(
         &self,
         work: &AgentWork,
@@ -35,7 +36,7 @@ impl RunDecision<'_> {
         }
         let accepted = match TOOL_CALLS.admit(text, finish, &RuleContext::default()) {
             AdmissionVerdict::Refused(violations) => {
-                // The reply itself may have a field of that name.
+                // The contract of the phase may have a field of that name.
                 let run = self.run_value();
                 let context =
                     RuleContext { state: Some(&self.state.document), run: Some(&run), new: None };
@@ -54,13 +55,13 @@ impl RunDecision<'_> {
                 let at = format!("/tool_calls/{index}/tool");
                 let expected = format!("one of {}", allowed.join(", "));
                 let found = format!("`{}`", call.name());
-                violations.push(Violation::new(Code::NotAuthorized, at, expected, found));
+                violations.push(Violation::new(ViolationCode::NotAuthorized, at, expected, found));
             }
         }
         Some(if violations.is_empty() { Ok(calls) } else { Err(violations) })
     }
 
-    /// Orders the tools, unless there were too many rounds.
+    /// Requests the tools, unless the budget of tool rounds is spent.
     pub(super) fn request_tools(&mut self, calls: Vec<ToolCall>) -> Option<Continuation> {
         let rounds = self.state.step.as_ref().map_or(0, |step| step.tool_rounds);
         let again = Continuation::Tools { calls: calls.clone() };
@@ -74,7 +75,7 @@ impl RunDecision<'_> {
         None
     }
 
-    /// A tool was used. When all of the round were, the model goes on.
+    /// Handles a finished tool call. After the last call of the round, the model continues.
     pub(super) fn handle_tool_finished(&mut self, action: &str, ok: bool) -> Option<Continuation> {
         self.emit(RunEvent::ToolUsed { action: action.to_owned(), ok });
         let step = self.state.step.as_ref();

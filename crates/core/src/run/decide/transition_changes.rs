@@ -1,4 +1,5 @@
-//! What stands on the ways themselves: changes that are made when one is taken.
+//! Builds the changes that a transition itself declares; the run makes them when it takes the
+//! transition.
 
 use super::document_update::DocumentUpdate;
 use super::effects::describe_first_violation;
@@ -6,7 +7,8 @@ use super::run_decision::RunDecision;
 use crate::protocol::WorkflowTransition;
 
 impl RunDecision<'_> {
-    /// What taking a way changes, if anything; the reason where it cannot be made.
+    /// Builds the update of taking a transition; `None` if it declares no changes, the reason if
+    /// they cannot be made.
     pub(super) fn build_transition_update(
         &self,
         index: usize,
@@ -15,15 +17,18 @@ impl RunDecision<'_> {
         if changes.is_empty() {
             return Ok(None);
         }
-        let written = self.build_author_update(changes, &[]);
-        written.map(Some).map_err(|faults| {
+        let update = self.build_author_update(changes, &[]);
+        update.map(Some).map_err(|faults| {
             format!("its changes cannot be made: {}", describe_first_violation(&faults))
         })
     }
 
-    /// Whether taking a way changes the document. One that does goes nowhere in circles.
-    pub(super) fn transition_changes_document(&self, way: &WorkflowTransition) -> bool {
-        !way.apply.is_empty()
-            && self.build_author_update(&way.apply, &[]).is_ok_and(|written| !written.is_empty())
+    /// Whether taking a transition changes the document. Such a transition cannot loop without
+    /// effect.
+    pub(super) fn transition_changes_document(&self, transition: &WorkflowTransition) -> bool {
+        !transition.apply.is_empty()
+            && self
+                .build_author_update(&transition.apply, &[])
+                .is_ok_and(|update| !update.is_empty())
     }
 }

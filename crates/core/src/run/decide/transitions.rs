@@ -1,4 +1,5 @@
-//! Gates: which way is open, and for the closed ones, why not.
+//! Evaluates the gates of the current phase and takes the first open transition. If all gates are
+//! closed, records the reason of each one and waits for a retry, an approval or a patch.
 
 use std::ops::ControlFlow::Break;
 
@@ -14,39 +15,40 @@ use crate::run::event::RunEvent;
 use crate::run::state::{ClosedGate, Continuation, RunEndKind};
 use crate::run::wait::WaitKind;
 
-/// A gate's answer.
+/// Result of evaluating a gate.
 enum GateResult {
-    /// Open, and what opened it.
+    /// The gate is open; the text says why.
     Open(String),
-    /// Closed, and why.
+    /// The gate is closed; the text says why.
     Closed(String),
 }
 
 impl RunDecision<'_> {
-    /// Takes the first open way; where none is open, waits and says why.
+    /// Leaves the phase by the first open transition. If none is open, waits and records why. Ends
+    /// the run if the phase is a final one.
     pub(super) fn choose_transition(&mut self) -> Option<Continuation> {
         if self.workflow.ends_in(self.current_phase()) {
             return self.end_run(RunEndKind::Completed, None);
         }
         let run = self.run_value();
-        let ways = self.workflow.transitions_from(&self.state.phase);
+        let transitions = self.workflow.transitions_from(&self.state.phase);
         let mut closed = Vec::new();
-        for (index, way) in &ways {
-            match self.evaluate_gate(*index, way, &run) {
-                GateResult::Open(_) if self.would_loop(way) => {
+        for (index, transition) in &transitions {
+            match self.evaluate_gate(*index, transition, &run) {
+                GateResult::Open(_) if self.would_loop(transition) => {
                     let reason = format!(
                         "it is open, but leads to `{}` again with nothing changed since",
-                        way.to
+                        transition.to
                     );
-                    closed.push(self.build_closed_gate(*index, way, reason));
+                    closed.push(self.build_closed_gate(*index, transition, reason));
                 }
                 GateResult::Open(because) => return self.leave_phase(*index, clip_text(because)),
                 GateResult::Closed(reason) => {
-                    closed.push(self.build_closed_gate(*index, way, reason))
+                    closed.push(self.build_closed_gate(*index, transition, reason));
                 }
             }
         }
-        self.wait_for_gates(closed, &ways);
+        self.wait_for_gates(closed, &transitions);
         None
     }
 
@@ -61,20 +63,25 @@ impl RunDecision<'_> {
         ClosedGate { way, to: transition.to.clone(), reason: clip_text(reason), attempts, again_at }
     }
 
-    /// Whether a way leads to a phase without work that was passed since the document last changed.
-    /// A way that a person opened does not go round by itself.
-    fn would_loop(&self, way: &WorkflowTransition) -> bool {
-        if way.gate.as_ref().is_some_and(|gate| matches!(gate.check, GateCheck::Manual { .. })) {
+    /// Whether a transition leads to a phase without work that the run entered since the document
+    /// last changed. A transition with a manual gate never loops, because a person opens it.
+    fn would_loop(&self, transition: &WorkflowTransition) -> bool {
+        if transition
+            .gate
+            .as_ref()
+            .is_some_and(|gate| matches!(gate.check, GateCheck::Manual { .. }))
+        {
             return false;
         }
-        let target = self.workflow.find_phase(&way.to);
+        let target = self.workflow.find_phase(&transition.to);
         let idle = target.is_some_and(|phase| {
             matches!(phase.work, PhaseWork::None) && !self.workflow.ends_in(phase)
         });
-        idle && self.visited_idle_phases.contains(&way.to) && !self.transition_changes_document(way)
+        idle && self.visited_idle_phases.contains(&transition.to)
+            && !self.transition_changes_document(transition)
     }
 
-    /// Leaves by a way, once the hook that may stop it has answered.
+    /// Takes a transition, after the exit hook of the phase if there is one; the hook may stop it.
     fn leave_phase(&mut self, index: usize, because: String) -> Option<Continuation> {
         match &self.current_phase().on_exit {
             Some(hook) => self.request_hook(hook, Some(index)),
@@ -82,41 +89,48 @@ impl RunDecision<'_> {
         }
     }
 
-    /// Takes a way for good, once its budget has room for it.
+    /// Takes a transition after checking its changes, the tickets of its target and its budget.
     pub(super) fn take_transition(
         &mut self,
         index: usize,
         because: String,
     ) -> Option<Continuation> {
-        let way = &self.workflow.transitions[index];
-        // A way whose changes cannot be made is not taken, and costs nothing.
+        let transition = &self.workflow.transitions[index];
+        // A transition whose changes cannot be made is not taken and spends nothing.
         if let Err(reason) = self.build_transition_update(index) {
             return self.block_transition(index, reason);
         }
-        if !self.check_tickets(Some(index), &way.to, &because) {
+        if !self.check_tickets(Some(index), &transition.to, &because) {
             return None;
         }
-        if let Some(budget) = &way.spends {
+        if let Some(budget) = &transition.spends {
             let again = Continuation::Take { way: index, because: because.clone() };
             if let Break(instead) = self.check_budget(budget, &again) {
                 return instead;
             }
             self.emit(RunEvent::Spent { budget: budget.clone(), amount: 1 });
         }
-        Some(Continuation::Go { way: Some(index), to: way.to.clone(), because })
+        Some(Continuation::Go { way: Some(index), to: transition.to.clone(), because })
     }
 
-    /// Whether one way is open now, and what opened it.
+    /// Why a transition is open now; `None` if its gate is closed.
     pub(super) fn find_open_reason(&self, index: usize) -> Option<String> {
-        let way = self.workflow.transitions.get(index)?;
-        match self.evaluate_gate(index, way, &self.run_value()) {
+        let transition = self.workflow.transitions.get(index)?;
+        match self.evaluate_gate(index, transition, &self.run_value()) {
             GateResult::Open(because) => Some(clip_text(because)),
             GateResult::Closed(_) => None,
         }
     }
 
-    fn evaluate_gate(&self, index: usize, way: &WorkflowTransition, run: &Value) -> GateResult {
-        let Some(gate) = &way.gate else { return GateResult::Open("it has no gate".to_owned()) };
+    fn evaluate_gate(
+        &self,
+        index: usize,
+        transition: &WorkflowTransition,
+        run: &Value,
+    ) -> GateResult {
+        let Some(gate) = &transition.gate else {
+            return GateResult::Open("it has no gate".to_owned());
+        };
         match &gate.check {
             GateCheck::Expression(expr) => self.evaluate_expression(expr, run),
             GateCheck::Status { pointer, value } => {
@@ -194,7 +208,7 @@ impl RunDecision<'_> {
         }
     }
 
-    /// The values that a closed expression read, as far as its source names them.
+    /// Lists up to three values that a false expression read, by the names in its source.
     fn describe_read_values(&self, expr: &Expr, run: &Value) -> String {
         const MOST: usize = 3;
         let mut seen = Vec::new();
@@ -210,8 +224,8 @@ impl RunDecision<'_> {
                     name.push_str(field);
                 }
             }
-            let told = value.map_or_else(|| "undefined".to_owned(), format_value);
-            let line = format!("{name} is {told}");
+            let description = value.map_or_else(|| "undefined".to_owned(), format_value);
+            let line = format!("{name} is {description}");
             if !seen.contains(&line) && seen.len() < MOST {
                 seen.push(line);
             }
@@ -219,16 +233,19 @@ impl RunDecision<'_> {
         if seen.is_empty() { String::new() } else { format!("; {}", seen.join(", ")) }
     }
 
-    /// No way is open: when are gates asked again, who can help?
+    /// Handles a phase whose gates are all closed: schedules retries, requests approvals, and opens
+    /// a wait for a patch if nothing else can let the run continue.
     fn wait_for_gates(
         &mut self,
         mut closed: Vec<ClosedGate>,
-        ways: &[(usize, &WorkflowTransition)],
+        transitions: &[(usize, &WorkflowTransition)],
     ) {
         let now = self.input.time;
         for gate in &mut closed {
-            let way = &self.workflow.transitions[gate.way];
-            let Some(retry) = way.gate.as_ref().and_then(|gate| gate.retry) else { continue };
+            let transition = &self.workflow.transitions[gate.way];
+            let Some(retry) = transition.gate.as_ref().and_then(|gate| gate.retry) else {
+                continue;
+            };
             let due = gate.again_at.is_some_and(|at| at <= now);
             if due {
                 gate.attempts += 1;
@@ -243,9 +260,9 @@ impl RunDecision<'_> {
         }
         let again_at = closed.iter().filter_map(|gate| gate.again_at).min();
         self.emit(RunEvent::GatesClosed { gates: closed.clone(), again_at });
-        self.request_approvals(ways);
-        let helped = again_at.is_some() || !self.state.waits.is_empty();
-        if !helped {
+        self.request_approvals(transitions);
+        let can_continue = again_at.is_some() || !self.state.waits.is_empty();
+        if !can_continue {
             let reasons: Vec<String> =
                 closed.iter().map(|gate| format!("→ {}: {}", gate.to, gate.reason)).collect();
             let phase = self.state.phase.clone();
@@ -258,19 +275,19 @@ impl RunDecision<'_> {
         }
     }
 
-    fn request_approvals(&mut self, ways: &[(usize, &WorkflowTransition)]) {
-        for (index, way) in ways {
-            let Some(gate) = &way.gate else { continue };
+    /// Opens a wait for each manual gate that has neither an open wait nor a decision.
+    fn request_approvals(&mut self, transitions: &[(usize, &WorkflowTransition)]) {
+        for (index, transition) in transitions {
+            let Some(gate) = &transition.gate else { continue };
             let GateCheck::Manual { who, deadline } = &gate.check else { continue };
             let asked = self.state.waits.values().any(|wait| wait.way == Some(*index));
             if asked || self.state.decisions.contains_key(index) {
                 continue;
             }
-            let question = gate
-                .description
-                .clone()
-                .unwrap_or_else(|| format!("May the run go from `{}` to `{}`?", way.from, way.to));
-            let mut wait = self.new_wait(WaitKind::Approval, &way.to, question);
+            let question = gate.description.clone().unwrap_or_else(|| {
+                format!("May the run go from `{}` to `{}`?", transition.from, transition.to)
+            });
+            let mut wait = self.new_wait(WaitKind::Approval, &transition.to, question);
             wait.way = Some(*index);
             wait.who.clone_from(who);
             wait.deadline = deadline.map(|deadline| self.input.time.plus_millis(deadline.millis));

@@ -77,7 +77,7 @@ fn run_refusable<T>(
     work: impl Fn(&mut SqliteMemoryTransaction<'_>) -> MemoryResult<T>,
 ) -> Result<MemoryResult<T>, StoreError> {
     let before = db.total_changes();
-    match work(&mut SqliteMemoryTransaction::new(db, None)) {
+    match work(&mut SqliteMemoryTransaction::new(db)) {
         Err(MemoryError::Store(error)) => Err(error),
         Err(refused) if db.total_changes() != before => {
             Err(StoreError::Corrupt { reason: format!("a refusal came too late: {refused}") })
@@ -108,10 +108,8 @@ impl TransactionalStore for SqliteMemory {
         + Sync
         + 'static,
     ) -> MemoryFuture<'_, T> {
-        let ask = move |db: &Connection, raw: &RawFile| {
-            Ok(question(&SqliteMemoryTransaction::new(db, Some(raw))))
-        };
-        Box::pin(async move { self.file.read_raw(ask).await? })
+        let ask = move |db: &Connection| Ok(question(&SqliteMemoryTransaction::new(db)));
+        Box::pin(async move { self.file.read(ask).await? })
     }
 
     fn check_ready(&self) -> MemoryFuture<'_, ()> {

@@ -27,14 +27,6 @@ const WINDOW: &str = "SELECT body FROM events WHERE subject = ?1
     AND session = (SELECT number FROM sessions WHERE subject = ?1 AND id = ?2)
     ORDER BY position DESC LIMIT ?3";
 
-/// Prepares the statements that a retrieval uses.
-pub(super) fn prepare_statements(db: &Connection) -> MemoryResult<()> {
-    for sql in [AT, BY_ID, WINDOW] {
-        db.prepare_cached(sql)?;
-    }
-    Ok(())
-}
-
 pub(super) fn load_last_location(
     db: &Connection,
     subject: i64,

@@ -43,14 +43,6 @@ const PUT_EVIDENCE: &str =
 const REVISIONS: &str = "SELECT revision, body, id FROM facts WHERE subject = ?1";
 const REWRITE: &str = "UPDATE facts SET body = ?4 WHERE subject = ?1 AND id = ?2 AND revision = ?3";
 
-/// Prepares the statements that a retrieval uses.
-pub(super) fn prepare_statements(db: &Connection) -> MemoryResult<()> {
-    for sql in [IN_FORCE, SUPERSEDED, EVIDENCE] {
-        db.prepare_cached(sql)?;
-    }
-    Ok(())
-}
-
 pub(super) fn load_fact(
     db: &Connection,
     holder: i64,

@@ -35,14 +35,6 @@ pub(super) struct SubjectTermIndex<'a> {
     pub(super) subject: i64,
 }
 
-/// Prepares the statements that a retrieval uses.
-pub(super) fn prepare_statements(db: &Connection) -> MemoryResult<()> {
-    for sql in [TERM, BLOCKS, STATS] {
-        db.prepare_cached(sql)?;
-    }
-    Ok(())
-}
-
 impl TermIndex for SubjectTermIndex<'_> {
     fn load_terms(&self, terms: &[&str]) -> MemoryResult<BTreeMap<String, TermEntry>> {
         let mut query = self.db.prepare_cached(TERM)?;

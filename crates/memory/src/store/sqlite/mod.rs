@@ -3,7 +3,6 @@
 
 mod backend;
 mod transaction;
-mod page_prefetcher;
 mod subjects;
 mod events;
 mod index;

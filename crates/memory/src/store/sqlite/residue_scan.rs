@@ -85,7 +85,7 @@ mod tests {
         fs::write(folder.path().join("m.db-wal"), &needle[..30]).unwrap();
         fs::write(folder.path().join("m.db-shm"), "say \\\"so\\\"").unwrap();
         let needles = ["absent", &needle, "say \"so\""].map(|one| one.as_bytes().to_vec());
-        let found = scan_residue(&RawFile::new(&path, false).unwrap(), &needles).unwrap();
+        let found = scan_residue(&RawFile::new(&path).unwrap(), &needles).unwrap();
         let told = found
             .iter()
             .map(|trace| (trace.needle, trace.offset, trace.location.rsplit('/').next()));

@@ -6,7 +6,6 @@ use super::super::revisioned_row::RevisionedRow;
 use super::super::row_codec::{decode_row, encode_row};
 use super::super::row_store::MemoryResult;
 use super::subjects::read_text;
-use crate::record::{MemoryEpisode, MemoryInsight, MemoryProcedure, SessionSummary, WorkingMemory};
 
 fn build_last_revision_sql<R: RevisionedRow>() -> String {
     let table = R::TABLE;
@@ -29,23 +28,6 @@ fn build_rows_containing_sql<R: RevisionedRow>() -> String {
         "SELECT id, body FROM {table} WHERE subject = ?1 AND current = 1 AND instr(body, ?2) > 0
         ORDER BY ordering DESC, id LIMIT ?3 OFFSET ?4"
     )
-}
-
-/// Prepares the statements that a retrieval uses.
-pub(super) fn prepare_statements(db: &Connection) -> MemoryResult<()> {
-    for sql in
-        [build_last_revision_sql::<WorkingMemory>(), build_last_revision_sql::<SessionSummary>()]
-    {
-        db.prepare_cached(&sql)?;
-    }
-    for sql in [
-        build_rows_containing_sql::<MemoryProcedure>(),
-        build_current_rows_sql::<MemoryEpisode>(),
-        build_current_rows_sql::<MemoryInsight>(),
-    ] {
-        db.prepare_cached(&sql)?;
-    }
-    Ok(())
 }
 
 pub(super) fn load_row<R: RevisionedRow>(

@@ -3,35 +3,30 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_store::RawFile;
 use rusqlite::Connection;
 
 use super::super::revisioned_row::RevisionedRow;
-use super::super::row_store::{
-    CitedEventRow, FactFilter, LEVELS, MemoryResult, RankedHits, RowStore, resolve_fact_owner,
-};
+use super::super::row_store::{CitedEventRow, FactFilter, MemoryResult, RankedHits, RowStore};
 use super::super::term_index;
-use super::super::{BuildRowKind, PacketBuild, RetrievalLimits, UnembeddedEvents};
+use super::super::{BuildRowKind, PacketBuild, UnembeddedEvents};
 use super::index::SubjectTermIndex;
-use super::page_prefetcher::{PacketPrefetch, PagePrefetcher};
 use super::{builds, events, facts, rows, subjects, vectors};
 use crate::rank::{SimilarEvents, WeightedQuery};
 use crate::record::{EventLocation, MemoryEvent};
 use crate::rules::FactRevision;
-use crate::{EmbeddingVector, MemoryScope, MemorySubject, PacketRequest};
+use crate::{EmbeddingVector, MemoryScope, MemorySubject};
 
 /// A connection inside a transaction.
 pub(in crate::store) struct SqliteMemoryTransaction<'a> {
     pub(super) db: &'a Connection,
-    pub(super) prefetcher: PagePrefetcher<'a>,
     /// Caches the number of the last subject, because consecutive calls usually concern the same
     /// one.
     last: RefCell<Option<(MemorySubject, i64)>>,
 }
 
 impl<'a> SqliteMemoryTransaction<'a> {
-    pub(super) fn new(db: &'a Connection, raw: Option<&'a RawFile>) -> Self {
-        Self { db, prefetcher: PagePrefetcher::new(db, raw), last: RefCell::new(None) }
+    pub(super) fn new(db: &'a Connection) -> Self {
+        Self { db, last: RefCell::new(None) }
     }
 
     pub(super) fn resolve_subject_number(
@@ -50,37 +45,6 @@ impl<'a> SqliteMemoryTransaction<'a> {
 }
 
 impl RowStore for SqliteMemoryTransaction<'_> {
-    fn prefetch_candidates(
-        &self,
-        request: &PacketRequest,
-        query: &WeightedQuery,
-        limits: RetrievalLimits,
-    ) -> MemoryResult<()> {
-        let subject = request.scope.subject();
-        let Some(number) = self.resolve_subject_number(&subject)? else { return Ok(()) };
-        if self.prefetcher.is_cold(number, query)? {
-            let mut holders = Vec::new();
-            for level in LEVELS {
-                holders.extend(self.resolve_subject_number(&resolve_fact_owner(&subject, level))?);
-            }
-            let asked =
-                PacketPrefetch { subject: number, holders: &holders, request, query, limits };
-            self.prefetcher.prefetch_packet(asked);
-        }
-        Ok(())
-    }
-
-    fn prefetch_events(
-        &self,
-        subject: &MemorySubject,
-        places: &[EventLocation],
-    ) -> MemoryResult<()> {
-        if let Some(number) = self.resolve_subject_number(subject)? {
-            self.prefetcher.prefetch_events_at(number, places);
-        }
-        Ok(())
-    }
-
     fn find_tombstones(
         &self,
         _subject: &MemorySubject,
@@ -141,7 +105,6 @@ impl RowStore for SqliteMemoryTransaction<'_> {
         let Some(number) = self.resolve_subject_number(subject)? else {
             return Ok(BTreeMap::new());
         };
-        self.prefetcher.prefetch_events_by_id(number, ids);
         events::load_events_by_id(self.db, number, ids)
     }
 

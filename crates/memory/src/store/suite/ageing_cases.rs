@@ -18,7 +18,7 @@ const AGEING: AgeingPolicy = AgeingPolicy { raw: 7, phase_summary: 30, milestone
 
 const DAY: i64 = 86_400_000;
 
-async fn happened(memory: &dyn Memory, id: &str, days_ago: i64, summary: &str) {
+async fn put_episode(memory: &dyn Memory, id: &str, days_ago: i64, summary: &str) {
     let scope = scope();
     append_user_event(memory, &scope, &format!("e-{id}"), summary).await;
     let mut row = episode(id, summary, &[&format!("e-{id}")]);
@@ -33,9 +33,9 @@ async fn happened(memory: &dyn Memory, id: &str, days_ago: i64, summary: &str) {
 
 pub async fn what_is_old_is_told_shorter_and_as_one(memory: Arc<dyn Memory>) {
     let memory = &*memory;
-    happened(memory, "a", 16, "Ann planned a dinner.").await;
-    happened(memory, "b", 15, "Ann cooked a risotto.").await;
-    happened(memory, "c", 1, "Ann ate alone.").await;
+    put_episode(memory, "a", 16, "Ann planned a dinner.").await;
+    put_episode(memory, "b", 15, "Ann cooked a risotto.").await;
+    put_episode(memory, "c", 1, "Ann ate alone.").await;
     let subject = scope().subject();
     let would = memory.preview_ageing(&subject, AGEING, NOW).await.unwrap();
     assert_eq!(would.len(), 1);
@@ -69,8 +69,8 @@ pub async fn what_is_old_is_told_shorter_and_as_one(memory: Arc<dyn Memory>) {
 
 pub async fn a_build_of_before_is_composed_as_before(memory: Arc<dyn Memory>) {
     let memory = &*memory;
-    happened(memory, "a", 16, "Ann planned a dinner.").await;
-    happened(memory, "b", 15, "Ann cooked a risotto.").await;
+    put_episode(memory, "a", 16, "Ann planned a dinner.").await;
+    put_episode(memory, "b", 15, "Ann cooked a risotto.").await;
     let request = build_request(&scope(), "dinner");
     let policy = MemoryPolicy::load_shipped("default").unwrap();
     let counter = find_counter("chars/4").unwrap();
@@ -98,8 +98,8 @@ pub async fn a_build_of_before_is_composed_as_before(memory: Arc<dyn Memory>) {
 }
 
 pub async fn whoever_is_forgotten_has_not_aged(memory: Arc<dyn Memory>) {
-    happened(&*memory, "a", 16, "Ann planned a dinner with quince.").await;
-    happened(&*memory, "b", 15, "Ann cooked a risotto.").await;
+    put_episode(&*memory, "a", 16, "Ann planned a dinner with quince.").await;
+    put_episode(&*memory, "b", 15, "Ann cooked a risotto.").await;
     let subject = scope().subject();
     memory.age_episodes(&subject, AGEING, NOW).await.unwrap();
     memory.forget(EraseTarget::Subject(subject.clone()), NOW).await.unwrap();

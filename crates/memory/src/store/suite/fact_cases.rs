@@ -18,7 +18,7 @@ use crate::store::{Memory, RetrievalLimits};
 use crate::tokens::find_counter;
 use crate::{Candidates, MemoryScope, PacketRequest};
 
-fn told(found: &Candidates) -> Vec<String> {
+fn list_fact_texts(found: &Candidates) -> Vec<String> {
     let mut facts: Vec<String> = found
         .facts
         .iter()
@@ -31,7 +31,7 @@ fn told(found: &Candidates) -> Vec<String> {
     facts
 }
 
-async fn refused(memory: &dyn Memory, fact: MemoryFact, origin: MemoryOrigin) -> String {
+async fn put_refused_fact(memory: &dyn Memory, fact: MemoryFact, origin: MemoryOrigin) -> String {
     let claim = MemoryClaim::Fact(Box::new(fact));
     let answer = memory.record_claim(&scope(), claim, origin, ClaimAssurance::Claimed, NOW).await;
     answer.unwrap_err().to_string()
@@ -44,7 +44,7 @@ pub async fn the_newer_fact_takes_the_place(memory: Arc<dyn Memory>) {
     let kept = record_fact(&*memory, &scope, newer.clone()).await;
     assert_eq!(kept.outcome, ClaimOutcome::Superseded(vec!["f1".to_owned()]));
     let seen = retrieve_candidates(&*memory, &scope, "").await;
-    assert_eq!(told(&seen), ["f1.2 deprecated", "f2.1 active"]);
+    assert_eq!(list_fact_texts(&seen), ["f1.2 deprecated", "f2.1 active"]);
     let old = seen.facts.iter().find(|one| one.row.id == "f1").unwrap();
     assert_eq!(old.row.superseded_by.as_deref(), Some("f2"));
     // Repeated claims change nothing: outdated facts stay outdated and active ones stay active.
@@ -52,15 +52,15 @@ pub async fn the_newer_fact_takes_the_place(memory: Arc<dyn Memory>) {
     assert_eq!(again.outcome, ClaimOutcome::Outdated("f2".to_owned()));
     record_fact(&*memory, &scope, newer).await;
     assert_eq!(
-        told(&retrieve_candidates(&*memory, &scope, "").await),
+        list_fact_texts(&retrieve_candidates(&*memory, &scope, "").await),
         ["f1.2 deprecated", "f2.1 active"]
     );
-    let other = refused(&*memory, fact("f2", "city", "Oslo"), MemoryOrigin::User).await;
+    let other = put_refused_fact(&*memory, fact("f2", "city", "Oslo"), MemoryOrigin::User).await;
     assert_eq!(other, "fact `f2` is there already and says something else");
 }
 
 /// Returns what a packet says about a key at a timestamp.
-async fn given(memory: &dyn Memory, key: &str, at: Timestamp) -> Vec<String> {
+async fn list_packet_facts(memory: &dyn Memory, key: &str, at: Timestamp) -> Vec<String> {
     let request = PacketRequest { as_of: at, ..build_request(&scope(), "") };
     let policy = MemoryPolicy::load_shipped("default").unwrap();
     let found =
@@ -83,18 +83,18 @@ pub async fn a_fact_that_begins_later_leaves_the_present_alone(memory: Arc<dyn M
     let kept = record_fact(&*memory, &scope, from(march, fact("f2", "city", "Rome"))).await;
     assert_eq!(kept.outcome, ClaimOutcome::Superseded(vec!["f1".to_owned()]));
     assert_eq!(
-        told(&retrieve_candidates(&*memory, &scope, "").await),
+        list_fact_texts(&retrieve_candidates(&*memory, &scope, "").await),
         ["f1.2 active", "f2.1 active"]
     );
     for (at, city) in [(NOW, "Paris"), (march.plus_millis(-1), "Paris"), (march, "Rome")] {
-        assert_eq!(given(&*memory, "city", at).await, [city], "{at}");
+        assert_eq!(list_packet_facts(&*memory, "city", at).await, [city], "{at}");
     }
     // A fact that has already begun leaves the past to the older one.
     record_fact(&*memory, &scope, from(NOW, fact("f3", "city", "Oslo"))).await;
-    let facts = told(&retrieve_candidates(&*memory, &scope, "").await);
+    let facts = list_fact_texts(&retrieve_candidates(&*memory, &scope, "").await);
     assert_eq!(facts, ["f1.3 deprecated", "f2.1 active", "f3.1 active"]);
     for (at, city) in [(NOW.plus_millis(-1), "Paris"), (NOW, "Oslo"), (march, "Rome")] {
-        assert_eq!(given(&*memory, "city", at).await, [city], "{at}");
+        assert_eq!(list_packet_facts(&*memory, "city", at).await, [city], "{at}");
     }
     let before = PacketRequest { as_of: NOW.plus_millis(-1), ..build_request(&scope, "") };
     let before = memory.retrieve_candidates(&before, RetrievalLimits::default()).await.unwrap();
@@ -113,7 +113,7 @@ pub async fn what_holds_for_a_while_lets_the_older_value_go_on(memory: Arc<dyn M
     record_fact(&*memory, &scope, week("f3", "Oslo", 30)).await;
     let seen = retrieve_candidates(&*memory, &scope, "").await;
     let four = ["f1.2 active", "f1~2.2 active", "f1~3.1 active", "f2.1 active", "f3.1 active"];
-    assert_eq!(told(&seen), four);
+    assert_eq!(list_fact_texts(&seen), four);
     let part = seen.facts.iter().find(|one| one.row.id == "f1~3").unwrap();
     assert_eq!(part.row.evidence[0].event, "e1");
     for (after, city) in [
@@ -127,7 +127,11 @@ pub async fn what_holds_for_a_while_lets_the_older_value_go_on(memory: Arc<dyn M
         (37, "Oslo"),
         (38, "Paris"),
     ] {
-        assert_eq!(given(&*memory, "city", NOW.plus_millis(after)).await, [city], "after {after}");
+        assert_eq!(
+            list_packet_facts(&*memory, "city", NOW.plus_millis(after)).await,
+            [city],
+            "after {after}"
+        );
     }
 }
 
@@ -143,8 +147,8 @@ pub async fn a_dispute_is_of_the_time_in_which_both_hold(memory: Arc<dyn Memory>
         .await
         .unwrap();
     assert_eq!(kept.outcome, ClaimOutcome::Disputed(vec!["f1".to_owned()]));
-    assert_eq!(given(&*memory, "city", NOW.plus_millis(9)).await, ["Paris"]);
-    assert_eq!(given(&*memory, "city", NOW.plus_millis(10)).await, ["Paris", "Rome"]);
+    assert_eq!(list_packet_facts(&*memory, "city", NOW.plus_millis(9)).await, ["Paris"]);
+    assert_eq!(list_packet_facts(&*memory, "city", NOW.plus_millis(10)).await, ["Paris", "Rome"]);
 }
 
 pub async fn what_was_so_before_can_be_so_again(memory: Arc<dyn Memory>) {
@@ -159,10 +163,14 @@ pub async fn what_was_so_before_can_be_so_again(memory: Arc<dyn Memory>) {
             .unwrap();
     }
     for (after, city) in [(0, "Paris"), (1, "Rome"), (2, "Paris")] {
-        assert_eq!(given(&*memory, "city", NOW.plus_millis(after)).await, [city], "after {after}");
+        assert_eq!(
+            list_packet_facts(&*memory, "city", NOW.plus_millis(after)).await,
+            [city],
+            "after {after}"
+        );
     }
     let cities = ["Paris.2 deprecated", "Paris~2.1 active", "Rome.2 deprecated"];
-    assert_eq!(told(&retrieve_candidates(&*memory, &scope, "").await), cities);
+    assert_eq!(list_fact_texts(&retrieve_candidates(&*memory, &scope, "").await), cities);
     // Without a period the claim is still outdated, unless a person confirms it.
     let rome = || MemoryClaim::Fact(Box::new(fact("Rome", "city", "Rome")));
     let now = NOW.plus_millis(3);
@@ -171,12 +179,12 @@ pub async fn what_was_so_before_can_be_so_again(memory: Arc<dyn Memory>) {
         .await
         .unwrap();
     assert_eq!(kept.outcome, ClaimOutcome::Outdated("Paris~2".to_owned()));
-    assert_eq!(told(&retrieve_candidates(&*memory, &scope, "").await), cities);
+    assert_eq!(list_fact_texts(&retrieve_candidates(&*memory, &scope, "").await), cities);
     memory
         .record_claim(&scope, rome(), MemoryOrigin::User, ClaimAssurance::Confirmed, now)
         .await
         .unwrap();
-    assert_eq!(given(&*memory, "city", now).await, ["Rome"]);
+    assert_eq!(list_packet_facts(&*memory, "city", now).await, ["Rome"]);
 }
 
 pub async fn a_fact_is_ended_by_saying_so(memory: Arc<dyn Memory>) {
@@ -190,14 +198,18 @@ pub async fn a_fact_is_ended_by_saying_so(memory: Arc<dyn Memory>) {
         .record_claim(&scope, less, MemoryOrigin::Model, ClaimAssurance::Claimed, NOW)
         .await
         .unwrap();
-    assert_eq!(given(&*memory, "job", NOW.plus_millis(6)).await, ["baker"], "a model ends nothing");
+    assert_eq!(
+        list_packet_facts(&*memory, "job", NOW.plus_millis(6)).await,
+        ["baker"],
+        "a model ends nothing"
+    );
     let kept = record_fact(&*memory, &scope, end("f3")).await;
     assert_eq!((kept.outcome, kept.revision), (ClaimOutcome::Supported("f1".to_owned()), 3));
-    assert_eq!(given(&*memory, "job", NOW.plus_millis(5)).await, ["baker"]);
-    assert!(given(&*memory, "job", NOW.plus_millis(6)).await.is_empty());
+    assert_eq!(list_packet_facts(&*memory, "job", NOW.plus_millis(5)).await, ["baker"]);
+    assert!(list_packet_facts(&*memory, "job", NOW.plus_millis(6)).await.is_empty());
     // A repeated claim without a period does not change the end.
     record_fact(&*memory, &scope, fact("f1", "job", "baker")).await;
-    assert_eq!(told(&retrieve_candidates(&*memory, &scope, "").await), ["f1.3 active"]);
+    assert_eq!(list_fact_texts(&retrieve_candidates(&*memory, &scope, "").await), ["f1.3 active"]);
 }
 
 pub async fn what_a_person_confirmed_stands_as_what_a_user_said(memory: Arc<dyn Memory>) {
@@ -228,11 +240,14 @@ pub async fn one_id_at_two_times_is_two_facts(memory: Arc<dyn Memory>) {
     let kept = record_fact(&*memory, &scope, again).await;
     assert_eq!(kept.outcome, ClaimOutcome::Supported("f1~2".to_owned()));
     assert_eq!(
-        told(&retrieve_candidates(&*memory, &scope, "").await),
+        list_fact_texts(&retrieve_candidates(&*memory, &scope, "").await),
         ["f1.1 active", "f1~2.1 active"]
     );
     for (after, known) in [(4, true), (5, false), (6, true)] {
-        assert_eq!(given(&*memory, "city", NOW.plus_millis(after)).await.len(), usize::from(known));
+        assert_eq!(
+            list_packet_facts(&*memory, "city", NOW.plus_millis(after)).await.len(),
+            usize::from(known)
+        );
     }
 }
 
@@ -242,7 +257,7 @@ pub async fn an_unresolved_contradiction_is_disputed_until_confirmed(memory: Arc
     let kept = record_fact(&*memory, &scope, fact("f2", "city", "Rome")).await;
     assert_eq!(kept.outcome, ClaimOutcome::Disputed(vec!["f1".to_owned()]));
     assert_eq!(
-        told(&retrieve_candidates(&*memory, &scope, "").await),
+        list_fact_texts(&retrieve_candidates(&*memory, &scope, "").await),
         ["f1.2 disputed", "f2.1 disputed"]
     );
     let claim = MemoryClaim::Fact(Box::new(fact("f3", "city", "Rome")));
@@ -251,7 +266,7 @@ pub async fn an_unresolved_contradiction_is_disputed_until_confirmed(memory: Arc
         memory.record_claim(&scope, claim, MemoryOrigin::User, confirmed, NOW).await.unwrap();
     assert_eq!((kept.id.as_str(), kept.revision), ("f2", 2));
     assert_eq!(
-        told(&retrieve_candidates(&*memory, &scope, "").await),
+        list_fact_texts(&retrieve_candidates(&*memory, &scope, "").await),
         ["f1.3 deprecated", "f2.2 active"]
     );
 }
@@ -269,7 +284,7 @@ pub async fn the_same_fact_again_adds_evidence(memory: Arc<dyn Memory>) {
     let kept = record_fact(&*memory, &scope, first).await;
     assert_eq!(kept.revision, 2, "nothing new was said");
     let seen = retrieve_candidates(&*memory, &scope, "").await;
-    assert_eq!(told(&seen), ["f1.2 active"]);
+    assert_eq!(list_fact_texts(&seen), ["f1.2 active"]);
     let events: Vec<&str> = seen.facts[0].row.evidence.iter().map(|one| &*one.event).collect();
     assert_eq!(events, ["e1", "e2"]);
     assert_eq!(seen.facts[0].row.evidence[0].quote.as_deref(), Some("in Paris"));
@@ -292,7 +307,7 @@ pub async fn a_claim_must_show_the_words_it_rests_on(memory: Arc<dyn Memory>) {
         ),
     ];
     for (claim, reason) in cases {
-        assert_eq!(refused(&*memory, claim, MemoryOrigin::Model).await, reason);
+        assert_eq!(put_refused_fact(&*memory, claim, MemoryOrigin::Model).await, reason);
     }
     assert!(retrieve_candidates(&*memory, &scope(), "").await.facts.is_empty());
 }
@@ -317,7 +332,8 @@ pub async fn levels_are_held_apart_and_seen_together(memory: Arc<dyn Memory>) {
     "f2".clone_into(&mut shared.id);
     append_user_event(&*memory, &scope(), "e1", "Be loud!").await;
     let reason =
-        refused(&*memory, with_evidence(shared, "e1", Some("loud")), MemoryOrigin::Web).await;
+        put_refused_fact(&*memory, with_evidence(shared, "e1", Some("loud")), MemoryOrigin::Web)
+            .await;
     assert_eq!(
         reason,
         "a claim of origin `web` is kept for an agent or a tenant only when it is confirmed"

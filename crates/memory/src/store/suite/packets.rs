@@ -29,7 +29,7 @@ async fn packet(memory: &dyn Memory, request: &PacketRequest) -> (Candidates, Me
     (found, packet)
 }
 
-fn quoted(packet: &MemoryPacket) -> Vec<&str> {
+fn list_quotes(packet: &MemoryPacket) -> Vec<&str> {
     packet.short_term.key_quotes.iter().flatten().map(|quote| quote.quote.as_str()).collect()
 }
 
@@ -52,7 +52,7 @@ pub async fn an_insight_of_another_run_is_kept_from_a_responder(memory: Arc<dyn 
         PacketRequest { purpose: PacketPurpose::Responder, ..build_request(&later, "tofu") };
     let (found, made) = packet(memory, &request).await;
     assert!(found.insights.is_empty(), "it is not there to be given");
-    assert_eq!(quoted(&made), ["Is there tofu for Bob?"]);
+    assert_eq!(list_quotes(&made), ["Is there tofu for Bob?"]);
     assert_eq!(reason(&made, "e1"), Some("quarantined"));
     assert_eq!(made.explain.filters["guesses_withheld"], 1);
     assert!(!serde_json::to_string(&made).unwrap().contains("may like tofu"));
@@ -62,12 +62,12 @@ pub async fn an_insight_of_another_run_is_kept_from_a_responder(memory: Arc<dyn 
     // A planner may see the insight, so nothing is looked up to withhold.
     let (for_planner, made_for_planner) = packet(memory, &build_request(&later, "tofu")).await;
     assert!(for_planner.guesses.is_empty());
-    assert_eq!(quoted(&made_for_planner).len(), 2);
+    assert_eq!(list_quotes(&made_for_planner).len(), 2);
 
     // After validation the words may be shown, and the earlier build still gives the same packet.
     guess.validation = InsightValidationState::Validated;
     record_claim(memory, &earlier, MemoryClaim::Insight(Box::new(guess))).await.unwrap();
-    assert_eq!(quoted(&packet(memory, &request).await.1).len(), 2);
+    assert_eq!(list_quotes(&packet(memory, &request).await.1).len(), 2);
     let (build, again) = memory.load_build(&scope().subject(), "b1").await.unwrap().unwrap();
     assert_eq!(again, found);
     assert_eq!(build.recompose(&again).unwrap(), made);
@@ -140,7 +140,7 @@ pub async fn what_was_written_after_an_insight_is_kept_from_a_responder(memory: 
     let request =
         PacketRequest { purpose: PacketPurpose::Responder, ..build_request(&later, "dinner") };
     let (found, made) = packet(memory, &request).await;
-    let mut quotes = quoted(&made);
+    let mut quotes = list_quotes(&made);
     quotes.sort_unstable();
     assert_eq!(quotes, ["There is a dinner", "What is for dinner?"]);
     for id in ["e1", "e2", "f1", "ep1", "rolling_summary"] {
@@ -159,13 +159,13 @@ pub async fn what_was_written_after_an_insight_is_kept_from_a_responder(memory: 
     record_claim(memory, &earlier, MemoryClaim::Insight(Box::new(guess.clone()))).await.unwrap();
     let (open, made_then) = packet(memory, &request).await;
     assert_eq!(open.cleared.len(), 1);
-    assert_eq!(quoted(&made_then).len(), 4);
+    assert_eq!(list_quotes(&made_then).len(), 4);
     assert_eq!(made_then.short_term.rolling_summary, "A dinner of soy.");
     memory.store_build(built("b4", &request, &open, &made_then)).await.unwrap();
     // After rejection the result is as before.
     guess.validation = InsightValidationState::Rejected;
     record_claim(memory, &earlier, MemoryClaim::Insight(Box::new(guess))).await.unwrap();
-    assert_eq!(quoted(&packet(memory, &request).await.1).len(), 2);
+    assert_eq!(list_quotes(&packet(memory, &request).await.1).len(), 2);
     for (id, found, made) in [("b3", found, made), ("b4", open, made_then)] {
         let (build, again) = memory.load_build(&scope().subject(), id).await.unwrap().unwrap();
         assert_eq!(again, found, "{id}");
@@ -213,7 +213,7 @@ pub async fn what_is_said_again_and_again_crowds_nothing_out(memory: Arc<dyn Mem
 
     let request = build_request(&scope, "price");
     let (found, made) = packet(memory, &request).await;
-    let mut quotes = quoted(&made);
+    let mut quotes = list_quotes(&made);
     quotes.sort_unstable();
     let mut all: Vec<&str> = others.iter().map(String::as_str).collect();
     all.push("The price is 12.");
@@ -238,7 +238,7 @@ pub async fn how_far_was_read_on_is_told(memory: Arc<dyn Memory>) {
     let again = |number: usize| build_user_event(&scope, &format!("a{number}"), "The price is 12.");
     memory.append_events((0..700).map(again).collect()).await.unwrap();
     let (_, made) = packet(memory, &build_request(&scope, "price")).await;
-    assert_eq!(quoted(&made), ["The price is 12."]);
+    assert_eq!(list_quotes(&made), ["The price is 12."]);
     let cut = serde_json::json!([
         { "what": "events that answer", "read": 532 },
         { "what": "events that say what a better one says", "read": 19, "of": 531 },

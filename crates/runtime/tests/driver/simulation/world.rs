@@ -202,7 +202,7 @@ impl World {
                 IdleReason::Ended(_) => continue,
                 // Processes died too often on it, and somebody lets it go on.
                 IdleReason::Parked => {
-                    drop(engine.store().unpark_run(&head.run, self.clock.now().0).await?)
+                    engine.store().unpark_run(&head.run, self.clock.now().0).await?;
                 }
                 _ => {}
             }
