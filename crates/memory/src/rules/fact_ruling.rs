@@ -86,7 +86,7 @@ pub(crate) fn check_fact(
 /// Resolves a claim against the active and disputed facts of its key and level.
 ///
 /// At most one fact is active at any timestamp. The same value adds to the existing fact. Another
-/// value wins, loses or is disputed (see [`compare_claim`]) for the time in which both are valid,
+/// value wins, loses or is disputed (see [`compare_claim()`]) for the time in which both are valid,
 /// and the loser keeps the rest of its validity period. A claim that a person confirmed wins over
 /// everything and is stored with the origin `User`.
 #[must_use]
