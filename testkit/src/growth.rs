@@ -170,8 +170,19 @@ impl GrowthCurve {
         let [.., before, last] = self.samples.as_slice() else { panic!("a family has samples") };
         let is_spent = last.time < budget.time * SLOW_MACHINE
             && last.time.as_secs_f64() < before.time.as_secs_f64() * 2_f64.powf(MAX_EXPONENT);
-        (last.time > budget.time && !is_spent && over(self.time_exponent()))
+        let is_slow = last.time > budget.time && !is_spent && !self.has_cache_step();
+        (is_slow && over(self.time_exponent()))
             || (last.memory > budget.memory && over(self.memory_exponent()))
+    }
+
+    /// Returns whether at most one doubling of the size costs more than the limit allows, and not
+    /// more than a square would. That is what leaving a cache of the processor looks like; work
+    /// that grows too fast does so at every doubling.
+    fn has_cache_step(&self) -> bool {
+        let seconds = |sample: &GrowthSample| sample.time.max(MIN_TIME).as_secs_f64();
+        let ratios = self.samples.windows(2).map(|pair| seconds(&pair[1]) / seconds(&pair[0]));
+        let steep: Vec<f64> = ratios.filter(|ratio| *ratio > 2_f64.powf(MAX_EXPONENT)).collect();
+        steep.len() <= 1 && steep.iter().all(|ratio| *ratio < 4.0)
     }
 
     /// Returns the exponent by which time grows with the size; `None` if every sample is too short
@@ -307,6 +318,10 @@ mod tests {
         };
         assert!(!timed([27, 42, 527, 425]).exceeds(&budget));
         assert!(timed([27, 42, 170, 425]).exceeds(&budget), "it still grows");
+        let none = GrowthSample { size: 0, time: MIN_TIME, memory: 1 << 40 };
+        assert!(!timed([28, 59, 123, 357]).exceeds(&none), "one step, out of the caches");
+        assert!(timed([28, 59, 160, 430]).exceeds(&none), "two steps are growth");
+        assert!(timed([28, 59, 123, 600]).exceeds(&none), "no cache is as steep");
         assert!(timed([27, 42, 1_700, 1_800]).exceeds(&budget), "no budget is as large");
     }
 
