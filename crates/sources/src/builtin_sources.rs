@@ -97,6 +97,6 @@ impl RetrieverFactory for BuiltinSources {
 /// Shows no settings, because they may contain secrets.
 impl std::fmt::Debug for BuiltinSources {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Kinds").field("pdf", &self.pdf).finish_non_exhaustive()
+        f.debug_struct("BuiltinSources").field("pdf", &self.pdf).finish_non_exhaustive()
     }
 }

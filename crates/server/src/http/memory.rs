@@ -12,8 +12,8 @@ use countersign_memory::store::{EraseTarget, Memory, PacketBuild, compute_packet
 use countersign_memory::tokens::find_counter;
 use countersign_memory::{Candidates, MemoryScope, PacketRequest};
 use countersign_runtime::memory_context::{
-    ContextQuery, InputAuthor, MemoryInput, compose_context, ingest_items as kept,
-    parse_section_budgets, parse_time, to_memory_write, try_add_vector,
+    ContextQuery, InputAuthor, MemoryInput, compose_context, ingest_items, parse_section_budgets,
+    parse_time, to_memory_write, try_add_vector,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -191,7 +191,7 @@ pub(crate) async fn remember_as(
         thing.map(|thing| (number, thing)).map_err(wrong)
     });
     let things = told.collect::<Result<Vec<_>, _>>()?;
-    let account = kept(require_memory(caller)?, things, now).await?;
+    let account = ingest_items(require_memory(caller)?, things, now).await?;
     Ok(RememberResponse::from(&account))
 }
 

@@ -83,7 +83,7 @@ struct SqliteReadQueueState {
 
 impl std::fmt::Debug for SqliteReadQueue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Desk").finish_non_exhaustive()
+        f.debug_struct("SqliteReadQueue").finish_non_exhaustive()
     }
 }
 

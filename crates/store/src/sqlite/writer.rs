@@ -162,7 +162,7 @@ struct SqliteWriterShared {
 
 impl std::fmt::Debug for SqliteWriterShared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Desk").field("queued", &self.queued).finish_non_exhaustive()
+        f.debug_struct("SqliteWriterShared").field("queued", &self.queued).finish_non_exhaustive()
     }
 }
 

@@ -1,11 +1,10 @@
 //! Finds expressions that use names which JavaScript objects inherit; here only own keys count.
 
-use std::sync::Arc;
-
 use super::located_expressions;
 use super::standalone_workflows;
-use crate::protocol::{FileOrigin, Protocol};
-use crate::source::{Diagnostic, DiagnosticCollector, ParsedSourceFile, SourceFile};
+use super::unknown_fields::author_rules;
+use crate::protocol::Protocol;
+use crate::source::{Diagnostic, DiagnosticCollector};
 
 const CODE: &str = "inherited_name";
 
@@ -31,28 +30,19 @@ pub(super) fn check(protocol: &Protocol, findings: &mut DiagnosticCollector) {
 
 /// Checks the rules of the contracts in the folder.
 fn check_contract_rules(protocol: &Protocol, findings: &mut DiagnosticCollector) {
-    for (path, text) in protocol.bundle.files_in_folder("contracts") {
-        let Ok(tree) = ParsedSourceFile::parse(SourceFile::new(path, text)) else { continue };
-        let name = |key: &str| tree.value[key].as_str().unwrap_or_default();
-        let name = format!("{}@{}", name("id"), name("version"));
-        let Ok(contract) = protocol.contracts.find(&name) else { continue };
-        let root = FileOrigin::root(&Arc::new(tree));
-        let own = root.tree.value["rules"].as_array().map_or(0, Vec::len);
-        for (index, rule) in contract.rules.iter().take(own).enumerate() {
-            let origin = root.child("rules").child(&index.to_string());
-            for (key, expr) in [("when", rule.when.as_ref()), ("then", Some(&rule.then))] {
-                for inherited in expr.into_iter().flat_map(|expr| expr.inherited_names()) {
-                    let origin = origin.child(key);
-                    findings.push(match expr {
-                        Some(expr) if !findings.is_full(CODE) => add_hint(origin.diagnose_within(
-                            CODE,
-                            describe_inherited_name(&inherited.name),
-                            expr.source(),
-                            &inherited.span,
-                        )),
-                        _ => origin.diagnose(CODE, "").into_warning(),
-                    });
-                }
+    for (_, rule, origin) in author_rules(protocol) {
+        for (key, expr) in [("when", rule.when.as_ref()), ("then", Some(&rule.then))] {
+            for inherited in expr.into_iter().flat_map(|expr| expr.inherited_names()) {
+                let origin = origin.child(key);
+                findings.push(match expr {
+                    Some(expr) if !findings.is_full(CODE) => add_hint(origin.diagnose_within(
+                        CODE,
+                        describe_inherited_name(&inherited.name),
+                        expr.source(),
+                        &inherited.span,
+                    )),
+                    _ => origin.diagnose(CODE, "").into_warning(),
+                });
             }
         }
     }

@@ -85,19 +85,30 @@ fn check_contract_rules(
     effort: &AnalysisBudget,
     findings: &mut DiagnosticCollector,
 ) {
-    for (path, text) in protocol.bundle.files_in_folder("contracts") {
-        let Ok(tree) = ParsedSourceFile::parse(SourceFile::new(path, text)) else { continue };
-        let name = |key: &str| tree.value[key].as_str().unwrap_or_default();
-        let name = format!("{}@{}", name("id"), name("version"));
-        let Ok(contract) = protocol.contracts.find(&name) else { continue };
-        let root = FileOrigin::root(&Arc::new(tree));
-        // The rules of a base contract come last and are not the author's.
-        let own = root.tree.value["rules"].as_array().map_or(0, Vec::len);
-        for (index, rule) in contract.rules.iter().take(own).enumerate() {
-            let origin = root.child("rules").child(&index.to_string());
-            check_rule((contract, effort), rule, &origin, findings);
-        }
+    for (contract, rule, origin) in author_rules(protocol) {
+        check_rule((contract, effort), rule, &origin, findings);
     }
+}
+
+/// Returns the rules that the contracts in the folder declare themselves, with their locations. The
+/// rules of a base contract come last and are not the author's.
+pub(super) fn author_rules(
+    protocol: &Protocol,
+) -> impl Iterator<Item = (&Contract, &ContractRule, FileOrigin)> {
+    protocol.bundle.files_in_folder("contracts").flat_map(|(path, text)| {
+        let tree = ParsedSourceFile::parse(SourceFile::new(path, text)).ok();
+        let found = tree.and_then(|tree| {
+            let name = |key: &str| tree.value[key].as_str().unwrap_or_default();
+            let name = format!("{}@{}", name("id"), name("version"));
+            Some((protocol.contracts.find(&name).ok()?, FileOrigin::root(&Arc::new(tree))))
+        });
+        found.into_iter().flat_map(|(contract, root)| {
+            let own = root.tree.value["rules"].as_array().map_or(0, Vec::len);
+            contract.rules.iter().take(own).enumerate().map(move |(index, rule)| {
+                (&**contract, &**rule, root.child("rules").child(&index.to_string()))
+            })
+        })
+    })
 }
 
 fn check_rule(

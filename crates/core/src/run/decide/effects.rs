@@ -180,14 +180,12 @@ impl RunDecision<'_> {
         message: &str,
         retryable: bool,
     ) -> Option<Continuation> {
-        let (action_id, failure) = (action.to_owned(), failure.to_owned());
         let pending = before.pending.get(action).cloned();
-        let action = action_id.clone();
         let (failure, message) = (clip_text(failure), clip_text(message));
         let lost = PhaseFailure::new(&failure, &message);
-        self.emit(RunEvent::EffectFailed { action, failure, message });
+        self.emit(RunEvent::EffectFailed { action: action.to_owned(), failure, message });
         let PhaseWork::Effect { retry, .. } = &self.current_phase().work else { return None };
-        let item = find_action_item(before, &action_id);
+        let item = find_action_item(before, action);
         if let (Some(PendingAction::Effect { attempt, effect, .. }), Some(retry), true) =
             (pending, retry, retryable)
             && attempt < retry.max_attempts

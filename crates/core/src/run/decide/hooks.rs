@@ -37,10 +37,7 @@ impl RunDecision<'_> {
             HookAnswer::Patch { .. } => "patch".to_owned(),
             HookAnswer::Redirect { to } => clip_text(format!("redirect to `{to}`")),
         };
-        self.emit(RunEvent::HookAnswered {
-            action: action.to_owned(),
-            answer: description.clone(),
-        });
+        self.emit(RunEvent::HookAnswered { action: action.to_owned(), answer: description });
         let Some(PendingAction::Hook { hook, way }) = before.pending.get(action) else {
             return None;
         };
