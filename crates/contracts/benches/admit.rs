@@ -15,6 +15,10 @@ use countersign_contracts::load_shipped_contracts;
 use countersign_core::reply::{FinishReason, RuleContext};
 use serde_json::{Value, json};
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What the design allows.
 const BOUND: f64 = 3.0;
 

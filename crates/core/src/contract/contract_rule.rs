@@ -61,13 +61,23 @@ impl ContractRule {
     pub fn check(&self, reply: &Value, context: &RuleContext<'_>, into: &mut ViolationList) {
         let mut roots = [Some(reply), context.state, context.run, context.new, None];
         match &self.each {
-            None => self.evaluate(&roots, None, reply, &mut 0, into),
+            None => self.evaluate(&roots, None, self.when.as_ref(), reply, &mut 0, into),
             Some(pattern) => {
                 let (mut spent, mut ended) = (0, false);
+                // A condition that does not read the item has the same result for all of them.
+                let mut when = self.when.as_ref();
+                if let Some(shared) = when.filter(|when| !when.uses_root(ITEM)) {
+                    match shared.eval_bool_counting_steps(&roots, &mut spent) {
+                        Ok(false) => return,
+                        Ok(true) => when = None,
+                        // Every item reports the error.
+                        Err(_) => {}
+                    }
+                }
                 pattern.for_each_match(reply, &mut |way, item| {
                     if spent < MAX_RULE_STEPS {
                         roots[ITEM] = Some(item);
-                        self.evaluate(&roots, Some(way), reply, &mut spent, into);
+                        self.evaluate(&roots, Some(way), when, reply, &mut spent, into);
                     } else if !ended {
                         ended = true;
                         into.push(self.describe_step_limit(way));
@@ -92,11 +102,12 @@ impl ContractRule {
         &self,
         roots: &[Option<&Value>; 5],
         way: Option<&JsonValuePath<'_>>,
+        when: Option<&Expr>,
         reply: &Value,
         spent: &mut usize,
         into: &mut ViolationList,
     ) {
-        let applies = self.when.as_ref().map(|when| when.eval_bool_counting_steps(roots, spent));
+        let applies = when.map(|when| when.eval_bool_counting_steps(roots, spent));
         let verdict = match applies {
             Some(Ok(false)) => return,
             Some(Err(error)) => Err(error),

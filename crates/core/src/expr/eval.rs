@@ -4,7 +4,7 @@
 //! expression creates (a joined string, a filtered list) are allocated and charged to the budget.
 //! Rare operations are not inlined: `eval` runs for every node, so its stack frame must stay small.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::ast::{BinaryOp, ExprKind, ExprNode, LogicalOp, UnaryOp};
 use super::builtins;
@@ -18,7 +18,7 @@ use super::expr_string::ExprString;
 use super::expr_value::{ArrayElements, ExprValue};
 use super::js_number::to_radix_string;
 use super::methods::{array_methods, string_methods};
-use super::property::{self, PropertyKey};
+use super::property::{self, PropertyKey, get_own_field};
 use super::vocabulary::{BuiltinFunction, BuiltinMethod};
 
 /// Value of a node, or an error with its position.
@@ -92,9 +92,15 @@ impl<'e, 'a> ExprEvaluator<'e, 'a> {
         builtin: BuiltinFunction,
         args: &[ExprNode],
     ) -> EvalResult<'a> {
-        let args = self.eval_all(args)?;
-        builtins::call_builtin(builtin, &args, &mut self.budget)
-            .map_err(|fault| locate_error(node, fault))
+        // One argument is the most common number, and needs no allocation.
+        let called = match args {
+            [only] => {
+                let only = [self.eval(only)?];
+                builtins::call_builtin(builtin, &only, &mut self.budget)
+            }
+            _ => builtins::call_builtin(builtin, &self.eval_all(args)?, &mut self.budget),
+        };
+        called.map_err(|fault| locate_error(node, fault))
     }
 
     /// Evaluates one link of a chain that contains `?.`. Returns `None` if the chain
@@ -149,8 +155,29 @@ impl<'e, 'a> ExprEvaluator<'e, 'a> {
             }
             return Err(self.nullish_read_error(node, &value.clone(), object, name));
         }
+        // `reply.patch.ops` needs no value for each link.
+        if let Some((parent, links)) = self.find_json_object(object)
+            && let Some(found) = get_own_field(parent, name)
+        {
+            self.budget.charge_steps(links).map_err(|fault| locate_error(node, fault))?;
+            return Ok(ExprValue::from_json(found));
+        }
         let value = self.eval(object)?;
         self.read_property(node, &value, object, name)
+    }
+
+    /// Follows a path of fields from a root. Returns the object at its end and the number of links,
+    /// or `None` if a link is anything but an own field that holds an object.
+    fn find_json_object(&self, node: &ExprNode) -> Option<(&'a Map<String, Value>, usize)> {
+        let (value, links) = match &node.kind {
+            ExprKind::Root(slot) => (self.roots.get(*slot).copied().flatten()?, 1),
+            ExprKind::Member { object, name, .. } => {
+                let (parent, links) = self.find_json_object(object)?;
+                (get_own_field(parent, name)?, links + 1)
+            }
+            _ => return None,
+        };
+        value.as_object().map(|object| (object, links))
     }
 
     fn read_property(
@@ -195,17 +222,25 @@ impl<'e, 'a> ExprEvaluator<'e, 'a> {
         if value.is_nullish() {
             return Err(self.missing_method_error(node, value, object, method.name()));
         }
-        let args = self.eval_all(args)?;
+        let (only, list);
+        let args: &[ExprValue<'a>] = match args {
+            [arg] => {
+                only = [self.eval(arg)?];
+                &only
+            }
+            _ => {
+                list = self.eval_all(args)?;
+                &list
+            }
+        };
         let budget = &mut self.budget;
         let called = match (ArrayElements::from_value(value), value) {
-            _ if method == BuiltinMethod::ToString => {
-                call_to_string(value, &args, budget).map(Some)
-            }
+            _ if method == BuiltinMethod::ToString => call_to_string(value, args, budget).map(Some),
             (Some(elements), _) => {
-                array_methods::call_array_method(&elements, method, &args, budget)
+                array_methods::call_array_method(&elements, method, args, budget)
             }
             (None, ExprValue::Str(text)) => {
-                string_methods::call_string_method(text, method, &args, budget)
+                string_methods::call_string_method(text, method, args, budget)
             }
             _ => Ok(None),
         };

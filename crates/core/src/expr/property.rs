@@ -13,9 +13,7 @@ use super::expr_error::UnlocatedError;
 use super::expr_string;
 use super::expr_value::{ArrayElements, ExprValue};
 use super::vocabulary::JsPrototype;
-
-/// Below this number of fields, a linear search is faster than hashing the name.
-const FEW_FIELDS: usize = 8;
+use crate::json::find_member;
 
 /// Property key after JavaScript's `ToPropertyKey` conversion.
 #[derive(Debug)]
@@ -70,11 +68,7 @@ pub(super) fn parse_array_index(name: &str) -> Option<u32> {
 /// Returns an own field of an object.
 #[inline]
 pub(super) fn get_own_field<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
-    if map.len() <= FEW_FIELDS {
-        map.iter().find(|(known, _)| known.as_str() == name).map(|(_, value)| value)
-    } else {
-        map.get(name)
-    }
+    find_member(map, name).map(|(_, value)| value)
 }
 
 /// Reads `value.name`, where the name is not an array index and the value is not null or undefined.

@@ -21,6 +21,7 @@ pub use parser::{
     JsonDataLoss, JsonDataLossKind, JsonParseError, JsonParseErrorKind, ParsedJson,
     locate_pointers, parse_json, parse_json_prefix, parse_json_spans, skip_json_space,
 };
+pub(crate) use pointer_text::find_member;
 pub use pointer_text::{
     JsonPointerPattern, JsonValuePath, child_pointer, parent_pointer, push_segment, split_pointer,
 };

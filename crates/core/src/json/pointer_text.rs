@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Appends one segment to a pointer, with `~` and `/` escaped.
 pub fn push_segment(pointer: &mut String, segment: &str) {
@@ -122,6 +122,22 @@ impl fmt::Display for JsonPointerPattern {
     }
 }
 
+/// Below this number of members, a linear search is faster than hashing the name.
+const FEW_MEMBERS: usize = 8;
+
+/// Returns a member of an object, with its key.
+#[inline]
+pub(crate) fn find_member<'v>(
+    members: &'v Map<String, Value>,
+    name: &str,
+) -> Option<(&'v String, &'v Value)> {
+    if members.len() <= FEW_MEMBERS {
+        members.iter().find(|(key, _)| key.as_str() == name)
+    } else {
+        members.get_key_value(name)
+    }
+}
+
 fn walk_matches<'v>(
     segments: &[String],
     value: &'v Value,
@@ -144,7 +160,7 @@ fn walk_matches<'v>(
             }
         }
         Value::Object(members) => {
-            if let Some((name, member)) = members.get_key_value(segment) {
+            if let Some((name, member)) = find_member(members, segment) {
                 step(JsonPointerSegment::Key(name), member);
             }
         }

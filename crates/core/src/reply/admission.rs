@@ -378,7 +378,8 @@ impl ValidatedReply<'_> {
             let (start, violations) = failed;
             return Err(violation_spans::fill_spans(violations, text, start, level));
         };
-        let other = passed.iter().find(|other| other.value != first.value).map(|other| other.span);
+        let other =
+            passed[1..].iter().find(|other| other.value != first.value).map(|other| other.span);
         let rival = rivals.iter().find(|rival| !rival.agrees_with(&first.value));
         if let Some(rival) = other.or(rival.map(|rival| rival.span)) {
             return Err(vec![describe_ambiguity(first.span, rival)]);

@@ -86,6 +86,20 @@ pub enum JsonParseErrorKind {
     PointerTooLong,
 }
 
+/// Boxed, so that the result of a successful parse stays small.
+pub(super) type BoxedParseError = Box<JsonParseError>;
+
+impl From<BoxedParseError> for JsonParseError {
+    fn from(boxed: BoxedParseError) -> Self {
+        *boxed
+    }
+}
+
+/// The pointer is filled in on the way out: see `JsonParser::parse_member`.
+fn new_error(kind: JsonParseErrorKind, span: TextSpan) -> BoxedParseError {
+    Box::new(JsonParseError { pointer: String::new(), span, kind })
+}
+
 /// Parses a text that consists of one JSON value and optional white space around it.
 pub fn parse_json(text: &str, level: RepairLevel) -> Result<ParsedJson, JsonParseError> {
     let mut reader = JsonParser::new(text, 0, level);
@@ -95,7 +109,7 @@ pub fn parse_json(text: &str, level: RepairLevel) -> Result<ParsedJson, JsonPars
     reading.repairs.append(&mut reader.repairs);
     match reader.peek() {
         None => Ok(reading),
-        Some(_) => Err(reader.unexpected_error("the end of the text", None)),
+        Some(_) => Err(*reader.unexpected_error("the end of the text", None)),
     }
 }
 
@@ -105,7 +119,7 @@ pub fn parse_json_prefix(
     start: usize,
     level: RepairLevel,
 ) -> Result<ParsedJson, JsonParseError> {
-    JsonParser::new(text, start, level).parse_root()
+    Ok(JsonParser::new(text, start, level).parse_root()?)
 }
 
 /// Skips white space, and comments if the level allows them. Returns the position of the next other
@@ -147,6 +161,9 @@ pub fn locate_pointers(
     pointers.iter().map(|pointer| locator.find_span(pointer)).collect()
 }
 
+/// The most members for which an object reserves memory before it is read.
+const MAX_MEMBER_HINT: usize = 16;
+
 /// Current pointer and recorded spans, kept only if the caller requests spans.
 #[derive(Default)]
 struct JsonSpanRecorder {
@@ -159,6 +176,8 @@ pub(super) struct JsonParser<'t> {
     pub(super) bytes: &'t [u8],
     pub(super) position: usize,
     depth: usize,
+    /// Number of members of the last object at each depth: objects of one list are alike.
+    member_counts: [u8; MAX_DEPTH + 1],
     pub(super) level: RepairLevel,
     pub(super) repairs: Vec<Repair>,
     data_losses: Vec<JsonDataLoss>,
@@ -176,6 +195,7 @@ impl<'t> JsonParser<'t> {
             bytes: text.as_bytes(),
             position,
             depth: 0,
+            member_counts: [0; MAX_DEPTH + 1],
             level,
             repairs: Vec::new(),
             data_losses: Vec::new(),
@@ -186,7 +206,7 @@ impl<'t> JsonParser<'t> {
         }
     }
 
-    fn parse_root(&mut self) -> Result<ParsedJson, JsonParseError> {
+    fn parse_root(&mut self) -> Result<ParsedJson, BoxedParseError> {
         let start = self.position;
         let value = self.parse_value()?;
         Ok(ParsedJson {
@@ -203,12 +223,33 @@ impl<'t> JsonParser<'t> {
     }
 
     /// Skips white space, and comments and Unicode spaces if the level allows these repairs.
-    fn skip_space(&mut self) -> Result<(), JsonParseError> {
+    #[inline(always)]
+    fn skip_space(&mut self) -> Result<(), BoxedParseError> {
+        // Most often one space follows a colon.
+        if self.peek() == Some(b' ') {
+            self.position += 1;
+        }
+        match self.peek() {
+            Some(b' ' | b'\t' | b'\n' | b'\r' | b'/' | 128..) => self.skip_space_slow(),
+            _ => Ok(()),
+        }
+    }
+
+    #[inline(never)]
+    fn skip_space_slow(&mut self) -> Result<(), BoxedParseError> {
         loop {
-            let rest = &self.bytes[self.position..];
-            let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-            self.position += rest.iter().take_while(|byte| is_space(byte)).count();
             match self.peek() {
+                Some(b' ' | b'\t' | b'\n' | b'\r') => {
+                    self.position += 1;
+                    // Indentation is long: count eight spaces at once.
+                    while let Some(word) = self.bytes[self.position..].first_chunk() {
+                        let other = u64::from_le_bytes(*word) ^ u64::from_le_bytes([b' '; 8]);
+                        self.position += other.trailing_zeros() as usize / 8;
+                        if other != 0 {
+                            break;
+                        }
+                    }
+                }
                 Some(b'/') if self.skip_comment()? => {}
                 Some(128..) if self.skip_unicode_space()? => {}
                 _ => return Ok(()),
@@ -217,7 +258,7 @@ impl<'t> JsonParser<'t> {
     }
 
     /// Skips a comment and records the repair. Returns `false` if no comment starts here.
-    fn skip_comment(&mut self) -> Result<bool, JsonParseError> {
+    fn skip_comment(&mut self) -> Result<bool, BoxedParseError> {
         let start = self.position;
         let rest = &self.bytes[start..];
         let length = if rest.starts_with(b"//") {
@@ -240,7 +281,7 @@ impl<'t> JsonParser<'t> {
         Ok(true)
     }
 
-    fn parse_value(&mut self) -> Result<Value, JsonParseError> {
+    fn parse_value(&mut self) -> Result<Value, BoxedParseError> {
         let start = self.position;
         let value = match self.peek() {
             Some(b'{') => self.parse_nested(Self::parse_object)?,
@@ -263,8 +304,8 @@ impl<'t> JsonParser<'t> {
 
     fn parse_nested(
         &mut self,
-        read: impl FnOnce(&mut Self) -> Result<Value, JsonParseError>,
-    ) -> Result<Value, JsonParseError> {
+        read: impl FnOnce(&mut Self) -> Result<Value, BoxedParseError>,
+    ) -> Result<Value, BoxedParseError> {
         if self.depth == MAX_DEPTH {
             return Err(self.error_here(JsonParseErrorKind::TooDeep));
         }
@@ -274,8 +315,8 @@ impl<'t> JsonParser<'t> {
         Ok(value)
     }
 
-    fn parse_object(&mut self) -> Result<Value, JsonParseError> {
-        let mut members = Map::new();
+    fn parse_object(&mut self) -> Result<Value, BoxedParseError> {
+        let mut members = Map::with_capacity(usize::from(self.member_counts[self.depth]));
         self.position += 1;
         let mut comma = None;
         loop {
@@ -286,6 +327,7 @@ impl<'t> JsonParser<'t> {
                         self.record_repair(RepairKind::TrailingComma, comma, comma + 1, "a key")?;
                     }
                     self.position += 1;
+                    self.member_counts[self.depth] = members.len().min(MAX_MEMBER_HINT) as u8;
                     return Ok(Value::Object(members));
                 }
                 None => {
@@ -298,11 +340,7 @@ impl<'t> JsonParser<'t> {
             let key = self.parse_key()?;
             let key_span = TextSpan::new(start, self.position);
             if key.len() > MAX_KEY_BYTES {
-                return Err(JsonParseError {
-                    pointer: String::new(),
-                    span: key_span,
-                    kind: JsonParseErrorKind::PointerTooLong,
-                });
+                return Err(new_error(JsonParseErrorKind::PointerTooLong, key_span));
             }
             let value =
                 self.parse_member(JsonPointerSegment::Key(&key), Self::parse_member_value)?;
@@ -319,7 +357,7 @@ impl<'t> JsonParser<'t> {
     }
 
     /// Parses the colon and the value after a key.
-    fn parse_member_value(&mut self) -> Result<Value, JsonParseError> {
+    fn parse_member_value(&mut self) -> Result<Value, BoxedParseError> {
         self.skip_space()?;
         match self.peek() {
             Some(b':') => self.position += 1,
@@ -337,7 +375,7 @@ impl<'t> JsonParser<'t> {
         self.parse_value()
     }
 
-    fn parse_array(&mut self) -> Result<Value, JsonParseError> {
+    fn parse_array(&mut self) -> Result<Value, BoxedParseError> {
         let mut items = Vec::new();
         self.position += 1;
         let mut comma = None;
@@ -370,7 +408,7 @@ impl<'t> JsonParser<'t> {
         &mut self,
         close: u8,
         expected: &'static str,
-    ) -> Result<Option<usize>, JsonParseError> {
+    ) -> Result<Option<usize>, BoxedParseError> {
         self.skip_space()?;
         match self.peek() {
             Some(b',') => {
@@ -402,8 +440,8 @@ impl<'t> JsonParser<'t> {
     fn parse_member(
         &mut self,
         segment: JsonPointerSegment<'_>,
-        read: impl FnOnce(&mut Self) -> Result<Value, JsonParseError>,
-    ) -> Result<Value, JsonParseError> {
+        read: impl FnOnce(&mut Self) -> Result<Value, BoxedParseError>,
+    ) -> Result<Value, BoxedParseError> {
         let flaws = self.data_losses.len();
         let pointer_bytes = self.pointer_bytes;
         self.pointer_bytes += segment.pointer_len();
@@ -433,7 +471,7 @@ impl<'t> JsonParser<'t> {
         })
     }
 
-    fn parse_number(&mut self) -> Result<Value, JsonParseError> {
+    fn parse_number(&mut self) -> Result<Value, BoxedParseError> {
         let start = self.position;
         if self.peek() == Some(b'-') {
             self.position += 1;
@@ -471,7 +509,7 @@ impl<'t> JsonParser<'t> {
         }
     }
 
-    fn expect_digits(&mut self) -> Result<(), JsonParseError> {
+    fn expect_digits(&mut self) -> Result<(), BoxedParseError> {
         match self.peek() {
             Some(b'0'..=b'9') => {
                 self.skip_digits();
@@ -504,7 +542,7 @@ impl<'t> JsonParser<'t> {
         start: usize,
         end: usize,
         expected: &'static str,
-    ) -> Result<(), JsonParseError> {
+    ) -> Result<(), BoxedParseError> {
         let span = TextSpan::new(start, end);
         if self.level.allows(kind.class()) {
             self.repairs.push(Repair::new(kind, span));
@@ -512,7 +550,7 @@ impl<'t> JsonParser<'t> {
         }
         let span = TextSpan::new(start, end.max(self.next_char_boundary(start)));
         let kind = JsonParseErrorKind::Unexpected { expected, repair: Some(kind) };
-        Err(JsonParseError { pointer: String::new(), span, kind })
+        Err(new_error(kind, span))
     }
 
     /// Records a repair of text that was cut off at the end, or returns an error if the level does
@@ -521,7 +559,7 @@ impl<'t> JsonParser<'t> {
         &mut self,
         kind: RepairKind,
         expected: &'static str,
-    ) -> Result<(), JsonParseError> {
+    ) -> Result<(), BoxedParseError> {
         if self.level.allows(kind.class()) {
             let end = self.bytes.len();
             self.repairs.push(Repair::new(kind, TextSpan::new(end, end)));
@@ -534,19 +572,19 @@ impl<'t> JsonParser<'t> {
         &self,
         expected: &'static str,
         repair: Option<RepairKind>,
-    ) -> JsonParseError {
+    ) -> BoxedParseError {
         self.error_here(JsonParseErrorKind::Unexpected { expected, repair })
     }
 
-    pub(super) fn end_of_text_error(&self, expected: &'static str) -> JsonParseError {
+    pub(super) fn end_of_text_error(&self, expected: &'static str) -> BoxedParseError {
         let end = self.bytes.len();
         let kind = JsonParseErrorKind::EndOfText { expected };
-        JsonParseError { pointer: String::new(), span: TextSpan::new(end, end), kind }
+        new_error(kind, TextSpan::new(end, end))
     }
 
-    fn error_here(&self, kind: JsonParseErrorKind) -> JsonParseError {
+    fn error_here(&self, kind: JsonParseErrorKind) -> BoxedParseError {
         let span = TextSpan::new(self.position, self.next_char_boundary(self.position));
-        JsonParseError { pointer: String::new(), span, kind }
+        new_error(kind, span)
     }
 
     fn next_char_boundary(&self, start: usize) -> usize {

@@ -1,6 +1,6 @@
 //! String parsing: decodes escapes, and repairs or refuses malformed strings.
 
-use super::json_parser::{JsonDataLossKind, JsonParseError, JsonParser};
+use super::json_parser::{BoxedParseError, JsonDataLossKind, JsonParser};
 use crate::json::{Repair, RepairKind, RepairLevel, TextSpan};
 
 /// Whether a string is a key or a value; only guesses depend on it.
@@ -16,7 +16,7 @@ impl JsonParser<'_> {
         &mut self,
         quote: u8,
         place: JsonStringRole,
-    ) -> Result<String, JsonParseError> {
+    ) -> Result<String, BoxedParseError> {
         let start = self.position + 1;
         // Fast path: most strings contain no escape and no control character, and are a single
         // slice.
@@ -34,7 +34,7 @@ impl JsonParser<'_> {
         kind: RepairKind,
         close: &'static [char],
         place: JsonStringRole,
-    ) -> Result<String, JsonParseError> {
+    ) -> Result<String, BoxedParseError> {
         let expected =
             if place == JsonStringRole::Key { "a key in double quotes" } else { "a value" };
         let at = self.repairs.len();
@@ -50,7 +50,7 @@ impl JsonParser<'_> {
         &mut self,
         place: JsonStringRole,
         close: &'static [char],
-    ) -> Result<String, JsonParseError> {
+    ) -> Result<String, BoxedParseError> {
         let opening = self.position;
         let quote_length = self.text[opening..].chars().next().map_or(1, char::len_utf8);
         self.position += quote_length;
@@ -122,7 +122,7 @@ impl JsonParser<'_> {
         text: String,
         place: JsonStringRole,
         close: &'static [char],
-    ) -> Result<String, JsonParseError> {
+    ) -> Result<String, BoxedParseError> {
         let expected = if close == ['"'] { "`\"`" } else { "the closing quote" };
         let raw = &self.text[start..];
         let fenced = raw.contains("\n```") || raw.contains("\n~~~");
@@ -154,7 +154,7 @@ impl JsonParser<'_> {
         at: usize,
         text: &mut String,
         close: &[char],
-    ) -> Result<(), JsonParseError> {
+    ) -> Result<(), BoxedParseError> {
         let Some(character) = self.text[self.position..].chars().next() else {
             return Err(self.end_of_text_error("an escape"));
         };
@@ -186,7 +186,11 @@ impl JsonParser<'_> {
     }
 
     /// Parses `\uXXXX`, and the second half of a surrogate pair if the first half requires one.
-    fn parse_unicode_escape(&mut self, at: usize, text: &mut String) -> Result<(), JsonParseError> {
+    fn parse_unicode_escape(
+        &mut self,
+        at: usize,
+        text: &mut String,
+    ) -> Result<(), BoxedParseError> {
         let first = self.parse_hex()?;
         let character = match first {
             0xD800..=0xDBFF if self.bytes[self.position..].starts_with(b"\\u") => {
@@ -211,7 +215,7 @@ impl JsonParser<'_> {
         Ok(())
     }
 
-    fn parse_hex(&mut self) -> Result<u32, JsonParseError> {
+    fn parse_hex(&mut self) -> Result<u32, BoxedParseError> {
         let mut code = 0;
         for _ in 0..4 {
             let Some(byte) = self.peek() else {

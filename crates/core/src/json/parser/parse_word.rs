@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::json_parser::{JsonParseError, JsonParser};
+use super::json_parser::{BoxedParseError, JsonParser};
 use super::parse_string::JsonStringRole;
 use crate::json::{RepairKind, RepairLevel};
 
@@ -22,7 +22,7 @@ const LITERAL_WORDS: [(&str, Option<bool>, bool); 6] = [
 
 impl JsonParser<'_> {
     /// Parses a value that does not start with any of `{ [ " - 0..9`.
-    pub(super) fn parse_word(&mut self) -> Result<Value, JsonParseError> {
+    pub(super) fn parse_word(&mut self) -> Result<Value, BoxedParseError> {
         let start = self.position;
         let word = self.peek_identifier();
         if let Some((name, meaning, python)) = LITERAL_WORDS.iter().find(|(name, ..)| *name == word)
@@ -59,7 +59,7 @@ impl JsonParser<'_> {
     }
 
     /// Parses a key in any quotes, or without quotes.
-    pub(super) fn parse_key(&mut self) -> Result<String, JsonParseError> {
+    pub(super) fn parse_key(&mut self) -> Result<String, BoxedParseError> {
         if self.peek() == Some(b'"') {
             return self.parse_string(b'"', JsonStringRole::Key);
         }
@@ -99,7 +99,7 @@ impl JsonParser<'_> {
 
     /// Skips white space that JSON does not allow and zero-width characters, and records one repair
     /// for the whole run. Returns `false` if there is none here.
-    pub(super) fn skip_unicode_space(&mut self) -> Result<bool, JsonParseError> {
+    pub(super) fn skip_unicode_space(&mut self) -> Result<bool, BoxedParseError> {
         if !self.level.allows(RepairKind::UnicodeSpace.class()) {
             return Ok(false);
         }
@@ -140,7 +140,7 @@ impl JsonParser<'_> {
 
     /// Guess: parses a value without its opening quote, up to the next comma, bracket or line
     /// break.
-    fn parse_bare_text(&mut self) -> Result<String, JsonParseError> {
+    fn parse_bare_text(&mut self) -> Result<String, BoxedParseError> {
         let start = self.position;
         let rest = &self.text[start..];
         let end = rest.find([',', '}', ']', '\n', '\r']).unwrap_or(rest.len());
