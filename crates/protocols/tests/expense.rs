@@ -10,4 +10,5 @@ stories::stories!("expense":
     a_missing_receipt_is_asked_for,
     a_small_claim_is_paid,
     corrections_are_limited,
+    nobody_decides_in_time,
 );
