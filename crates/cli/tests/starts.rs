@@ -235,3 +235,11 @@ fn every_protocol_that_ships_can_be_copied() {
         assert_eq!(does(desk.path(), &["check"])["errors"], 0, "{}", shipped.name);
     }
 }
+
+#[test]
+fn an_unknown_template_is_answered_with_the_nearest_one() {
+    let desk = tempfile::tempdir().unwrap();
+    let said = fails(desk.path(), 2, &["init", "expanse"]);
+    assert!(said.contains("did you mean `expense`?"), "{said}");
+    assert!(said.contains("countersign init --list"), "{said}");
+}

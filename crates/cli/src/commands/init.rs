@@ -38,6 +38,9 @@ pub(super) fn run(args: &InitArgs, json: bool) -> Result<CliExit, CliError> {
             output::print_message(&format!("  {file}"));
         }
         output::print_message(&format!("{} is here: {}.", shipped.name, shipped.description));
+        if let Some(readme) = written.iter().find(|file| file.ends_with("/README.md")) {
+            output::print_message(&format!("Read `{readme}`: what it shows and how to run it."));
+        }
         output::print_message(
             "Look it over with `countersign check`, start it with `countersign run`.",
         );
@@ -51,7 +54,10 @@ pub(super) fn find_template(name: &str) -> Result<&'static ShippedProtocol, CliE
         let known: Vec<&str> = SHIPPED_PROTOCOLS.iter().map(|one| one.name).collect();
         let near = find_similar_name(name, known.iter().copied())
             .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        CliError::Usage(format!("no template `{name}`{near}; there are {}", known.join(", ")))
+        CliError::Usage(format!(
+            "no template `{name}`{near}; there are {} (`countersign init --list` describes them)",
+            known.join(", ")
+        ))
     })
 }
 

@@ -1,0 +1,150 @@
+//! Every template that has a README runs to its end with its scripted replies and the commands that the
+//! README shows.
+
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// Runs the program in a folder; what it prints as JSON. It must end with 0.
+#[track_caller]
+fn does(folder: &Path, arguments: &[&str]) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    command.args(arguments).arg("--json").current_dir(folder).stdin(Stdio::null());
+    for variable in ["COUNTERSIGN_MODEL", "COUNTERSIGN_USER", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    let output = command.env("XDG_CONFIG_HOME", folder.join("settings")).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {out}{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+/// Copies a template, starts a run with these arguments, takes the steps, and looks where it ends.
+/// `RUN` in a step is the id of the run, and `@FILE` the content of a file.
+fn template_ends(name: &str, start: &[&str], steps: &[&[&str]], end: &str) {
+    let desk = tempfile::tempdir().unwrap();
+    let desk = desk.path();
+    does(desk, &["init", name]);
+    assert_eq!(does(desk, &["check", "--strict"])["warnings"], 0, "{name}");
+    let begin: Vec<&str> = ["run", "--detach"].into_iter().chain(start.iter().copied()).collect();
+    let run = does(desk, &begin)["run"].as_str().unwrap().to_owned();
+    for step in steps {
+        let filled: Vec<String> = step
+            .iter()
+            .map(|argument| match argument.strip_prefix('@') {
+                Some(file) => fs::read_to_string(desk.join(file)).unwrap(),
+                None => argument.replace("RUN", &run),
+            })
+            .collect();
+        does(desk, &filled.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    let status = does(desk, &["status", &run]);
+    assert_eq!(status["status"], "completed", "{name}: {status}");
+    assert_eq!(status["phase"], end, "{name}: {status}");
+    does(desk, &["replay", &run, "--verify"]);
+}
+
+#[test]
+fn blank_answers() {
+    template_ends("blank", &["--input", "@examples/request.txt"], &[], "done");
+}
+
+#[test]
+fn expense_pays_a_small_claim_at_once() {
+    let start = ["--input", "@examples/small.txt", "--model", "script:replies/small.yaml"];
+    template_ends("expense", &start, &[], "paid");
+}
+
+#[test]
+fn expense_pays_a_large_claim_after_a_denial() {
+    template_ends(
+        "expense",
+        &["--input", "@examples/claim.txt"],
+        &[
+            &[
+                "answer",
+                "RUN",
+                r#"{"decision": "deny", "reason": "The dinner was paid by the supplier."}"#,
+                "--as",
+                "manager",
+            ],
+            &["answer", "RUN", "Leave out the dinner. The total is 487.80 EUR."],
+            &["answer", "RUN", r#"{"decision": "approve"}"#, "--as", "manager"],
+        ],
+        "paid",
+    );
+}
+
+#[test]
+fn triage_sends_a_reply_that_was_rewritten() {
+    template_ends(
+        "triage",
+        &["--input", "@examples/ticket.txt"],
+        &[
+            &[
+                "answer",
+                "RUN",
+                r#"{"decision": "rewrite", "note": "Say first how Ines is back before noon."}"#,
+                "--as",
+                "support",
+            ],
+            &["answer", "RUN", r#"{"decision": "send"}"#, "--as", "support"],
+        ],
+        "done",
+    );
+}
+
+#[test]
+fn triage_hands_a_critical_ticket_to_a_person() {
+    template_ends(
+        "triage",
+        &["--input", "@examples/critical.txt", "--model", "script:replies/critical.yaml"],
+        &[&["answer", "RUN", "We are looking into it now.", "--as", "lead"]],
+        "done",
+    );
+}
+
+#[test]
+fn review_asks_both_approvers_again_after_a_denial() {
+    let approve = r#"{"decision": "approve"}"#;
+    template_ends(
+        "review",
+        &["--input", "@examples/draft.md"],
+        &[
+            &["answer", "RUN", approve, "--as", "legal"],
+            &[
+                "answer",
+                "RUN",
+                r#"{"decision": "deny", "reason": "Say how much the company pays for equipment."}"#,
+                "--as",
+                "finance",
+            ],
+            &["answer", "RUN", approve, "--as", "legal"],
+            &["answer", "RUN", approve, "--as", "finance"],
+        ],
+        "done",
+    );
+}
+
+#[test]
+fn change_is_approved_after_feedback() {
+    template_ends(
+        "change",
+        &["--input", "@examples/request.txt"],
+        &[
+            &["answer", "RUN", "It gets the slug `untitled`."],
+            &["answer", "RUN", "@examples/red.json", "--as", "ci"],
+            &["answer", "RUN", "@examples/green.json", "--as", "ci"],
+            &["deny", "RUN", "--as", "maintainer", "--note", "The docstring is too short."],
+            &["submit", "RUN", "examples/feedback.json"],
+            &["answer", "RUN", "@examples/green.json", "--as", "ci"],
+            &["approve", "RUN", "--as", "maintainer"],
+        ],
+        "done",
+    );
+}
