@@ -129,7 +129,7 @@ def ours(server: Server, binary: Path, workers: int, seconds: float, folder: Pat
         work = [binary, "worker", "--no-memory", "--capacity", str(RUNS // workers)]
         crew = [subprocess.Popen(work, stderr=subprocess.PIPE, text=True, **quiet) for _ in range(workers)]
         try:
-            total = "SET countersign.across = 'on'; SELECT coalesce(sum(version), 0), count(*) FILTER (WHERE version < 3) FROM countersign.runs"
+            total = "SET countersign.all_tenants = 'on'; SELECT coalesce(sum(version), 0), count(*) FILTER (WHERE version < 3) FROM countersign.runs"
             read = lambda: [int(part) for part in server.sql("ours", total).split("|")]
             until = time.monotonic() + 60
             while read()[1] > 0:

@@ -161,9 +161,9 @@ def waits() -> int:
     while True:
         page, _ = call("GET", f"/v1/inbox?limit=500{cursor}")
         found += len(page["items"])
-        if "next" not in page:
+        if "next_cursor" not in page:
             return found
-        cursor = f"&cursor={page['next']}"
+        cursor = f"&cursor={page['next_cursor']}"
 
 
 def flat(server: Server, minutes: float, folder: Path) -> None:
@@ -186,7 +186,7 @@ def remembering(binary: Path, folder: Path) -> Server:
     server = Server(binary, folder)
     words = ("delivery", "invoice", "garden", "price")
     things = [{"event": f"Event {n}: the {words[n % 4]} of {n % 97} is due on day {n % 365}.", "id": f"e{n}"} for n in range(1_000)]
-    call("POST", "/v1/memory/remember", {"user": "ann", "agent": "helper", "things": things})
+    call("POST", "/v1/memory/remember", {"user": "ann", "agent": "helper", "items": things})
     return server
 
 

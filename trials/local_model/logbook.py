@@ -29,14 +29,14 @@ def told(book: Logbook) -> dict:
     ticket = woken = None
     for event in book.events:
         match event["event"]:
-            case "model_asked":
+            case "model_requested":
                 asked_at = event["time"]
-            case "received":
-                what = event["input"]["what"]
-                if what["input"] == "model_replied":
+            case "input_received":
+                what = event["input"]["payload"]
+                if what["kind"] == "model_replied":
                     calls.append(call(book, what, event["time"] - asked_at, faults))
-                failures += what["input"] == "model_failed"
-            case "spent" if event["budget"] == "tokens":
+                failures += what["kind"] == "model_failed"
+            case "budget_spent" if event["budget"] == "tokens":
                 spent += event["amount"]
             case "reply_refused":
                 refusals.append(event["violations"])

@@ -19,7 +19,7 @@ import report
 import workplace
 from logbook import Logbook, told
 
-HALVES = {"send": "with the schema", "hold": "without it"}
+HALVES = {"send": "with the schema", "omit": "without it"}
 WORKFLOWS = {"schema_only": "no example", "with_example": "two examples"}
 
 

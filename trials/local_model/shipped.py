@@ -110,7 +110,7 @@ def counted(desk: Desk, run: str) -> Counter:
             case "reply_accepted":
                 counts["at once" if event["attempt"] == 1 else "after asking again"] += 1
             case "reply_refused":
-                counts["refused, asked again" if event.get("told") else "refused for good"] += 1
+                counts["refused, asked again" if event.get("feedback") else "refused for good"] += 1
                 counts.update(f"violation {one['code']}" for one in event["violations"])
             case "provider_failed":
                 counts["provider failures"] += 1
@@ -156,7 +156,7 @@ def one(desk: Desk, case: tuple, model: str, minutes: int) -> dict:
     name, protocol, given = case
     given = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
     begun, in_time = datetime.now(timezone.utc), True
-    command = ["run", protocol, "--model", model, "--input", given, "--key", name, "--detach"]
+    command = ["run", protocol, "--model", model, "--input", given, "--idempotency-key", name, "--detach"]
     try:
         # 1 says that the run failed, which is an outcome here.
         desk.asked(*command, good=(0, 1), minutes=minutes)

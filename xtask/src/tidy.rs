@@ -47,7 +47,7 @@ const FILE_CODES: [&str; 43] = [
     "unknown_host",
     "unknown_budget",
     "unknown_engine_value",
-    "engine_place",
+    "engine_field",
     "not_authorized",
     "invalid_pointer",
     "path_escapes",

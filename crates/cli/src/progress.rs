@@ -53,16 +53,18 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
             one(format!("run {HEADING}{}{HEADING:#} of workflow {workflow}", state.run))
         }
         RunEvent::PhaseEntered { phase } => one(format!("{HEADING}{phase}{HEADING:#}")),
-        RunEvent::WayTaken { to, because, .. } => {
+        RunEvent::TransitionTaken { to, reason: because, .. } => {
             one(format!("  {GOOD}→{GOOD:#} {to} {DIM}because {because}{DIM:#}"))
         }
-        RunEvent::ModelAsked { attempt: 1, not_before: None, .. } => {
+        RunEvent::ModelRequested { attempt: 1, not_before: None, .. } => {
             one("  a model is asked".to_owned())
         }
-        RunEvent::ModelAsked { not_before: Some(at), .. } => {
+        RunEvent::ModelRequested { not_before: Some(at), .. } => {
             one(format!("  a model is asked again at {at}"))
         }
-        RunEvent::ModelAsked { attempt, .. } => one(format!("  it is asked again, try {attempt}")),
+        RunEvent::ModelRequested { attempt, .. } => {
+            one(format!("  it is asked again, try {attempt}"))
+        }
         RunEvent::ReplyRefused { violations, .. } => {
             let mut told = vec![format!("  {BAD}refused{BAD:#}")];
             told.extend(violations.iter().map(|violation| format!("    {violation}")));
@@ -82,13 +84,13 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
             .iter()
             .map(|op| format!("    {DIM}{} {}{DIM:#}", op.verb(), op.path()))
             .collect(),
-        RunEvent::TicketsGiven { tickets } => {
+        RunEvent::TicketsIssued { tickets } => {
             one(format!("  {DIM}ticket given: {}{DIM:#}", tickets.join(", ")))
         }
-        RunEvent::TicketsTakenBack { tickets } => {
+        RunEvent::TicketsRevoked { tickets } => {
             one(format!("  {DIM}ticket taken back: {}{DIM:#}", tickets.join(", ")))
         }
-        RunEvent::Announced { name, data } => {
+        RunEvent::EventEmitted { name, data } => {
             let data =
                 data.as_ref().map_or_else(String::new, |data| format!(" {}", format_value(data)));
             one(format!("  {HEADING}{name}{HEADING:#}{data}"))
@@ -96,7 +98,7 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
         RunEvent::ProviderFailed { message, .. } => {
             one(format!("  {BAD}the provider failed{BAD:#}: {message}"))
         }
-        RunEvent::GatesClosed { gates, again_at } => {
+        RunEvent::GatesClosed { gates, retry_at: again_at } => {
             let mut told: Vec<String> = gates
                 .iter()
                 .map(|gate| format!("  {DIM}closed → {}: {}{DIM:#}", gate.to, gate.reason))
@@ -107,22 +109,26 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
         RunEvent::WaitOpened { wait } => {
             one(format!("  waits ({}): {}", wait.kind.as_str(), wait.question))
         }
-        RunEvent::EffectAsked { effect, .. } => one(format!("  does: {}", describe_effect(effect))),
+        RunEvent::EffectRequested { effect, .. } => {
+            one(format!("  does: {}", describe_effect(effect)))
+        }
         RunEvent::EffectFailed { message, .. } => one(format!("  {BAD}failed{BAD:#}: {message}")),
-        RunEvent::ToolAsked { call, .. } => {
+        RunEvent::ToolRequested { call, .. } => {
             one(format!("  uses a tool: {}", describe_tool_call(call)))
         }
-        RunEvent::ToolUsed { ok: false, .. } => one(format!("  {BAD}the tool could not{BAD:#}")),
-        RunEvent::HookAsked { hook, .. } => one(format!("  runs hook {hook}")),
-        RunEvent::HookAnswered { answer, .. } if answer != "ok" => {
+        RunEvent::ToolFinished { ok: false, .. } => {
+            one(format!("  {BAD}the tool could not{BAD:#}"))
+        }
+        RunEvent::HookRequested { hook, .. } => one(format!("  runs hook {hook}")),
+        RunEvent::HookFinished { answer, .. } if answer != "ok" => {
             one(format!("  the hook says: {answer}"))
         }
-        RunEvent::ChildAsked { run, workflow, .. } => {
+        RunEvent::ChildRequested { run, workflow, .. } => {
             one(format!("  starts run {run} of workflow {workflow}"))
         }
         RunEvent::Halted { by, .. } => one(format!("  halted by {by}")),
         RunEvent::Resumed { by } => one(format!("  resumed by {by}")),
-        RunEvent::Granted { budget, amount } => {
+        RunEvent::BudgetGranted { budget, amount } => {
             one(format!("  granted: {amount} more of {budget}"))
         }
         RunEvent::Ended { reason, .. } => {

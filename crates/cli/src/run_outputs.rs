@@ -20,7 +20,7 @@ pub(crate) fn print_outputs(run: &str, products: &[RunOutputView]) {
 
 /// Returns the title of an output; outputs of child runs include the run id.
 pub(crate) fn format_title(product: &RunOutputView, run: &str) -> String {
-    let RunOutputView { run: maker, at, .. } = product;
+    let RunOutputView { run: maker, pointer: at, .. } = product;
     if maker == run { at.clone() } else { format!("{maker} {at}") }
 }
 
@@ -47,14 +47,15 @@ mod tests {
             (json!({ "a": [1] }), "{\n  \"a\": [\n    1\n  ]\n}"),
             (json!([]), "[]"),
         ] {
-            let product = RunOutputView { run: "r".to_owned(), at: "/a".to_owned(), value };
+            let product = RunOutputView { run: "r".to_owned(), pointer: "/a".to_owned(), value };
             assert_eq!(format_value(&product), shown);
         }
     }
 
     #[test]
     fn what_a_child_made_is_told_with_its_name() {
-        let product = RunOutputView { run: "r.2".to_owned(), at: "/a".to_owned(), value: json!(1) };
+        let product =
+            RunOutputView { run: "r.2".to_owned(), pointer: "/a".to_owned(), value: json!(1) };
         assert_eq!(format_title(&product, "r.2"), "/a");
         assert_eq!(format_title(&product, "r"), "r.2 /a");
     }

@@ -77,7 +77,7 @@ fn a_document_that_arrives_wakes_a_program_that_stays() {
     let desk = Desk::new();
     desk.script("execute", &format!("{ASKS}{MAKES}"));
     let mut child = desk
-        .command(&["run", "--stay", "--input", "A note on countersigning"])
+        .command(&["run", "--follow", "--input", "A note on countersigning"])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
@@ -97,14 +97,14 @@ fn an_answer_from_elsewhere_is_seen_by_a_program_that_stays() {
     let desk = Desk::new();
     desk.script("execute", &format!("    - nonsense\n{MAKES}"));
     let mut child = desk
-        .command(&["run", "--stay", "--input", "A note on countersigning"])
+        .command(&["run", "--follow", "--input", "A note on countersigning"])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().contains("Why should it be tried again?")));
     let run = desk.json(&["list", "--workflow", "delivery"])[0]["run"].as_str().unwrap().to_owned();
-    let reset = desk.run(&["task", "reset", &run, "note", "--because", "A hiccup"]);
+    let reset = desk.run(&["task", "reset", &run, "note", "--reason", "A hiccup"]);
     assert!(reset.status.success(), "{}", String::from_utf8_lossy(&reset.stderr));
     let later: Vec<String> = lines.map(Result::unwrap).collect();
     assert!(child.wait().unwrap().success(), "{}", later.join("\n"));
@@ -129,22 +129,22 @@ fn tasks_are_listed_and_reset() {
         let output = desk.run(arguments);
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
-    let (code, told) = said(&["task", "reset", &run, "nobody", "--because", "x"]);
+    let (code, told) = said(&["task", "reset", &run, "nobody", "--reason", "x"]);
     assert_eq!(code, Some(2));
     assert!(told.contains("has no task `nobody`; it has note"), "{told}");
-    let (code, told) = said(&["task", "reset", &run, "--because", "x"]);
+    let (code, told) = said(&["task", "reset", &run, "--reason", "x"]);
     assert_eq!(code, Some(2));
     assert!(told.contains("nothing waits for a reset"), "{told}");
-    let (code, told) = said(&["task", "reset", &run, "note", "--because", ""]);
+    let (code, told) = said(&["task", "reset", &run, "note", "--reason", ""]);
     assert_eq!(code, Some(1), "a reason is a text that is not empty: {told}");
 
-    let (code, told) = said(&["task", "reset", &run, "note", "--because", "The model was changed"]);
+    let (code, told) = said(&["task", "reset", &run, "note", "--reason", "The model was changed"]);
     assert_eq!(code, Some(0), "{told}");
     let listed = desk.json(&["task", "list", &run]);
     assert_eq!(listed[0]["status"], "DONE");
     let shown = desk.json(&["show", listed[0]["run"].as_str().unwrap()]);
     assert_eq!(shown["notes"][0], "The model was changed");
     assert_eq!(shown["attempt_count"], 2, "one that failed, one that was reworked");
-    let (code, _) = said(&["task", "reset", &run, "note", "--because", "again"]);
+    let (code, _) = said(&["task", "reset", &run, "note", "--reason", "again"]);
     assert_eq!(code, Some(2), "what is done is not reset");
 }

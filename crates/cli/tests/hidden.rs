@@ -163,11 +163,12 @@ fn a_run_shows_what_models_people_and_files_hide() {
     let desk = Desk::new();
     desk.shows(&["check"]);
     let input = json!({"topic": CANARY, "more": CANARY}).to_string();
-    let (_, run) = desk.once(&["run", "--input", &input, "--detach", "--key", "k"], true, "");
+    let (_, run) =
+        desk.once(&["run", "--input", &input, "--detach", "--idempotency-key", "k"], true, "");
     tells(&run, "progress");
     let failing = json!([{"error": {"kind": "refused", "message": CANARY}}]);
     desk.write("failing.yaml", &yaml(&failing));
-    let failing = ["run", "--model", "script:failing.yaml", "--detach", "--key", "a"];
+    let failing = ["run", "--model", "script:failing.yaml", "--detach", "--idempotency-key", "a"];
     tells(&desk.once(&failing, true, "").1, "the error of a provider");
     let run = "key-k".to_owned();
     for arguments in [
@@ -275,12 +276,12 @@ fn memory_shows_what_is_hidden_in_it() {
         json!({"episode": format!("Tea was had {CANARY}"), "id": "ep1", "start": "2026-01-19", "highlights": [CANARY]}),
         json!({"insight": format!("Tea may be liked {CANARY}"), "id": "i1"}),
         json!({"procedure": {"steps": [CANARY]}, "task_type": "tea", "id": "p1"}),
-        json!({"working": {"goal": format!("tea {CANARY}")}}),
+        json!({"working_memory": {"goal": format!("tea {CANARY}")}}),
         json!({"summary": format!("Tea {CANARY}"), "sources": ["e1"]}),
         json!({"nothing": CANARY}),
     ];
     let lines = things.each_ref().map(ToString::to_string).join("\n");
-    let whose = ["--user", "ann", "--agent", "helper", "--at", "2026-01-21T12:00:00Z"];
+    let whose = ["--user", "ann", "--agent", "helper", "--at-version", "2026-01-21T12:00:00Z"];
     let (_, said) = desk.once(&[&["memory", "remember", "-"][..], &whose].concat(), true, &lines);
     assert!(said.contains("<stdin>:10"), "{said}");
     let sound = things.len() - 1;

@@ -54,7 +54,7 @@ fn a_run_without_a_copy_asks_for_its_task() {
     let replies = testkit::workspace_root().join("crates/protocols/templates/intake/replies.yaml");
     fs::copy(replies, folder.path().join("said.yaml")).unwrap();
     let model = ["--model", "script:said.yaml"];
-    let run = [&["run", "intake", "--detach", "--key", "chairs"], &model[..]].concat();
+    let run = [&["run", "intake", "--detach", "--idempotency-key", "chairs"], &model[..]].concat();
     countersign(folder.path(), &run);
     let inbox = countersign(folder.path(), &["inbox"]);
     assert!(inbox.contains("What document do you need?"), "{inbox}");

@@ -130,7 +130,7 @@ fn a_key_reaches_the_provider_and_no_file() {
 
 #[test]
 fn the_schema_is_told_unless_it_is_held_back() {
-    for (set, told) in [(None, true), (Some("send"), true), (Some("hold"), false)] {
+    for (set, told) in [(None, true), (Some("send"), true), (Some("omit"), false)] {
         let folder = tempfile::tempdir().unwrap();
         let (address, seen) = provider();
         let more: Vec<(&str, &str)> =

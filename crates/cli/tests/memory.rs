@@ -39,16 +39,16 @@ fn everything_is_remembered_by_flags() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let event = remembered(folder, &["--event", "I am vegetarian", "--speaker", "Ann"]);
-    assert_eq!((&event["kind"], &event["outcome"]), (&json!("event"), &json!("kept")));
+    assert_eq!((&event["kind"], &event["outcome"]), (&json!("event"), &json!("added")));
     let id = event["id"].as_str().unwrap();
     assert_eq!(remembered(folder, &["--event", "I am vegetarian", "--speaker", "Ann"])["id"], id);
     let (code, out, err) = memory(folder, &["remember", "--event", "Hello", "--id", "e1"]);
     assert_eq!((code, &*out, &*err), (0, "", "kept event e1\n"));
 
     let fact = ["--fact", "diet=vegetarian", "--source", id, "--quote", "vegetarian"];
-    assert_eq!(remembered(folder, &[&fact[..], &["--id", "f1"]].concat())["outcome"], "kept");
+    assert_eq!(remembered(folder, &[&fact[..], &["--id", "f1"]].concat())["outcome"], "added");
     let other = remembered(folder, &["--fact", "diet=vegan", "--id", "f2"]);
-    assert_eq!((&other["outcome"], &other["others"]), (&json!("disputed"), &json!(["f1"])));
+    assert_eq!((&other["outcome"], &other["related_ids"]), (&json!("disputed"), &json!(["f1"])));
     let third = remembered(folder, &["--fact", "diet=pescatarian", "--confirmed"]);
     assert_eq!(third["outcome"], "superseded");
     let said = fails(folder, 1, &["remember", "--fact", "a=b", "--source", id, "--quote", "meat"]);
@@ -63,10 +63,10 @@ fn everything_is_remembered_by_flags() {
     assert_eq!(remembered(folder, &procedure)["revision"], 1);
     assert_eq!(remembered(folder, &["--insight", "She may like tofu"])["kind"], "insight");
     fs::write(folder.join("w.json"), r#"{"goal": "a dinner for six"}"#).unwrap();
-    assert_eq!(remembered(folder, &["--working", "w.json"])["revision"], 1);
-    assert_eq!(remembered(folder, &["--working", "w.json"])["revision"], 2);
+    assert_eq!(remembered(folder, &["--working-memory", "w.json"])["revision"], 1);
+    assert_eq!(remembered(folder, &["--working-memory", "w.json"])["revision"], 2);
     fs::write(folder.join("w.json"), r#"{"goal": "dinner", "state_version": 1}"#).unwrap();
-    let said = fails(folder, 1, &["remember", "--working", "w.json"]);
+    let said = fails(folder, 1, &["remember", "--working-memory", "w.json"]);
     assert!(said.contains("the working state is at version 2, expected 1"), "{said}");
     assert_eq!(remembered(folder, &["--summary", "Ann plans a dinner."])["revision"], 1);
 }
@@ -98,7 +98,7 @@ fn lines_are_read_before_anything_is_kept() {
     let (code, out, err) = lines(told, &["--json"]);
     assert_eq!(code, 1, "{err}");
     let account: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(account["kept"].as_array().unwrap().len(), 3, "{account}");
+    assert_eq!(account["saved"].as_array().unwrap().len(), 3, "{account}");
     assert_eq!(
         account["refused"],
         json!([{ "line": 2, "message": "event `e1` is there already and says something else" }])
@@ -156,7 +156,7 @@ fn a_packet_is_text_and_its_build_is_kept() {
     // A floor that does not fit is an answer, and it is no.
     let goal = json!({ "goal": "dinner ".repeat(400) }).to_string();
     fs::write(folder.join("w.json"), goal).unwrap();
-    remembered(folder, &["--working", "w.json"]);
+    remembered(folder, &["--working-memory", "w.json"]);
     let heard = fails(folder, 1, &ASKED);
     assert!(heard.contains("goal, constraints and slots need"), "{heard}");
 }
@@ -207,12 +207,12 @@ fn a_build_is_explained() {
     assert_eq!(code, 0, "{err}");
     insta::assert_snapshot!(page);
     let told = does(folder, &["explain", &build]);
-    assert_eq!(told["same"], true);
+    assert_eq!(told["identical"], true);
     assert!(told["rows"].as_array().unwrap().len() > 5);
     assert_eq!(told["prefix"], Value::Null, "there is none before it");
     remembered(folder, &["--event", "Bob eats nothing at all.", "--id", "e99"]);
     let mut later = ASKED.to_vec();
-    later.extend(["--at", "2026-01-22"]);
+    later.extend(["--now", "2026-01-22"]);
     let all: Vec<&str> =
         [&later[..], &WHOSE[..4], &["--json"]].into_iter().flatten().copied().collect();
     let (code, out, err) = raw(folder, &all, "");
@@ -245,7 +245,7 @@ fn a_build_is_composed_again() {
     assert_eq!((code, &*out), (0, ""));
     assert!(err.starts_with(&format!("the same: build {build} is composed again")), "{err}");
     assert!(err.contains(digest), "{err}");
-    assert_eq!(does(folder, &["replay", build])["same"], true);
+    assert_eq!(does(folder, &["replay", build])["identical"], true);
 
     let (code, difference, err) = memory(folder, &["replay", build, "--policy", "recall"]);
     assert_eq!(code, 0, "{err}");
@@ -253,7 +253,7 @@ fn a_build_is_composed_again() {
     assert!(difference.contains("\n- - goal: a dinner on Friday\n"), "{difference}");
     let told = does(folder, &["replay", build, "--policy", "recall"]);
     assert_eq!(told["digest"], digest);
-    assert!(!told["difference"].as_array().unwrap().is_empty());
+    assert!(!told["diff"].as_array().unwrap().is_empty());
     let (_, difference, err) = memory(folder, &["replay", build, "--policy", "default"]);
     assert_eq!(difference, "");
     assert!(err.contains("The text is the same, letter for letter."), "{err}");
@@ -294,8 +294,8 @@ fn an_export_comes_back_as_it_was() {
     assert!(err.contains("ann.jsonl: 12 lines"), "{err}");
     assert_eq!(fs::read_to_string(folder.join("ann.jsonl")).unwrap(), lines);
 
-    let later = ["--store", "other.db", "--at", "2026-02-01"];
-    let import = [&["import", "ann.jsonl", "--ours"][..], &later].concat();
+    let later = ["--store", "other.db", "--now", "2026-02-01"];
+    let import = [&["import", "ann.jsonl", "--trusted"][..], &later].concat();
     let (code, _, err) = raw(folder, &import, "");
     assert_eq!((code, &*err), (0, "12 lines are here now\n"));
     let (_, again, _) = memory(folder, &[&["export"][..], &OTHER].concat());
@@ -318,13 +318,13 @@ fn an_export_comes_back_as_it_was() {
     assert!(!folder.join("x.db").exists());
     // A line that the rules refuse is named by its number in the file.
     let other = lines.lines().next().unwrap().replace("vegetarian", "vegan");
-    let all = ["import", "-", "--ours"];
+    let all = ["import", "-", "--trusted"];
     let (code, _, err) = raw(folder, &all, &format!("\n{other}\n"));
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("refused line 2: event `e1` is there already"), "{err}");
     // So is one that cannot be read, and the others are taken in.
     let broken = lines.replacen('\n', "\n{\"subject\": 1}\n", 1);
-    let all = ["import", "-", "--ours", "--store", "fourth.db"];
+    let all = ["import", "-", "--trusted", "--store", "fourth.db"];
     let (code, _, err) = raw(folder, &all, &broken);
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("refused line 2: no line of an export: "), "{err}");
@@ -346,11 +346,11 @@ fn what_is_over_goes_when_it_is_told_to() {
     let (code, out, err) = memory(folder, &["expire", "--dry-run"]);
     assert_eq!((code, &*out), (0, ""));
     let stays = "1 row that is over stays: a build used it, or it is a guess that was not validated; \
-        `--used` takes it too\n";
+        `--include-used` takes it too\n";
     assert_eq!(err, format!("1 event, 0 insights would go; nothing was changed. {stays}"));
     let (code, _, err) = memory(folder, &["expire"]);
     assert_eq!((code, err), (0, format!("gone: 1 event, 0 insights. {stays}")));
-    let (_, _, err) = memory(folder, &["expire", "--used"]);
+    let (_, _, err) = memory(folder, &["expire", "--include-used"]);
     assert_eq!(err, "gone: 0 events, 1 insight\n");
     let (_, _, err) = memory(folder, &["expire"]);
     assert_eq!(err, "nothing is over that can go\n");
@@ -362,12 +362,12 @@ fn what_is_over_goes_when_it_is_told_to() {
     let build = build.as_str().unwrap();
     passing("storks pass", "run_end");
     let told = does(folder, &["expire", "--run-ended"]);
-    let expected = json!({"dry_run": false, "events": 1, "insights": 0, "spared": 1});
+    let expected = json!({"dry_run": false, "events": 1, "insights": 0, "retained": 1});
     assert_eq!(told, expected);
     assert_eq!(memory(folder, &["replay", build]).0, 0);
     let (_, _, err) = memory(folder, &["expire", "--run-ended"]);
     assert_eq!(err, format!("nothing is over that can go. {stays}"));
-    assert_eq!(does(folder, &["expire", "--run-ended", "--used"])["events"], 1);
+    assert_eq!(does(folder, &["expire", "--run-ended", "--include-used"])["events"], 1);
     assert!(fails(folder, 1, &["replay", build]).contains("is not kept any more"));
 }
 
@@ -486,10 +486,10 @@ fn an_import_goes_in_steps_and_names_what_it_passes_over() {
     file.extend(padded.iter().map(String::as_str));
     let other = tempfile::tempdir().unwrap();
     fs::write(other.path().join("all.jsonl"), file.join("\n")).unwrap();
-    let (code, out, err) = memory(other.path(), &["import", "all.jsonl", "--ours", "--json"]);
+    let (code, out, err) = memory(other.path(), &["import", "all.jsonl", "--trusted", "--json"]);
     assert_eq!(code, 1, "{err}");
     let told: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(told["kept"], lines.len() + padded.len(), "{out}");
+    assert_eq!(told["saved"], lines.len() + padded.len(), "{out}");
     let said = |at: usize| {
         let one = &told["refused"][at];
         (one["line"].as_u64().unwrap(), one["message"].as_str().unwrap().to_owned())
@@ -506,8 +506,8 @@ fn an_import_goes_in_steps_and_names_what_it_passes_over() {
     // Bad lines are counted, and not all of them are named.
     let bad = format!("{}\n{}", lines[0], "{}\n".repeat(150));
     fs::write(other.path().join("bad.jsonl"), bad).unwrap();
-    let (_, out, _) = memory(other.path(), &["import", "bad.jsonl", "--ours", "--json"]);
+    let (_, out, _) = memory(other.path(), &["import", "bad.jsonl", "--trusted", "--json"]);
     let told: Value = serde_json::from_str(&out).unwrap();
     let named = told["refused"].as_array().unwrap().len();
-    assert_eq!((named, &told["refused_more"]), (100, &json!(50)), "{out}");
+    assert_eq!((named, &told["more_refused"]), (100, &json!(50)), "{out}");
 }

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const WHOSE: [&str; 6] = ["--user", "ann", "--agent", "helper", "--at", "2026-01-21T12:00:00Z"];
+const WHOSE: [&str; 6] = ["--user", "ann", "--agent", "helper", "--now", "2026-01-21T12:00:00Z"];
 
 const TALK: &str = r#"{"event": "Hello! I am not vegetarian any more. I moved to Rome.", "id": "e1", "ts": "2026-01-20T18:00:00Z"}
 {"event": "You may like the markets there.", "id": "e2", "role": "assistant", "origin": "model", "ts": "2026-01-20T18:00:10Z"}
@@ -93,8 +93,8 @@ fn what_a_model_proposes_waits_and_is_ruled_on() {
     assert_eq!(city["origin"], "model");
 
     let kept = does(folder, &["promote", &id("Rome")]);
-    assert_eq!((&kept["kind"], &kept["outcome"]), (&json!("fact"), &json!("kept")));
-    let (code, _, err) = memory(folder, &["refuse", &id("12 €"), "--because", "it changes daily"]);
+    assert_eq!((&kept["kind"], &kept["outcome"]), (&json!("fact"), &json!("added")));
+    let (code, _, err) = memory(folder, &["refuse", &id("12 €"), "--reason", "it changes daily"]);
     assert_eq!(code, 0, "{err}");
     let (code, _, err) = memory(folder, &["promote", &id("12 €")]);
     assert_eq!(code, 1, "{err}");
@@ -188,7 +188,7 @@ fn a_models_claim_replaces_nothing_that_a_person_said() {
     proposing(folder, &[facts(&[fact("city", "Rome", "e1", "I moved to Rome.")])]);
     let id = does(folder, &["candidates"])[0]["id"].as_str().unwrap().to_owned();
     let ruled = does(folder, &["promote", &id]);
-    assert_eq!((&ruled["outcome"], &ruled["others"]), (&json!("disputed"), &json!(["f1"])));
+    assert_eq!((&ruled["outcome"], &ruled["related_ids"]), (&json!("disputed"), &json!(["f1"])));
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn episodes_age() {
 
     let (_, composed, _) = memory(folder, &["compose", "--tag", "dinner"]);
     assert!(composed.contains("Ann planned a dinner. Ann cooked a risotto."), "{composed}");
-    assert_eq!(does(folder, &["replay", &build])["same"], true);
+    assert_eq!(does(folder, &["replay", &build])["identical"], true);
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn a_guess_that_is_validated_becomes_a_fact_or_a_procedure() {
     let judged = does(folder, &["validate", "i"]);
     assert_eq!((&judged["insight"], &judged["revision"]), (&json!("i1"), &json!(3)), "{judged}");
     let kept = does(folder, &["learn", "i1", "--fact", "likes=the sea", "--preference"]);
-    assert_eq!((&kept["kind"], &kept["outcome"]), (&json!("fact"), &json!("kept")), "{kept}");
+    assert_eq!((&kept["kind"], &kept["outcome"]), (&json!("fact"), &json!("added")), "{kept}");
     fs::write(folder.join("steps.json"), r#"{"steps": ["Look at the tides"]}"#).unwrap();
     let steps = ["learn", "i1", "--procedure", "steps.json", "--task-type", "trip", "--id", "p1"];
     assert_eq!(does(folder, &steps)["kind"], "procedure");

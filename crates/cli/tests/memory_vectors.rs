@@ -14,7 +14,7 @@ use std::thread;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const WHOSE: [&str; 6] = ["--user", "ann", "--agent", "helper", "--at", "2026-01-21T12:00:00Z"];
+const WHOSE: [&str; 6] = ["--user", "ann", "--agent", "helper", "--now", "2026-01-21T12:00:00Z"];
 
 const TALK: &str = r#"{"event": "The lorry is stuck in Lyon.", "id": "e1", "ts": "2026-01-20T18:00:00Z"}
 {"event": "Lunch is at noon.", "id": "e2", "speaker": "Bo", "ts": "2026-01-20T18:01:00Z"}

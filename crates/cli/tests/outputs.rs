@@ -43,12 +43,11 @@ fn an_answer_is_all_that_goes_to_standard_output() {
     let desk = desk("answer");
     let desk = desk.path();
     let question = "How many tasks of project Atlas are late?";
-    let (out, err) = countersign(desk, &["run", "--input", question, "--key", "late"]);
+    let (out, err) = countersign(desk, &["run", "--input", question, "--idempotency-key", "late"]);
     let document = told(desk, &["show", "key-late"]);
     assert_eq!(out, format!("{}\n", document["final_answer"].as_str().unwrap()));
     assert!(err.contains("\n/final_answer\n"), "{err}");
-    let output =
-        json!([{ "run": "key-late", "at": "/final_answer", "value": document["final_answer"] }]);
+    let output = json!([{ "run": "key-late", "pointer": "/final_answer", "value": document["final_answer"] }]);
     assert_eq!(told(desk, &["status", "key-late"])["output"], output);
     let (page, _) = countersign(desk, &["status", "key-late"]);
     assert!(
@@ -70,7 +69,7 @@ fn a_delivery_gives_what_was_approved() {
     let run = told(desk.path(), &["list", "--workflow", "task"])[0]["run"].clone();
     let of_task = &told(desk.path(), &["status", run.as_str().unwrap()])["output"];
     assert_eq!(
-        (&of_task[0]["at"], &of_task[0]["value"]["version"]),
+        (&of_task[0]["pointer"], &of_task[0]["value"]["version"]),
         (&json!("/approved"), &json!(2))
     );
 }
@@ -81,14 +80,15 @@ fn a_run_without_an_output_hands_on_what_its_child_gave() {
     let desk = desk("intake");
     let desk = desk.path();
     let task = "I need a contract for the supply of 200 chairs.";
-    let (out, _) = countersign(desk, &["run", "--input", task, "--key", "chairs", "--detach"]);
+    let (out, _) =
+        countersign(desk, &["run", "--input", task, "--idempotency-key", "chairs", "--detach"]);
     assert_eq!(out, "", "it waits, and has given nothing");
     assert_eq!(told(desk, &["status", "key-chairs"])["output"], json!([]));
     countersign(desk, &["answer", "key-chairs", "40 euros a chair."]);
     let (out, err) = countersign(desk, &["answer", "key-chairs", "Forty euros, as I said."]);
     let outline: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
     let child = told(desk, &["status", "key-chairs"])["output"].clone();
-    assert_eq!((&child[0]["at"], &child[0]["value"]), (&json!("/outline"), &outline));
+    assert_eq!((&child[0]["pointer"], &child[0]["value"]), (&json!("/outline"), &outline));
     let child = child[0]["run"].as_str().unwrap().to_owned();
     assert!(err.contains(&format!("\n{child} /outline\n")), "{err}");
     assert_eq!(told(desk, &["show", &child, "--pointer", "/outline"]), outline);

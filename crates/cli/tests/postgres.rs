@@ -119,11 +119,11 @@ fn a_run_goes_from_the_first_word_to_the_last() {
     for command in ["history", "show", "graph"] {
         desk.does(&[command, &run]);
     }
-    desk.does(&["fork", &run, "--at", "2", "--detach"]);
+    desk.does(&["fork", &run, "--at-version", "2", "--detach"]);
     let proofs = desk.json(&["replay", "--all", "--verify"]);
-    assert!(proofs.as_array().unwrap().iter().all(|proof| proof["good"] == true), "{proofs}");
+    assert!(proofs.as_array().unwrap().iter().all(|proof| proof["verified"] == true), "{proofs}");
     let verified = desk.json(&["store", "verify", "--decide"]);
-    assert_eq!((&verified["good"], &verified["tenants"][0]["runs"]), (&true.into(), &2.into()));
+    assert_eq!((&verified["ok"], &verified["tenants"][0]["runs"]), (&true.into(), &2.into()));
     assert!(desk.does(&["store", "verify"]).is_empty());
 }
 
@@ -200,14 +200,17 @@ fn doctor_tells_what_the_server_is_like() {
     desk.begin();
     let after = report(&url);
     let store = &after["store"];
-    assert_eq!(store["schema"]["number"], store["schema"]["known"]);
-    assert_eq!(store["role"]["walled"], true);
+    assert_eq!(store["schema"]["number"], store["schema"]["supported"]);
+    assert_eq!(store["role"]["row_security"], true);
     assert!(store["server"]["latency_ms"].as_f64().unwrap() > 0.0);
     assert_eq!(store["runs"]["waiting"], 1);
     // The server of the tests does not wait for its disk, and is told so.
-    assert_eq!(after["problems"][0]["what"], "the server acknowledges what is not on its disk yet");
+    assert_eq!(
+        after["problems"][0]["problem"],
+        "the server acknowledges what is not on its disk yet"
+    );
     let stranger = report(&url.replace("r_cli", "r_nobody"));
-    let told = stranger["problems"][0]["what"].as_str().unwrap();
+    let told = stranger["problems"][0]["problem"].as_str().unwrap();
     assert_eq!(told, "the database is not available: the server does not let this role in (28000)");
 }
 
@@ -234,13 +237,15 @@ fn memory_lies_beside_the_runs() {
     let (_, searched) = on(&["search", "call"], None);
     assert!(!searched.contains("555-0199"), "{searched}");
     assert_eq!(on(&["export", "--output", "ann.jsonl"], Some(&local)).0, 0);
-    assert_eq!(on(&["import", "ann.jsonl", "--ours"], None).0, 0);
+    assert_eq!(on(&["import", "ann.jsonl", "--trusted"], None).0, 0);
     let (_, searched) = on(&["search", "call"], None);
     assert!(searched.contains("555-0199"), "{searched}");
     let doctor = desk.run(&["doctor", "--json"], &[("COUNTERSIGN_STORE", &desk.url())]);
     let doctor: Value = serde_json::from_str(&text(&doctor.stdout)).unwrap();
-    assert_eq!(doctor["store"]["memory"]["place"], "server");
-    assert!(doctor["store"]["memory"]["unread"].as_str().unwrap().ends_with("memory.db"));
+    assert_eq!(doctor["store"]["memory"]["location"], "server");
+    assert!(
+        doctor["store"]["memory"]["unused_local_file"].as_str().unwrap().ends_with("memory.db")
+    );
     // What is forgotten there is found nowhere, and what nobody can look into is told.
     let sought = ["verify-erased", "--needle", "555-0199"];
     let (code, told) = on(&sought, None);
@@ -311,7 +316,7 @@ fn a_database_is_copied_there_and_back() {
 
     // There the runs are the same, and back again too.
     let verified = desk.json(&["store", "verify", "--decide"]);
-    assert_eq!((&verified["good"], &verified["tenants"][0]["runs"]), (&true.into(), &2.into()));
+    assert_eq!((&verified["ok"], &verified["tenants"][0]["runs"]), (&true.into(), &2.into()));
     let (code, _, told) = local(&["store", "copy", &url, "back.db"]);
     assert_eq!(code, 0, "{told}");
     for run in [run, open] {

@@ -57,9 +57,9 @@ fn the_words_go_and_the_hashes_stay() {
     let desk = folder.path();
     assert_eq!(told(desk, &["init", "demo"]).0, 0);
     let (old, waiting) = (ended(desk), open(desk));
-    let fork = json(desk, &["fork", &old, "--at", "3", "--detach"]);
+    let fork = json(desk, &["fork", &old, "--at-version", "3", "--detach"]);
     let fork = fork["run"].as_str().unwrap().to_owned();
-    let before = json(desk, &["show", &old, "--at", "3"]);
+    let before = json(desk, &["show", &old, "--at-version", "3"]);
     assert!(holding(desk, "a fine zebra") > 0);
 
     // Nothing is guessed, and a look changes nothing.
@@ -70,13 +70,13 @@ fn the_words_go_and_the_hashes_stay() {
     assert_eq!(code, 2);
     assert!(said.contains("`--before` must be a moment"), "{said}");
     let none = json(desk, &["store", "prune", "--before", "1d", "--dry-run"]);
-    assert_eq!(none["tenants"][0]["going"], Value::Array(Vec::new()), "it ended today");
+    assert_eq!(none["tenants"][0]["to_prune"], Value::Array(Vec::new()), "it ended today");
     let none = json(desk, &["store", "prune", "--keep", "1", "--dry-run"]);
-    assert_eq!(none["tenants"][0]["going"], Value::Array(Vec::new()), "the latest stays");
+    assert_eq!(none["tenants"][0]["to_prune"], Value::Array(Vec::new()), "the latest stays");
     let planned = json(desk, &["store", "prune", "--keep", "0", "--dry-run"]);
-    let going = &planned["tenants"][0]["going"];
+    let going = &planned["tenants"][0]["to_prune"];
     assert_eq!((&going[0]["run"], going.as_array().unwrap().len()), (&Value::from(&*old), 1));
-    assert_eq!(going[0]["keeps"], serde_json::json!([3]));
+    assert_eq!(going[0]["kept_versions"], serde_json::json!([3]));
     let (code, said) = told(desk, &["store", "prune", "--keep", "0"]);
     assert_eq!(code, 2);
     assert!(said.contains("nobody is here to confirm it, and nothing was pruned"), "{said}");
@@ -103,7 +103,7 @@ fn the_words_go_and_the_hashes_stay() {
         &["export", &old, "--output", output],
         &["graph", &old],
         &["diff", &old, "1", "2"],
-        &["fork", &old, "--at", "2", "--detach"],
+        &["fork", &old, "--at-version", "2", "--detach"],
         &["fork", &old, "--detach"],
         &["approve", &format!("{old}/w1")],
         &["halt", &old],
@@ -116,23 +116,23 @@ fn the_words_go_and_the_hashes_stay() {
     // It is listed, and what others began from is there.
     let listed = json(desk, &["list"]);
     assert_eq!(listed.as_array().unwrap().len(), 3);
-    assert_eq!(json(desk, &["show", &old, "--at", "3"]), before);
-    let again = json(desk, &["fork", &old, "--at", "3", "--detach"]);
+    assert_eq!(json(desk, &["show", &old, "--at-version", "3"]), before);
+    let again = json(desk, &["fork", &old, "--at-version", "3", "--detach"]);
     assert_eq!(told(desk, &["status", again["run"].as_str().unwrap()]).0, 0);
 
     // Those who stay lost nothing: the bytes that they name too are there.
     let verified = json(desk, &["store", "verify", "--decide"]);
-    assert_eq!(verified["good"], true, "{verified}");
+    assert_eq!(verified["ok"], true, "{verified}");
     assert_eq!(verified["tenants"][0]["pruned"], 1);
     for run in [&waiting, &fork] {
-        assert_eq!(json(desk, &["replay", run, "--verify"])["good"], true);
+        assert_eq!(json(desk, &["replay", run, "--verify"])["verified"], true);
     }
     let (code, said) = told(desk, &["replay", "--all", "--verify"]);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("1 runs were pruned and are passed over"), "{said}");
     let nothing = json(desk, &["store", "prune", "--keep", "0", "--dry-run"]);
-    assert_eq!(nothing["tenants"][0]["pruned_before"], 1);
-    assert_eq!(nothing["tenants"][0]["going"], Value::Array(Vec::new()));
+    assert_eq!(nothing["tenants"][0]["already_pruned"], 1);
+    assert_eq!(nothing["tenants"][0]["to_prune"], Value::Array(Vec::new()));
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn a_run_is_told_what_was_said_in_another() {
     let next = json(desk, &["next", &second]);
     let system = next["system"].as_str().unwrap();
     assert!(system.contains("## Memory") && system.contains("cobalt"), "{system}");
-    let build = next["build"].as_str().unwrap();
+    let build = next["packet_build"].as_str().unwrap();
     assert!(build.starts_with(&format!("{second}/")), "{build}");
     json(desk, &["submit", &second, "reply.json"]);
     let history = countersign(desk, None, &["history", &second]);

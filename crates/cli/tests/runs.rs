@@ -115,7 +115,7 @@ impl Desk {
         let proofs = proofs.as_array().unwrap();
         assert!(!proofs.is_empty());
         for proof in proofs {
-            assert_eq!(proof["good"], true, "{proof}");
+            assert_eq!(proof["verified"], true, "{proof}");
         }
     }
 }
@@ -191,7 +191,7 @@ fn programs_read_what_people_see() {
 
     let history = desk.json(&["history"]);
     assert_eq!(history.as_array().unwrap().len(), 5);
-    assert_eq!(history[0]["said"], "started by ann");
+    assert_eq!(history[0]["summary"], "started by ann");
     assert_eq!(history[1]["events"][0]["event"], "reply_refused");
     let full = desk.does(&["history", "--full"]);
     let events: Vec<Value> =
@@ -201,7 +201,7 @@ fn programs_read_what_people_see() {
     assert_eq!(desk.json(&["history", "--full"]), Value::from(events));
 
     // The patch between two versions makes the one out of the other.
-    let mut document = desk.json(&["show", "--at", "1"]);
+    let mut document = desk.json(&["show", "--at-version", "1"]);
     let patch = desk.json(&["diff", &run, "1"]);
     let patch = countersign_core::patch::Patch::parse(&patch).unwrap();
     patch.apply(&mut document).unwrap();
@@ -210,12 +210,12 @@ fn programs_read_what_people_see() {
     assert_eq!(desk.json(&["show", "--state"])["phase"], "approval");
     snapshot!("show_nothing_there", desk, ["show", "--pointer", "/draft/titel/x"]);
     snapshot!("show_no_pointer", desk, ["show", "--pointer", "draft"]);
-    snapshot!("show_no_version", desk, ["show", "--at", "77"]);
+    snapshot!("show_no_version", desk, ["show", "--at-version", "77"]);
     snapshot!("diff_no_version", desk, ["diff", &run, "first"]);
     snapshot!("diff_the_same", desk, ["diff", &run, "5"]);
     assert_eq!(desk.json(&["graph", &run])["format"], "mermaid");
     let doctor = desk.json(&["doctor"]);
-    assert_eq!((&doctor["good"], &doctor["store"]["runs"]["waiting"]), (&true.into(), &1.into()));
+    assert_eq!((&doctor["ok"], &doctor["store"]["runs"]["waiting"]), (&true.into(), &1.into()));
     desk.proves_everything();
 }
 
@@ -249,7 +249,7 @@ fn faults_of_a_protocol_are_shown_where_they_are() {
     snapshot!("check_what_does_not_load", desk, ["check", "."]);
     let found = desk.json(&["check"]);
     assert_eq!(desk.run(&["check", "--json"]).code, 1);
-    let first = &found["findings"][0];
+    let first = &found["diagnostics"][0];
     for member in ["code", "severity", "file", "line", "column", "message", "hint"] {
         assert!(first.get(member).is_some(), "{member}: {first}");
     }
@@ -311,7 +311,7 @@ fn runs_are_halted_resumed_cancelled_and_forked() {
     desk.does(&["halt", &first, "--reason", "lunch"]);
     snapshot!("halted_status", desk, ["status", &first]);
     desk.does(&["resume", &first]);
-    desk.does(&["fork", &first, "--at", "3", "--detach"]);
+    desk.does(&["fork", &first, "--at-version", "3", "--detach"]);
     let fork = desk.runs().into_iter().find(|run| *run != first).unwrap();
     snapshot!("fork_status", desk, ["status", &fork]);
     snapshot!("fork_diff", desk, ["diff", &fork, &format!("{first}@3")]);
@@ -349,7 +349,7 @@ fn a_run_travels_from_folder_to_folder() {
     desk.does(&["deny", &run, "--note", "no"]);
     desk.write("back.jsonl", &other.does(&["export", &run]).out);
     snapshot!("import_another_history", desk, ["import", "back.jsonl"]);
-    assert_eq!(other.json(&["import", "run.jsonl"])["outcome"], "behind");
+    assert_eq!(other.json(&["import", "run.jsonl"])["outcome"], "store_ahead");
 
     let third = Desk::empty();
     let touched = file.lines().map(|line| {
@@ -385,7 +385,7 @@ fn what_was_changed_behind_our_back_is_found() {
         ("last_gone", "DELETE FROM log WHERE version = 5"),
         (
             "cut_off",
-            "UPDATE log SET body = substr(body, 1, instr(body, ',{\"event\":\"stamped') - 1) || ']}' WHERE version = 5",
+            "UPDATE log SET body = substr(body, 1, instr(body, ',{\"event\":\"engine_fields_updated') - 1) || ']}' WHERE version = 5",
         ),
         ("torn", "UPDATE log SET body = substr(body, 1, length(body) - 40) WHERE version = 5"),
         ("status", "UPDATE runs SET status = 'completed'"),
@@ -405,8 +405,8 @@ fn what_was_changed_behind_our_back_is_found() {
         insta::with_settings!({ filters => FILTERS.to_vec() }, {
             insta::assert_snapshot!(format!("tampered_{name}"), text);
         });
-        assert_eq!(desk.json(&["replay", "--verify"])["good"], false);
-        assert_eq!(desk.json(&["replay", "--all", "--verify"])[0]["good"], false);
+        assert_eq!(desk.json(&["replay", "--verify"])["verified"], false);
+        assert_eq!(desk.json(&["replay", "--all", "--verify"])[0]["verified"], false);
     }
 }
 
@@ -431,7 +431,7 @@ fn a_snapshot_that_says_something_else_is_found() {
     keep(&state);
     assert_eq!(desk.json(&["show", "--pointer", "/topic"]), "something else");
     let proof = desk.json(&["replay", "--verify"]);
-    assert_eq!(proof["fault"], "a snapshot does not hold what the events up to it fold to");
+    assert_eq!(proof["failure"], "a snapshot does not hold what the events up to it fold to");
 }
 
 /// A look leaves nothing behind.

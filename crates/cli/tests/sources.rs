@@ -93,7 +93,7 @@ fn a_run_asks_its_sources() {
     assert_eq!(state["doc"]["items"][0]["ref"], "run-book.pdf#page=2");
     assert_eq!(
         state["doc"]["skipped"],
-        json!([{ "ref": "bomb.pdf", "why": "is no PDF that can be read" }])
+        json!([{ "ref": "bomb.pdf", "reason": "is no PDF that can be read" }])
     );
     assert!(state.get("graph").is_none(), "what is not configured is a gap and no empty answer");
     let output = countersign(folder.path(), &["history"], b"");
@@ -111,7 +111,7 @@ fn a_pdf_is_read_by_a_process_that_may_break_down() {
     let output = read(&fs::read(book).unwrap());
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let pages = answer["pages"].as_array().unwrap();
-    assert_eq!((pages.len(), &answer["cut"]), (2, &json!(false)));
+    assert_eq!((pages.len(), &answer["truncated"]), (2, &json!(false)));
     assert!(
         pages[0].as_str().unwrap().starts_with("Run book: partner data exchange\n"),
         "{answer}"
@@ -126,6 +126,6 @@ fn a_pdf_is_read_by_a_process_that_may_break_down() {
     for bytes in [&b""[..], b"%PDF-1.4", b"\xff\xfe", &deep.concat()] {
         let output = read(bytes);
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-        assert!(answer.get("fault").is_some() || !output.status.success(), "{output:?}");
+        assert!(answer.get("error").is_some() || !output.status.success(), "{output:?}");
     }
 }

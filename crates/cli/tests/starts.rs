@@ -204,7 +204,7 @@ fn a_folder_comes_before_what_ships() {
 fn a_fork_inherits_tickets_and_a_state_file_brings_none() {
     let main = "id: main
 phases:
-  - { id: plan, gives: plan, ask: { question: Plan?, deadline: 1d } }
+  - { id: plan, issues: plan, ask: { question: Plan?, deadline: 1d } }
   - { id: draft, needs: plan, ask: { question: Draft?, deadline: 1d } }
 transitions: [ { from: plan, to: draft } ]
 ";
@@ -215,7 +215,7 @@ transitions: [ { from: plan, to: draft } ]
     assert_eq!(does(desk, &["status", &run])["tickets"], json!(["plan"]));
     let (_, history, _) = countersign(desk, &["history", &run]);
     assert!(history.contains("ticket given: plan"), "{history}");
-    let fork = does(desk, &["fork", &run, "--at", "2", "--detach"]);
+    let fork = does(desk, &["fork", &run, "--at-version", "2", "--detach"]);
     let fork = fork["run"].as_str().unwrap();
     assert_eq!(does(desk, &["show", fork, "--state"])["tickets"], json!(["plan"]));
     does(desk, &["replay", "--verify", "--all"]);

@@ -492,7 +492,7 @@ fn an_imported_run_is_halted_until_it_is_trusted() {
     desk.says(&["worker", "--until-idle"]);
     assert_eq!((desk.status(&run).as_str(), desk.marks()), ("completed", 1));
     let proof = desk.json(&["replay", "--all", "--verify"]);
-    assert!(proof.as_array().unwrap().iter().all(|run| run["good"] == true), "{proof:#}");
+    assert!(proof.as_array().unwrap().iter().all(|run| run["verified"] == true), "{proof:#}");
 }
 
 #[test]
@@ -505,7 +505,7 @@ fn an_imported_run_is_halted_although_the_same_list_is_trusted() {
     desk.says(&["worker", "--until-idle"]);
     assert_eq!((desk.status(&run).as_str(), desk.marks()), ("halted", 0));
     // Importing again tells that it is here, and changes nothing.
-    assert_eq!(desk.json(&["import", "run.jsonl"])["outcome"], "behind");
+    assert_eq!(desk.json(&["import", "run.jsonl"])["outcome"], "store_ahead");
     desk.says(&["resume", &run]);
     desk.says(&["worker", "--until-idle"]);
     assert_eq!((desk.status(&run).as_str(), desk.marks()), ("completed", 1));
@@ -517,7 +517,7 @@ fn an_imported_run_can_be_trusted_with_the_import() {
     let file = desk.path().join("run.jsonl");
     let run = exported(&file);
     let told = desk.json(&["import", "run.jsonl", "--trust"]);
-    assert_eq!((&told["halted"], &told["outcome"]), (&json!(false), &json!("new")), "{told:#}");
+    assert_eq!((&told["halted"], &told["outcome"]), (&json!(false), &json!("created")), "{told:#}");
     desk.says(&["worker", "--until-idle"]);
     assert_eq!((desk.status(&run).as_str(), desk.marks()), ("completed", 1));
 }

@@ -100,13 +100,13 @@ impl Desk {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
         let mut running = Running { child, lines };
-        running.tells("began");
+        running.tells("started");
         running
     }
 
     fn proved(&self) {
         let proof = self.json(&["replay", "--all", "--verify"]);
-        assert!(proof.as_array().unwrap().iter().all(|run| run["good"] == true), "{proof:#}");
+        assert!(proof.as_array().unwrap().iter().all(|run| run["verified"] == true), "{proof:#}");
     }
 }
 
@@ -123,7 +123,7 @@ impl Running {
             let mut line = String::new();
             assert_ne!(self.lines.read_line(&mut line).unwrap(), 0, "it never told `{news}`");
             let line: Value = serde_json::from_str(&line).unwrap();
-            if line["news"] == news {
+            if line["event"] == news {
                 return line;
             }
         }
@@ -155,10 +155,10 @@ fn a_queued_run_is_worked_on_and_an_answer_beside_a_worker_is_left_to_it() {
     let desk = Desk::new();
     let empty = desk.said(&["workers"]);
     assert_eq!(empty.trim(), "nobody is at work; `countersign worker` starts a worker");
-    let told = desk.said(&["run", "--queue", "--key", "1"]);
+    let told = desk.said(&["run", "--queue", "--idempotency-key", "1"]);
     assert!(told.contains("run key-1 is left to the workers: nobody is at work"), "{told}");
     let mut worker = desk.worker("w1", &[]);
-    assert_eq!(worker.tells("took")["run"], "key-1");
+    assert_eq!(worker.tells("run_acquired")["run"], "key-1");
     let workers = desk.json(&["workers"]);
     assert_eq!(workers[0]["name"], "w1");
     assert_eq!(workers[0]["lost"], false);
@@ -169,7 +169,7 @@ fn a_queued_run_is_worked_on_and_an_answer_beside_a_worker_is_left_to_it() {
     let told = desk.said(&["run", "--resume", "key-1", "--detach"]);
     assert!(told.contains("worker w1 works on run key-1, and goes on with it."), "{told}");
     desk.hurry();
-    assert_eq!(worker.tells("rested")["rest"], "waiting");
+    assert_eq!(worker.tells("run_idle")["reason"], "waiting");
     // Whoever is first drives it on.
     desk.said(&["answer", "key-1", "red"]);
     let status = || desk.json(&["status", "key-1"])["status"].clone();
@@ -187,9 +187,9 @@ fn a_queued_run_is_worked_on_and_an_answer_beside_a_worker_is_left_to_it() {
 #[test]
 fn whoever_sits_at_a_terminal_follows_a_worker() {
     let desk = Desk::new();
-    desk.said(&["run", "--queue", "--key", "1"]);
+    desk.said(&["run", "--queue", "--idempotency-key", "1"]);
     let mut worker = desk.worker("w1", &[]);
-    worker.tells("took");
+    worker.tells("run_acquired");
     let mut command = desk.command(&["run", "--resume", "key-1"]);
     let mut following = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(following.stderr.take().unwrap()).lines();
@@ -206,17 +206,17 @@ fn whoever_sits_at_a_terminal_follows_a_worker() {
 #[test]
 fn a_dead_workers_run_goes_on_within_two_leases() {
     let desk = Desk::new();
-    desk.said(&["run", "--queue", "--key", "1"]);
+    desk.said(&["run", "--queue", "--idempotency-key", "1"]);
     let mut first = desk.worker("first", &["--lease", "2s"]);
-    first.tells("took");
+    first.tells("run_acquired");
     let mut second = desk.worker("second", &["--lease", "2s"]);
     first.signal(Signal::KILL);
     let killed = Instant::now();
-    assert_eq!(second.tells("took")["run"], "key-1");
+    assert_eq!(second.tells("run_acquired")["run"], "key-1");
     let took = killed.elapsed();
     assert!(took < Duration::from_secs(4), "{took:?}, and leases are of 2 s");
     desk.hurry();
-    second.tells("rested");
+    second.tells("run_idle");
     // The list says that one was lost.
     let workers = desk.json(&["workers"]);
     let lost: Vec<_> = workers.as_array().unwrap().iter().map(|one| &one["lost"]).collect();
@@ -229,10 +229,10 @@ fn a_dead_workers_run_goes_on_within_two_leases() {
 #[test]
 fn a_run_on_which_three_workers_were_killed_is_parked_until_it_is_resumed() {
     let desk = Desk::new();
-    desk.said(&["run", "--queue", "--key", "1"]);
+    desk.said(&["run", "--queue", "--idempotency-key", "1"]);
     for name in ["first", "second", "third"] {
         let mut worker = desk.worker(name, &[]);
-        assert_eq!(worker.tells("took")["run"], "key-1", "{name} works on it");
+        assert_eq!(worker.tells("run_acquired")["run"], "key-1", "{name} works on it");
         worker.signal(Signal::KILL);
         worker.child.wait().unwrap();
     }
@@ -262,7 +262,7 @@ fn a_run_on_which_three_workers_were_killed_is_parked_until_it_is_resumed() {
 #[test]
 fn a_run_that_is_left_with_ctrl_c_is_not_parked() {
     let desk = Desk::new();
-    desk.said(&["run", "--queue", "--key", "1"]);
+    desk.said(&["run", "--queue", "--idempotency-key", "1"]);
     for times in 1..=4 {
         let mut leaving = desk.command(&["run", "--resume", "key-1"]).spawn().unwrap();
         let patience = Instant::now() + Duration::from_secs(30);
@@ -283,24 +283,24 @@ fn a_run_that_is_left_with_ctrl_c_is_not_parked() {
 #[test]
 fn a_stopped_workers_late_word_is_refused() {
     let desk = Desk::new();
-    desk.said(&["run", "--queue", "--key", "1"]);
+    desk.said(&["run", "--queue", "--idempotency-key", "1"]);
     let mut first = desk.worker("first", &["--lease", "1s", "--capacity", "1"]);
-    first.tells("took");
+    first.tells("run_acquired");
     while desk.begun() < 1 {
         std::thread::yield_now();
     }
     first.signal(Signal::STOP);
     let mut second = desk.worker("second", &["--lease", "1s"]);
-    assert_eq!(second.tells("took")["run"], "key-1");
+    assert_eq!(second.tells("run_acquired")["run"], "key-1");
     while desk.begun() < 2 {
         std::thread::yield_now();
     }
     // Both programs end; the second worker keeps what came of it, and the first wakes with the same in its hands.
     desk.hurry();
-    assert_eq!(second.tells("rested")["rest"], "waiting");
+    assert_eq!(second.tells("run_idle")["reason"], "waiting");
     let version = desk.json(&["status", "key-1"])["version"].clone();
     first.signal(Signal::CONT);
-    assert_eq!(first.tells("lost")["run"], "key-1");
+    assert_eq!(first.tells("lease_lost")["run"], "key-1");
     assert_eq!(desk.json(&["status", "key-1"])["version"], version, "nothing of it was kept");
     let marks = desk.json(&["show", "key-1", "--pointer", "/marks"]);
     assert_eq!(marks, serde_json::json!(["done\n"]));
@@ -314,28 +314,28 @@ fn a_stopped_workers_late_word_is_refused() {
 #[test]
 fn a_worker_that_is_told_to_stop_waits_for_its_steps_and_a_second_word_ends_it() {
     let desk = Desk::new();
-    desk.said(&["run", "--queue", "--key", "1"]);
+    desk.said(&["run", "--queue", "--idempotency-key", "1"]);
     let mut worker = desk.worker("w1", &[]);
-    worker.tells("took");
+    worker.tells("run_acquired");
     while desk.begun() < 1 {
         std::thread::yield_now();
     }
     worker.signal(Signal::TERM);
     assert_eq!(worker.tells("stopping")["runs"], 1);
     worker.signal(Signal::TERM);
-    assert_eq!(worker.tells("stopped")["handed_back"], 1);
+    assert_eq!(worker.tells("stopped")["released"], 1);
     assert_eq!(worker.ends(), Some(0));
     // What it held is free at once: another goes on with the same order.
     let mut worker = desk.worker("w2", &["--until-idle"]);
-    worker.tells("took");
+    worker.tells("run_acquired");
     while desk.begun() < 2 {
         std::thread::yield_now();
     }
     worker.signal(Signal::TERM);
     worker.tells("stopping");
     desk.hurry();
-    assert_eq!(worker.tells("rested")["rest"], "waiting");
-    assert_eq!(worker.tells("stopped")["handed_back"], 0);
+    assert_eq!(worker.tells("run_idle")["reason"], "waiting");
+    assert_eq!(worker.tells("stopped")["released"], 0);
     assert_eq!(worker.ends(), Some(0));
     let ids = fs::read_to_string(desk.0.path().join("begun.txt")).unwrap();
     let ids: Vec<&str> = ids.lines().collect();

@@ -49,7 +49,7 @@ fn an_open_object_may_hold_what_a_new_field_forbids() {
         schema["properties"]["owner"] = json!({"type": "integer"});
     });
     let comparison = compare(registry.find("agent").unwrap(), &new);
-    let CompatOutcome::No { witness, because, .. } = &comparison.backward else {
+    let CompatOutcome::No { witness, violations: because, .. } = &comparison.backward else {
         panic!("{comparison:?}")
     };
     assert_eq!(witness["owner"], json!(null));

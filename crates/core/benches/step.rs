@@ -88,9 +88,9 @@ fn document(bytes: usize) -> Value {
 fn input(time: i64, what: InputKind) -> RunInput {
     RunInput {
         time: Timestamp(1_768_996_800_000 + time * 1_000),
-        key: None,
+        idempotency_key: None,
         files: BTreeMap::new(),
-        what,
+        payload: what,
     }
 }
 
@@ -112,7 +112,17 @@ fn reply(state: &RunState, time: i64) -> RunInput {
     let (finish, by, exchange) = (FinishReason::default(), "script".to_owned(), None);
     let usage = ReplyUsage { input_tokens: 900, output_tokens: 40, cost: 1 };
     let (sent, build, repairs) = (None, None, Vec::new());
-    let reply = ModelReply { action, text, finish, by, usage, sent, exchange, build, repairs };
+    let reply = ModelReply {
+        action,
+        text,
+        finish,
+        by,
+        usage,
+        response_format: sent,
+        exchange,
+        packet_build: build,
+        repairs,
+    };
     input(time, InputKind::ModelReplied(Box::new(reply)))
 }
 

@@ -44,7 +44,8 @@ fn the_example_of_the_seed_loads() {
         ]
     );
     assert!(workflow.ends_in(workflow.find_phase("done").unwrap()));
-    let places: Vec<&str> = protocol.document.engine.iter().map(|own| own.at.as_str()).collect();
+    let places: Vec<&str> =
+        protocol.document.engine.iter().map(|own| own.pointer.as_str()).collect();
     assert_eq!(places, ["/workflow", "/phase", "/status", "/updated_at"]);
     assert_eq!(protocol.agents["translator"].model.as_deref(), Some("gpt-4"));
 }
@@ -161,7 +162,7 @@ fn a_folder_that_says_everything_loads() {
     let places: Vec<String> = document
         .engine
         .iter()
-        .map(|own| format!("{} {} {}", own.name, own.at, own.value.source()))
+        .map(|own| format!("{} {} {}", own.name, own.pointer, own.value.source()))
         .collect();
     assert_eq!(
         places,
@@ -366,11 +367,13 @@ fn told(change: &DocumentChange) -> String {
         ChangeOperation::Patch { from, writes: Some(writes) } => {
             format!("patch {from} within {}", writes.join(" "))
         }
-        ChangeOperation::Merge { at, value } => format!("merge {at}{}", source(value)),
-        ChangeOperation::Set { at, value } => format!("set {at}{}", source(value)),
-        ChangeOperation::Append { at, value } => format!("append {at}{}", source(value)),
-        ChangeOperation::Upsert { at, key, value } => format!("upsert {at} {key}{}", source(value)),
-        ChangeOperation::Remove { at, key, value } => {
+        ChangeOperation::Merge { pointer: at, value } => format!("merge {at}{}", source(value)),
+        ChangeOperation::Set { pointer: at, value } => format!("set {at}{}", source(value)),
+        ChangeOperation::Append { pointer: at, value } => format!("append {at}{}", source(value)),
+        ChangeOperation::Upsert { pointer: at, key, value } => {
+            format!("upsert {at} {key}{}", source(value))
+        }
+        ChangeOperation::Remove { pointer: at, key, value } => {
             let key = key.as_ref().map_or_else(String::new, |key| format!(" {key}"));
             format!("remove {at}{key}{}", source(value))
         }

@@ -63,7 +63,12 @@ impl Story {
     }
 
     fn take_at(&mut self, time: i64, what: InputKind) -> Result<Vec<RunEvent>, InputRejection> {
-        let input = RunInput { time: Timestamp(time), key: None, files: BTreeMap::new(), what };
+        let input = RunInput {
+            time: Timestamp(time),
+            idempotency_key: None,
+            files: BTreeMap::new(),
+            payload: what,
+        };
         let step = decide(&self.protocol, &self.state, &input)?;
         let hash = self.log.last().map_or(GENESIS_HASH, |last| &last.hash);
         self.log.push(seal_entry(&self.state, &step.state, &step.events, hash));
@@ -94,9 +99,9 @@ impl Story {
             finish: countersign_core::reply::FinishReason::Stop,
             by: "m".to_owned(),
             usage: ReplyUsage::default(),
-            sent: None,
+            response_format: None,
             exchange: None,
-            build: None,
+            packet_build: None,
             repairs: Vec::new(),
         };
         self.take(InputKind::ModelReplied(Box::new(reply))).unwrap()
@@ -110,7 +115,7 @@ fn nested(depth: usize) -> Value {
 
 /// The words for events, without the engine's own fields.
 fn kinds(events: &[RunEvent]) -> Vec<&'static str> {
-    events.iter().map(RunEvent::kind).filter(|kind| *kind != "stamped").collect()
+    events.iter().map(RunEvent::kind).filter(|kind| *kind != "engine_fields_updated").collect()
 }
 
 const EMITS: &str = "phases:
@@ -126,15 +131,15 @@ fn announced_data_that_could_not_be_read_again_refuses_the_reply() {
         // The object around the list is one level more.
         let events = story.reply(json!({ "a": nested(depth - 1) }).to_string());
         if depth <= 103 {
-            assert!(kinds(&events).contains(&"announced"), "{depth}: {:?}", kinds(&events));
+            assert!(kinds(&events).contains(&"event_emitted"), "{depth}: {:?}", kinds(&events));
             continue;
         }
         assert!(
-            matches!(&events[1], RunEvent::ReplyRefused { violations, told: Some(_), .. }
+            matches!(&events[1], RunEvent::ReplyRefused { violations, feedback: Some(_), .. }
                 if violations[0].code.to_string() == "too_deep"),
             "{depth}: {events:?}"
         );
-        assert_eq!(kinds(&events), ["received", "reply_refused", "model_asked"]);
+        assert_eq!(kinds(&events), ["input_received", "reply_refused", "model_requested"]);
     }
 }
 
@@ -156,8 +161,11 @@ transitions: [ { from: work, to: done } ]
             assert_eq!(story.state.phase, "done");
             continue;
         }
-        assert_eq!(kinds(&events), ["received", "hook_answered", "gates_closed", "wait_opened"]);
-        let reason = &story.state.closed[0].reason;
+        assert_eq!(
+            kinds(&events),
+            ["input_received", "hook_finished", "gates_closed", "wait_opened"]
+        );
+        let reason = &story.state.closed_gates[0].reason;
         let told = format!("the patch nests {depth} levels deep; at most 100 can be kept");
         assert!(reason.contains(&told), "{reason}");
     }
@@ -201,7 +209,7 @@ transitions: [ { from: ask, to: done } ]
     let large = story.take(answer(json!("x".repeat(MAX_INPUT_BYTES)))).unwrap_err();
     assert_eq!(large.code(), "too_large");
     let text = "x".repeat(MAX_INPUT_BYTES);
-    let submitted = story.take(InputKind::Submitted { text, by: "anna".to_owned() }).unwrap_err();
+    let submitted = story.take(InputKind::ManualPatch { text, by: "anna".to_owned() }).unwrap_err();
     assert_eq!(submitted.code(), "too_large");
     story.take(answer(nested(98))).unwrap();
     assert_eq!(story.state.phase, "done");
@@ -211,7 +219,7 @@ transitions: [ { from: ask, to: done } ]
 fn a_reply_beyond_the_bounds_is_a_failure_of_the_provider() {
     let mut story = Story::start(EMITS, json!({}));
     let events = story.reply("x".repeat(MAX_INPUT_BYTES));
-    assert_eq!(kinds(&events), ["received", "provider_failed", "model_asked"]);
+    assert_eq!(kinds(&events), ["input_received", "provider_failed", "model_requested"]);
     assert!(story.log.last().unwrap().body.len() < 10_000);
 }
 
@@ -233,7 +241,12 @@ transitions: [ { from: each, to: done } ]
         ..RunStart::default()
     };
     let what = InputKind::Start(Box::new(start));
-    let input = RunInput { time: Timestamp(1), key: None, files: BTreeMap::new(), what };
+    let input = RunInput {
+        time: Timestamp(1),
+        idempotency_key: None,
+        files: BTreeMap::new(),
+        payload: what,
+    };
     let rejection = decide(&protocol, &RunState::new("r"), &input).unwrap_err();
     assert_eq!(rejection.code(), "too_large", "{rejection}");
 }
@@ -259,7 +272,7 @@ transitions:
     };
     assert_eq!((repairs.len(), repairs.len() + more_repairs), (MAX_LISTED_REPAIRS, 500));
     assert_eq!(story.state.last_reply.as_ref().unwrap().repairs, 500);
-    let reason = &story.state.closed[0].reason;
+    let reason = &story.state.closed_gates[0].reason;
     assert!(reason.chars().count() <= MAX_REASON_CHARS + 1, "{}", reason.len());
 }
 

@@ -62,7 +62,7 @@ impl<'p> Live<'p> {
             }
             (first, second) => panic!("decided {first:?} once and {second:?} then"),
         };
-        let told = matches!(input.what, InputKind::Told { .. });
+        let told = matches!(input.payload, InputKind::Notified { .. });
         assert!(self.state.end.is_none() || told, "an ended run stays ended");
         self.folds(&step);
         self.state = step.state;
@@ -81,7 +81,7 @@ impl<'p> Live<'p> {
         for event in &step.events {
             let before = self.places(&state);
             apply(&mut state, event).unwrap();
-            if !matches!(event, RunEvent::Stamped { .. } | RunEvent::Started { .. }) {
+            if !matches!(event, RunEvent::EngineFieldsUpdated { .. } | RunEvent::Started { .. }) {
                 assert_eq!(self.places(&state), before, "{event:?}");
             }
             self.count(event);
@@ -94,31 +94,31 @@ impl<'p> Live<'p> {
             return Vec::new();
         };
         let places = self.protocol.document_for(workflow).engine.iter();
-        places.map(|place| state.document.pointer(&place.at).cloned()).collect()
+        places.map(|place| state.document.pointer(&place.pointer).cloned()).collect()
     }
 
     /// Orders that are asked for, answered, or dropped, counted apart from the fold.
     fn count(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::Received { input } => {
-                if let Some(action) = input.what.action() {
+            RunEvent::InputReceived { input } => {
+                if let Some(action) = input.payload.action() {
                     self.orders.remove(action);
                 }
             }
-            RunEvent::ModelAsked { action, .. }
-            | RunEvent::EffectAsked { action, .. }
-            | RunEvent::ToolAsked { action, .. }
-            | RunEvent::HookAsked { action, .. }
-            | RunEvent::ChildAsked { action, .. } => {
+            RunEvent::ModelRequested { action, .. }
+            | RunEvent::EffectRequested { action, .. }
+            | RunEvent::ToolRequested { action, .. }
+            | RunEvent::HookRequested { action, .. }
+            | RunEvent::ChildRequested { action, .. } => {
                 assert!(self.orders.insert(action.clone(), false).is_none(), "ids are used once");
             }
-            RunEvent::TellAsked { action, .. } => {
+            RunEvent::NotificationRequested { action, .. } => {
                 assert!(self.orders.insert(action.clone(), true).is_none(), "ids are used once");
             }
             RunEvent::PhaseEntered { .. }
             | RunEvent::Ended { .. }
             | RunEvent::Blocked {
-                blocked: BlockReason::Trouble { .. } | BlockReason::NoTicket { .. },
+                reason: BlockReason::Incident { .. } | BlockReason::MissingTicket { .. },
             } => {
                 self.orders.retain(|_, tell| *tell);
             }
@@ -143,13 +143,14 @@ impl<'p> Live<'p> {
             let violations = contract.schema.list_violations(&state.document);
             assert!(violations.is_empty(), "the document fits its contract: {violations:?}");
         }
-        assert!(state.blocked.is_none() || state.held.is_some(), "who helps lets it go on");
+        assert!(state.blocked.is_none() || state.continuation.is_some(), "who helps lets it go on");
         let phase = workflow.and_then(|workflow| workflow.find_phase(&state.phase));
         for need in phase.iter().flat_map(|phase| &phase.needs) {
             assert!(state.tickets.contains(need), "{} was entered without `{need}`", state.phase);
         }
-        let out = state.pending.values().any(|order| !matches!(order, PendingAction::Tell { .. }));
-        let stands = !out && state.waits.is_empty() && state.again_at.is_none();
+        let out =
+            state.pending.values().any(|order| !matches!(order, PendingAction::Notify { .. }));
+        let stands = !out && state.waits.is_empty() && state.retry_at.is_none();
         let ended = state.end.is_some();
         assert!(
             !stands || ended || state.halted.is_some(),
@@ -223,7 +224,7 @@ fn answers_once(what: &InputKind) -> bool {
     what.action().is_some()
         || matches!(
             what,
-            InputKind::Start(_) | InputKind::Answered { .. } | InputKind::Decided { .. }
+            InputKind::Start(_) | InputKind::Answered { .. } | InputKind::ApprovalDecided { .. }
         )
 }
 
@@ -240,8 +241,8 @@ fn run(which: usize, seed: u64, inputs: usize) -> (Live<'static>, SeededRng, usi
         let input = guess::guess(&mut chance, live.protocol, &live.state);
         if live.take(&input) {
             taken += 1;
-            if answers_once(&input.what) {
-                assert!(!live.take(&input), "a second answer was taken: {:?}", input.what);
+            if answers_once(&input.payload) {
+                assert!(!live.take(&input), "a second answer was taken: {:?}", input.payload);
             }
         }
     }
@@ -289,41 +290,41 @@ fn guesses_reach_every_event_and_every_end() {
 
 /// Every event there is; a new one must be reached too.
 const KINDS: [&str; 36] = [
-    "received",
+    "input_received",
     "started",
     "phase_entered",
-    "way_taken",
-    "tickets_given",
-    "tickets_taken_back",
+    "transition_taken",
+    "tickets_issued",
+    "tickets_revoked",
     "gates_closed",
-    "model_asked",
+    "model_requested",
     "provider_failed",
     "reply_refused",
     "reply_accepted",
     "document_changed",
-    "announced",
-    "stamped",
-    "spent",
+    "event_emitted",
+    "engine_fields_updated",
+    "budget_spent",
     "wait_opened",
     "wait_closed",
     "blocked",
-    "held",
-    "effect_asked",
-    "effect_done",
+    "continuation_deferred",
+    "effect_requested",
+    "effect_finished",
     "effect_failed",
-    "tool_asked",
-    "tool_used",
-    "hook_asked",
-    "hook_answered",
-    "child_asked",
+    "tool_requested",
+    "tool_finished",
+    "hook_requested",
+    "hook_finished",
+    "child_requested",
     "child_ended",
     "item_failed",
-    "tell_asked",
-    "told",
+    "notification_requested",
+    "notified",
     "halted",
     "resumed",
     "unblocked",
-    "granted",
+    "budget_granted",
     "ended",
 ];
 
@@ -353,7 +354,12 @@ transitions:
         ..RunStart::default()
     };
     let what = InputKind::Start(Box::new(start));
-    let input = RunInput { time: Timestamp(0), key: None, files: BTreeMap::new(), what };
+    let input = RunInput {
+        time: Timestamp(0),
+        idempotency_key: None,
+        files: BTreeMap::new(),
+        payload: what,
+    };
     let step = decide(&protocol, &RunState::new("r"), &input).unwrap();
     let (end, reason) = step.state.end.unwrap();
     assert_eq!(format!("{end:?}"), "Failed");

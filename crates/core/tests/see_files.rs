@@ -39,7 +39,15 @@ fn start(given: &str) -> (countersign_core::protocol::Protocol, RunInput) {
         ..RunStart::default()
     };
     let what = InputKind::Start(Box::new(start));
-    (protocol, RunInput { time: Timestamp(0), key: None, files: BTreeMap::new(), what })
+    (
+        protocol,
+        RunInput {
+            time: Timestamp(0),
+            idempotency_key: None,
+            files: BTreeMap::new(),
+            payload: what,
+        },
+    )
 }
 
 #[test]

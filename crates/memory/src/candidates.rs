@@ -24,7 +24,7 @@ use crate::rules::ValidityPeriod;
 pub struct Candidates {
     /// The working state of the run; absent if the run has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub working: Option<WorkingMemory>,
+    pub working_memory: Option<WorkingMemory>,
     /// The rolling summary of the session; absent if none was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<SessionSummary>,
@@ -46,15 +46,15 @@ pub struct Candidates {
     /// For a responder: insights of other runs that nobody has validated. The packet contains none
     /// of them; composing uses their words to withhold text that repeats them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub guesses: Vec<MemoryInsight>,
+    pub withheld_insights: Vec<MemoryInsight>,
     /// For a responder: validated insights that the authors of the events below had seen and that
     /// are missing from `insights`. Text that was written after an insight becomes visible once the
     /// insight is validated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cleared: Vec<MemoryInsight>,
+    pub cleared_insights: Vec<MemoryInsight>,
     /// Level and id of each fact whose origin is a user or a tool, regardless of its evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub vouched: Vec<(ScopeLevel, String)>,
+    pub vouched_facts: Vec<(ScopeLevel, String)>,
     /// Events that match the cues or the message, and events that the summary quotes.
     #[serde(default)]
     pub quotes: Vec<ScoredRow<MemoryEvent>>,
@@ -67,7 +67,7 @@ pub struct Candidates {
     pub evidence: BTreeMap<String, CitedEvent>,
     /// Reads that stopped at a limit, so that only the newest rows were considered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cut: Vec<ReadTruncation>,
+    pub truncations: Vec<ReadTruncation>,
 }
 
 impl Candidates {
@@ -83,7 +83,7 @@ impl Candidates {
 
     /// Returns whether the origin of a fact is a user or a tool.
     pub(crate) fn is_vouched(&self, fact: &MemoryFact) -> bool {
-        self.vouched.iter().any(|(level, id)| (*level, id) == (fact.level, &fact.id))
+        self.vouched_facts.iter().any(|(level, id)| (*level, id) == (fact.level, &fact.id))
     }
 
     /// Returns whether a disputed fact with the same key and level gives another value at a
@@ -104,12 +104,12 @@ impl Candidates {
 pub struct ReadTruncation {
     /// What was read: events that contain a word of the request, or a kind of row. The word itself
     /// is not included, because the current message is never shown.
-    pub what: String,
+    pub description: String,
     /// The number of rows that were read, newest first.
     pub read: u64,
     /// The total number of rows, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub of: Option<u64>,
+    pub total: Option<u64>,
 }
 
 /// A row with its relevance to the request.

@@ -56,7 +56,7 @@ pub enum VectorError {
 #[serde(deny_unknown_fields)]
 struct SerializedVector {
     embedder: String,
-    body: String,
+    components: String,
 }
 
 impl EmbeddingVector {
@@ -136,7 +136,7 @@ impl TryFrom<SerializedVector> for EmbeddingVector {
     type Error = VectorError;
 
     fn try_from(
-        SerializedVector { embedder, body }: SerializedVector,
+        SerializedVector { embedder, components: body }: SerializedVector,
     ) -> Result<Self, VectorError> {
         let bytes = BASE64_STANDARD.decode(body).map_err(|_| VectorError::Unreadable)?;
         Self::new(embedder, decode_components(&bytes))
@@ -145,7 +145,7 @@ impl TryFrom<SerializedVector> for EmbeddingVector {
 
 impl From<EmbeddingVector> for SerializedVector {
     fn from(EmbeddingVector { embedder, components: body }: EmbeddingVector) -> Self {
-        Self { embedder, body: BASE64_STANDARD.encode(encode_components(&body)) }
+        Self { embedder, components: BASE64_STANDARD.encode(encode_components(&body)) }
     }
 }
 

@@ -35,7 +35,7 @@ fn events(turns: &[Turn]) -> Vec<MemoryEvent> {
                 id: format!("e{at}"),
                 scope: MemoryScope::new("t", "u", "a", format!("s{session}"), "r")
                     .expect("the ids are good"),
-                place: EventLocation { session: *session, position: *position },
+                location: EventLocation { session: *session, position: *position },
                 ts,
                 recorded_at: ts,
                 role: SpeakerRole::User,
@@ -59,7 +59,7 @@ fn ask(events: &[MemoryEvent], question: &str) -> Vec<String> {
     for event in events {
         let indexed = analyze_event(event);
         stats.terms += u64::from(indexed.length);
-        for (term, posting) in indexed.build_postings(event.place) {
+        for (term, posting) in indexed.build_postings(event.location) {
             postings.entry(term.to_owned()).or_default().push(posting);
         }
     }
@@ -76,11 +76,11 @@ fn ask(events: &[MemoryEvent], question: &str) -> Vec<String> {
     let mut scored: Vec<(i64, &MemoryEvent)> = rank_hits(&query, &lists, stats, 100)
         .iter()
         .filter_map(|hit| {
-            let event = events.iter().find(|event| event.place == hit.location)?;
+            let event = events.iter().find(|event| event.location == hit.location)?;
             Some((refine_score(&query, hit, event).total, event))
         })
         .collect();
-    scored.sort_by_key(|(score, event)| (-score, event.place));
+    scored.sort_by_key(|(score, event)| (-score, event.location));
     scored.into_iter().map(|(_, event)| event.text.clone()).collect()
 }
 

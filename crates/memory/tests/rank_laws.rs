@@ -29,7 +29,7 @@ fn event(text: &str, role: SpeakerRole, speaker: Option<&str>) -> MemoryEvent {
     MemoryEvent {
         id: "e".to_owned(),
         scope: MemoryScope::new("t", "u", "a", "s", "r").expect("the ids are good"),
-        place: EventLocation { session: 1, position: 1 },
+        location: EventLocation { session: 1, position: 1 },
         ts: Timestamp(0),
         recorded_at: Timestamp(0),
         role,

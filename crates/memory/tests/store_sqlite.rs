@@ -53,7 +53,7 @@ async fn what_was_kept_is_there_when_the_file_is_opened_again() {
         digest: "sha256:0".to_owned(),
         built_at: NOW,
         rows: BuildRow::collect_rows(&request, &then, |_, _| true),
-        cut: Vec::new(),
+        truncations: Vec::new(),
         seen_insights: Vec::new(),
     };
     memory.store_build(build.clone()).await.unwrap();

@@ -72,7 +72,7 @@ pub enum ModelErrorKind {
     },
     /// The response is not complete or not valid.
     #[error("the answer cannot be used: {defect}")]
-    BadAnswer {
+    InvalidResponse {
         /// What is wrong with the response.
         defect: ResponseDefect,
     },
@@ -84,7 +84,7 @@ pub enum ModelErrorKind {
     },
     /// A script has no more replies.
     #[error("the script is at its end: it has {}{}, and call {} has none", ReplyCount(*entries), LabelSuffix(label.as_deref()), calls_before + 1)]
-    ScriptEnded {
+    ScriptExhausted {
         /// Number of replies that the script has.
         entries: usize,
         /// Label of the replies; `None` if the script has no labels.
@@ -94,7 +94,7 @@ pub enum ModelErrorKind {
     },
     /// The next reply of a script is meant for another request.
     #[error("entry {entry} of the script is for `{expected}`, but {found} asked")]
-    ScriptAstray {
+    ScriptMismatch {
         /// Number of the reply, counted from 1.
         entry: usize,
         /// Label or contract that the reply is meant for.
@@ -104,7 +104,7 @@ pub enum ModelErrorKind {
     },
     /// A person acts as this model and replies later.
     #[error("a person has to answer")]
-    NeedsPerson,
+    HumanRequired,
 }
 
 /// What a call was waiting for when it timed out.
@@ -180,7 +180,7 @@ impl ModelErrorKind {
             | Self::Overloaded { .. }
             | Self::TimedOut { .. }
             | Self::Unreachable { .. } => true,
-            Self::BadAnswer { defect: flaw } => {
+            Self::InvalidResponse { defect: flaw } => {
                 matches!(
                     flaw,
                     ResponseDefect::Truncated
@@ -190,9 +190,9 @@ impl ModelErrorKind {
             }
             Self::Refused { .. }
             | Self::ContentFiltered { .. }
-            | Self::ScriptEnded { .. }
-            | Self::ScriptAstray { .. }
-            | Self::NeedsPerson => false,
+            | Self::ScriptExhausted { .. }
+            | Self::ScriptMismatch { .. }
+            | Self::HumanRequired => false,
         }
     }
 
@@ -216,11 +216,11 @@ impl ModelErrorKind {
             Self::TimedOut { .. } => "timed_out",
             Self::Unreachable { .. } => "unreachable",
             Self::Refused { .. } => "refused",
-            Self::BadAnswer { .. } => "bad_answer",
+            Self::InvalidResponse { .. } => "invalid_response",
             Self::ContentFiltered { .. } => "content_filtered",
-            Self::ScriptEnded { .. } => "script_ended",
-            Self::ScriptAstray { .. } => "script_astray",
-            Self::NeedsPerson => "needs_person",
+            Self::ScriptExhausted { .. } => "script_exhausted",
+            Self::ScriptMismatch { .. } => "script_mismatch",
+            Self::HumanRequired => "human_required",
         }
     }
 
@@ -237,16 +237,16 @@ impl ModelErrorKind {
             }
             Self::Unreachable { reason: text }
             | Self::ContentFiltered { reason: text }
-            | Self::BadAnswer {
+            | Self::InvalidResponse {
                 defect:
                     ResponseDefect::UnexpectedFormat { found: text, .. }
                     | ResponseDefect::Stopped { reason: text },
             } => *text = clean(text),
-            Self::BadAnswer { .. }
+            Self::InvalidResponse { .. }
             | Self::TimedOut { .. }
-            | Self::ScriptEnded { .. }
-            | Self::ScriptAstray { .. }
-            | Self::NeedsPerson => {}
+            | Self::ScriptExhausted { .. }
+            | Self::ScriptMismatch { .. }
+            | Self::HumanRequired => {}
         }
         self
     }

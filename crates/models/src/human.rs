@@ -19,7 +19,7 @@ impl ChatModel for HumanModel {
     ) -> ModelFuture<'a, Result<ModelResponse, ModelError>> {
         let error = ModelError {
             model: self.name().to_owned(),
-            kind: ModelErrorKind::NeedsPerson,
+            kind: ModelErrorKind::HumanRequired,
             exchange: None,
         };
         Box::pin(std::future::ready(Err(error)))

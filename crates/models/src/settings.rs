@@ -31,7 +31,7 @@ pub enum SchemaDelivery {
     #[default]
     Send,
     /// Sends no schema, for servers that fail on schemas: only the prompt describes the reply.
-    Hold,
+    Omit,
 }
 
 /// Addresses of providers that the machine's owner has set.
@@ -90,7 +90,7 @@ impl SchemaDelivery {
     fn parse(text: &str) -> Result<Self, ModelConfigError> {
         match text.trim() {
             "send" => Ok(Self::Send),
-            "hold" => Ok(Self::Hold),
+            "omit" => Ok(Self::Omit),
             found => Err(ModelConfigError::BadSchemaUse {
                 variable: Self::VARIABLE,
                 found: found.to_owned(),
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(read(None), Ok(SchemaDelivery::Send));
         assert_eq!(read(Some("")), Ok(SchemaDelivery::Send));
         assert_eq!(read(Some("send")), Ok(SchemaDelivery::Send));
-        assert_eq!(read(Some(" hold ")), Ok(SchemaDelivery::Hold));
+        assert_eq!(read(Some(" hold ")), Ok(SchemaDelivery::Omit));
         assert_eq!(
             read(Some("off")).unwrap_err(),
             "`COUNTERSIGN_SCHEMA`: expected `send` or `hold`, found `off`"

@@ -117,8 +117,12 @@ async fn without_disk(length: &Length) {
     let state = engine.get_run("in-memory").await.unwrap().state;
     let action = state.pending.keys().next().unwrap();
     let what = reply(action, 7, 200);
-    let input =
-        RunInput { time: Timestamp(state.updated_at.0 + 1), key: None, files: [].into(), what };
+    let input = RunInput {
+        time: Timestamp(state.updated_at.0 + 1),
+        idempotency_key: None,
+        files: [].into(),
+        payload: what,
+    };
     let (begun, mut decided, mut sealed) = (Instant::now(), 0_u32, Duration::ZERO);
     while begun.elapsed() < length.slice {
         let step = decide(&protocol, &state, &input).unwrap();

@@ -252,8 +252,10 @@ pub(crate) fn check_hash_chain(run: &str, log: &[RunLogEntry]) -> Result<(), Int
 /// Returns the digests of the bytes that a version refers to.
 pub(crate) fn collect_blob_digests(run: &str, one: &RunLogEntry) -> Vec<String> {
     let events = one.decode_events(run).unwrap_or_default();
-    let Some(RunEvent::Received { input }) = events.into_iter().next() else { return Vec::new() };
-    let exchange = match input.what {
+    let Some(RunEvent::InputReceived { input }) = events.into_iter().next() else {
+        return Vec::new();
+    };
+    let exchange = match input.payload {
         InputKind::ModelReplied(reply) => reply.exchange,
         InputKind::ModelFailed { exchange, .. } => exchange,
         _ => None,

@@ -177,9 +177,9 @@ async fn compare_keys(
 ) -> Result<Option<IntegrityError>, EngineError> {
     let mut expected = BTreeMap::new();
     for one in log {
-        if let Some(RunEvent::Received { input }) =
+        if let Some(RunEvent::InputReceived { input }) =
             one.decode_events(&run.id).unwrap_or_default().first()
-            && let Some(key) = &input.key
+            && let Some(key) = &input.idempotency_key
         {
             expected.insert(key.clone(), one.version);
         }
@@ -253,8 +253,8 @@ async fn compare_exchanges(
     for one in log {
         let version = one.version;
         let events = one.decode_events(&run.id).unwrap_or_default();
-        let Some(RunEvent::Received { input }) = events.into_iter().next() else { continue };
-        let (exchange, reply) = match input.what {
+        let Some(RunEvent::InputReceived { input }) = events.into_iter().next() else { continue };
+        let (exchange, reply) = match input.payload {
             InputKind::ModelReplied(mut reply) => (reply.exchange.take(), Some(reply)),
             InputKind::ModelFailed { exchange, .. } => (exchange, None),
             _ => continue,

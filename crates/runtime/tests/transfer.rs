@@ -85,7 +85,17 @@ async fn reply(engine: &Engine, text: &str, exchange: Option<ExchangeDigests>) {
     let (text, by) = (text.to_owned(), "model".to_owned());
     let (finish, usage) = (FinishReason::Stop, ReplyUsage::default());
     let (sent, build, repairs) = (None, None, Vec::new());
-    let reply = ModelReply { action, text, finish, by, usage, sent, exchange, build, repairs };
+    let reply = ModelReply {
+        action,
+        text,
+        finish,
+        by,
+        usage,
+        response_format: sent,
+        exchange,
+        packet_build: build,
+        repairs,
+    };
     engine
         .submit_input("r", InputKind::ModelReplied(Box::new(reply)), Some("k".to_owned()))
         .await
@@ -121,7 +131,7 @@ async fn reply_plain(engine: &Engine, text: &str) {
 
 async fn approve(engine: &Engine) {
     let (wait, by) = ("w1".to_owned(), "ann".to_owned());
-    let what = InputKind::Decided { wait, approve: true, by, note: None };
+    let what = InputKind::ApprovalDecided { wait, approve: true, by, note: None };
     engine.submit_input("r", what, None).await.unwrap();
 }
 
@@ -286,8 +296,8 @@ async fn bytes_that_are_lost_are_told_before_anything_is_written() {
         };
         let entry = countersign_store::LogEntryRow {
             version,
-            first: first_seq,
-            last: last_seq,
+            first_seq: first_seq,
+            last_seq: last_seq,
             time: time.0,
             hash,
             body,

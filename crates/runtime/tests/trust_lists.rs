@@ -69,7 +69,7 @@ fn record(digest: &str) -> TrustRecord {
         list: vec!["program mark: ./mark.sh".to_owned()],
         commands: vec![vec!["./mark.sh".to_owned()]],
         by: "ann".to_owned(),
-        at: Timestamp(1),
+        trusted_at: Timestamp(1),
     }
 }
 

@@ -275,7 +275,7 @@ impl ProtocolCatalog {
         let row = ProtocolRow {
             name: name.to_owned(),
             version: None,
-            about: about.to_owned(),
+            description: about.to_owned(),
             origin: origin.to_owned(),
             digest,
             default_workflow: None,
@@ -286,7 +286,11 @@ impl ProtocolCatalog {
             Ok((protocol, _)) => ProtocolRow {
                 name: if origin == "folder" { protocol.name.clone() } else { row.name },
                 version: Some(protocol.version.clone()),
-                about: if row.about.is_empty() { protocol.description.clone() } else { row.about },
+                description: if row.description.is_empty() {
+                    protocol.description.clone()
+                } else {
+                    row.description
+                },
                 default_workflow: Some(protocol.default_workflow.clone()),
                 workflows: protocol.workflows.keys().cloned().collect(),
                 ..row
@@ -330,9 +334,11 @@ impl ProtocolCatalog {
 
     fn build_view(&self, bundle: ProtocolBundle, row: ProtocolRow) -> ProtocolView {
         let files = bundle.files.keys().cloned().collect();
-        let ProtocolRow { name, version, about, origin, digest, default_workflow, .. } = row;
+        let ProtocolRow {
+            name, version, description: about, origin, digest, default_workflow, ..
+        } = row;
         let (loaded, findings) = self.check_bundle(bundle);
-        let findings = CheckReport::from_diagnostics(String::new(), 0, findings).findings;
+        let findings = CheckReport::from_diagnostics(String::new(), 0, findings).diagnostics;
         let workflows = loaded.iter().flat_map(|protocol| {
             protocol
                 .workflows
@@ -342,14 +348,14 @@ impl ProtocolCatalog {
         ProtocolView {
             name,
             version,
-            about,
+            description: about,
             origin,
             digest,
             default_workflow,
             default_model: loaded.as_ref().and_then(|protocol| protocol.default_model.clone()),
             workflows: workflows.collect(),
             agents: loaded.iter().flat_map(|protocol| protocol.agents.keys().cloned()).collect(),
-            findings,
+            diagnostics: findings,
             files,
         }
     }

@@ -179,7 +179,7 @@ impl HttpServer {
             tracing: Arc::default(),
             rate_limiter: Arc::new(RateLimiter::new(self.requests_per_second)),
             quotas: Arc::new(ServerQuotas::new(&limits)),
-            body_idle_timeout: limits.body_pause,
+            body_idle_timeout: limits.body_idle_timeout,
             idempotency_cache: Arc::default(),
             shutdown: stopping.clone(),
         };

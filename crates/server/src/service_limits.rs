@@ -29,7 +29,7 @@ pub struct ServiceLimits {
     pub body_bytes_per_key: u64,
     /// How long a client may send nothing in the middle of a body. The server then refuses the
     /// request with status 408.
-    pub body_pause: Duration,
+    pub body_idle_timeout: Duration,
 }
 
 impl Default for ServiceLimits {
@@ -44,7 +44,7 @@ impl Default for ServiceLimits {
             upload_bytes_per_key: 256 << 20,
             body_bytes: 128 << 20,
             body_bytes_per_key: 32 << 20,
-            body_pause: Duration::from_secs(10),
+            body_idle_timeout: Duration::from_secs(10),
         }
     }
 }
@@ -61,7 +61,7 @@ impl ServiceLimits {
         "upload_bytes_per_key",
         "body_bytes",
         "body_bytes_per_key",
-        "body_pause",
+        "body_idle_timeout",
     ];
 
     /// Sets a limit by its name. Returns whether a limit has this name.
@@ -77,7 +77,7 @@ impl ServiceLimits {
             "upload_bytes_per_key" => self.upload_bytes_per_key = value,
             "body_bytes" => self.body_bytes = value,
             "body_bytes_per_key" => self.body_bytes_per_key = value,
-            "body_pause" => self.body_pause = Duration::from_secs(value),
+            "body_idle_timeout" => self.body_idle_timeout = Duration::from_secs(value),
             _ => return false,
         }
         true

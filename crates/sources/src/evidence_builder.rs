@@ -73,7 +73,7 @@ impl EvidenceBuilder {
 
     /// Records that a part of the source could not be read.
     pub(crate) fn add_skipped(&mut self, reference: &str, why: &str) {
-        self.skipped.push(json!({ "ref": reference, "why": why }));
+        self.skipped.push(json!({ "ref": reference, "reason": why }));
     }
 
     /// Returns the complete result.

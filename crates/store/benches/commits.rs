@@ -177,8 +177,8 @@ impl Stepper {
         self.version += 1;
         let entry = LogEntryRow {
             version: self.version,
-            first: seq + 1,
-            last: seq + 3,
+            first_seq: seq + 1,
+            last_seq: seq + 3,
             time: 1_763_200_000_000,
             hash: format!("{seq:064x}"),
             body: self.body.repeat(3),

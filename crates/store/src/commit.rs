@@ -84,9 +84,9 @@ pub struct LogEntryRow {
     /// Version that the entry created, from 1.
     pub version: u64,
     /// Position of its first event in the log, from 1.
-    pub first: u64,
+    pub first_seq: u64,
     /// Position of its last event in the log.
-    pub last: u64,
+    pub last_seq: u64,
     /// When the entry was decided, in milliseconds since the Unix epoch.
     pub time: i64,
     /// Hash of the entry in the run's hash chain.

@@ -35,10 +35,10 @@ impl StoredRunState {
                 found: self.version,
             });
         }
-        if commit.entry.first != self.seq + 1 {
+        if commit.entry.first_seq != self.seq + 1 {
             return Err(StoreError::malformed(format!(
                 "the log ends at event {}, and the commit goes on with event {}",
-                self.seq, commit.entry.first
+                self.seq, commit.entry.first_seq
             )));
         }
         Ok(())

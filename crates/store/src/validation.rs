@@ -28,10 +28,10 @@ pub(crate) fn check_commit(commit: &RunCommit) -> Result<(), StoreError> {
     check_entry(commit)?;
     if let Some(snapshot) = &commit.snapshot {
         check_text("snapshot", &snapshot.body)?;
-        if snapshot.version != commit.version || snapshot.seq != commit.entry.last {
+        if snapshot.version != commit.version || snapshot.seq != commit.entry.last_seq {
             return reject(format!(
                 "the snapshot shows version {} and event {}, expected {} and {}",
-                snapshot.version, snapshot.seq, commit.version, commit.entry.last
+                snapshot.version, snapshot.seq, commit.version, commit.entry.last_seq
             ));
         }
     }
@@ -102,14 +102,14 @@ fn check_versions(commit: &RunCommit) -> Result<(), StoreError> {
             commit.expected_version, commit.version
         ));
     }
-    if commit.version.max(commit.entry.last) > i64::MAX as u64 {
+    if commit.version.max(commit.entry.last_seq) > i64::MAX as u64 {
         return reject("versions and places in the log end at 2^63 - 1");
     }
     Ok(())
 }
 
 fn check_entry(commit: &RunCommit) -> Result<(), StoreError> {
-    let LogEntryRow { version, first, last, hash, body, .. } = &commit.entry;
+    let LogEntryRow { version, first_seq: first, last_seq: last, hash, body, .. } = &commit.entry;
     if *version != commit.version {
         return reject(format!(
             "an entry of version {version} stands in the commit to version {}",

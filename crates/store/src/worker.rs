@@ -34,9 +34,9 @@ pub struct WorkerRow {
     pub seen_at: i64,
     /// Until when the worker counts as alive. After this time it is lost, because a worker that
     /// stops in order removes itself.
-    pub until: i64,
+    pub expires_at: i64,
     /// Number of runs it holds.
-    pub holds: u64,
+    pub lease_count: u64,
 }
 
 /// A worker's request for due runs, up to its free capacity.

@@ -103,8 +103,15 @@ impl MemorySimulation {
                 let (quotes, sources) = (self.pick_sources(), self.pick_sources());
                 let (text, recorded_at) = (self.random_text(40), self.now);
                 let by = None;
-                let summary =
-                    SessionSummary { revision: 1, text, quotes, sources, by, upto: 0, recorded_at };
+                let summary = SessionSummary {
+                    revision: 1,
+                    text,
+                    quotes,
+                    sources,
+                    written_by: by,
+                    covered_position: 0,
+                    recorded_at,
+                };
                 memory.write_summary(&scope, summary).await?;
             }
             _ => {
@@ -221,8 +228,8 @@ impl MemorySimulation {
             entities: vec![self.rng.pick_ref(&NAMES).to_owned()],
             sources: self.pick_sources(),
             compression: CompressionLevel::Raw,
-            from: Vec::new(),
-            into: None,
+            merged_from: Vec::new(),
+            merged_into: None,
         }))
     }
 

@@ -22,7 +22,7 @@ impl AcknowledgedInputs {
     pub(super) fn start_run(&mut self, site: &ChaosWorkspace, number: usize) -> io::Result<()> {
         let (kind, arguments) = RUN_KINDS[number % RUN_KINDS.len()];
         let key = format!("{number:05}");
-        let arguments = [arguments, &["--json", "--key", &key]].concat();
+        let arguments = [arguments, &["--json", "--idempotency-key", &key]].concat();
         for _ in 0..MAX_START_ATTEMPTS {
             if run_command(site, &arguments)? {
                 self.started_runs.insert(format!("key-{key}"), kind);
@@ -48,7 +48,8 @@ impl AcknowledgedInputs {
         for (run, wait, answered) in ledger.load_questions()?.into_iter().take(ANSWERS_PER_ROUND) {
             let place = format!("{run}/{wait}");
             let said = INTAKE_ANSWERS.get(answered).copied().unwrap_or("Yes.");
-            if run_command(site, &["answer", &place, said, "--key", &place, "--json"])? {
+            if run_command(site, &["answer", &place, said, "--idempotency-key", &place, "--json"])?
+            {
                 self.keys.push((run, place));
             } else {
                 // Retried when the list is read again; by then the question may be closed.

@@ -35,7 +35,7 @@ const RESULT_INPUTS: [&str; 8] = [
     "tool_finished",
     "hook_finished",
     "child_ended",
-    "told",
+    "notified",
 ];
 
 /// Reads and checks all tables.
@@ -162,15 +162,15 @@ impl ChaosReport {
                 return self.add_fault(&row.id, &format!("version {} is no JSON", entry.version));
             };
             for event in body["events"].as_array().into_iter().flatten() {
-                let what = &event["input"]["what"];
-                let result = what["input"].as_str().filter(|kind| RESULT_INPUTS.contains(kind));
+                let what = &event["input"]["payload"];
+                let result = what["kind"].as_str().filter(|kind| RESULT_INPUTS.contains(kind));
                 if let (Some(_), Some(action)) = (result, what["action"].as_str()) {
                     self.results += 1;
                     if !seen.insert(action.to_owned()) {
                         self.add_fault(&row.id, &format!("order {action} came to something twice"));
                     }
                 }
-                if event["event"] == "effect_asked" && event["effect"]["effect"] == "run" {
+                if event["event"] == "effect_requested" && event["effect"]["effect"] == "run" {
                     let action = event["action"].as_str().unwrap_or_default();
                     ordered.insert(format!("{}/{action}", row.id));
                 }

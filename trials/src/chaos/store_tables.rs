@@ -123,7 +123,7 @@ impl StoreTables {
             Self::Server(_) => ("run", "FROM log ORDER BY version"),
         };
         let mut logs: BTreeMap<String, Vec<ChaosLogEntry>> = BTreeMap::new();
-        for row in self.query(&[run, "version", "first", "last", "hash", "body"], from)? {
+        for row in self.query(&[run, "version", "first_seq", "last_seq", "hash", "body"], from)? {
             logs.entry(to_text(&row[0])).or_default().push(ChaosLogEntry {
                 version: to_number(&row[1]),
                 first: to_number(&row[2]),
@@ -219,7 +219,7 @@ fn query_server(server: &str, columns: &[&str], from: &str) -> io::Result<Vec<Ve
     let output = Command::new("psql")
         .args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--dbname", server])
         .args(["--command", &sql])
-        .env("PGOPTIONS", "-c search_path=countersign -c countersign.across=on")
+        .env("PGOPTIONS", "-c search_path=countersign -c countersign.all_tenants=on")
         .output()?;
     if !output.status.success() {
         return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));

@@ -114,8 +114,9 @@ impl<'s> WorkerPool<'s> {
             for line in fs::read_to_string(path)?.lines() {
                 // A killed worker may have left an incomplete line; a line that is not JSON counts
                 // as `?`.
-                let news = serde_json::from_str::<Value>(line)
-                    .map_or("?".to_owned(), |line| line["news"].as_str().unwrap_or("?").to_owned());
+                let news = serde_json::from_str::<Value>(line).map_or("?".to_owned(), |line| {
+                    line["event"].as_str().unwrap_or("?").to_owned()
+                });
                 *told.entry(news).or_default() += 1;
             }
         }

@@ -29,14 +29,14 @@ impl<'e> CountersignIndex<'e> {
         for event in events {
             let indexed = analyze_event(event);
             stats.terms += u64::from(indexed.length);
-            for (term, posting) in indexed.build_postings(event.place) {
+            for (term, posting) in indexed.build_postings(event.location) {
                 postings.entry(term.to_owned()).or_default().push(posting);
             }
         }
         let blocks = postings.into_iter().map(|(term, list)| {
             (term, (list.len() as u32, list.chunks(BLOCK_CAPACITY).map(encode_block).collect()))
         });
-        let by_place = events.iter().enumerate().map(|(at, event)| (event.place, at));
+        let by_place = events.iter().enumerate().map(|(at, event)| (event.location, at));
         Self { by_position: by_place.collect(), blocks: blocks.collect(), stats, events }
     }
 

@@ -36,7 +36,7 @@ fn build_event(
     Ok(MemoryEvent {
         id: turn.id.clone(),
         scope: MemoryScope::new("locomo", conversation.id.as_str(), "recall", session, "run")?,
-        place: EventLocation { session: turn.session, position },
+        location: EventLocation { session: turn.session, position },
         ts,
         recorded_at: ts,
         role: SpeakerRole::User,

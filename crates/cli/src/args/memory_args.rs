@@ -61,7 +61,7 @@ pub(crate) struct ScopeArgs {
     pub(crate) run: String,
     /// Timestamp to use as now: `2026-01-21T12:00:00Z`, or `2026-01-21`
     #[arg(long, value_name = "TIME", global = true, help_heading = "Memory scope")]
-    pub(crate) at: Option<String>,
+    pub(crate) now: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -219,7 +219,7 @@ A line of JSON uses the same names: {\"event\": \"Hello\", \"role\": \"assistant
 Exits with 1 if something was refused.")]
 pub(crate) struct MemoryRememberArgs {
     /// JSON Lines file, one item per line; `-` reads standard input
-    #[arg(conflicts_with = "what")]
+    #[arg(conflicts_with = "item")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) item: MemoryItemArgs,
@@ -236,7 +236,7 @@ fn parse_section(text: &str) -> Result<(String, u64), String> {
 
 /// The one item to remember.
 #[derive(Debug, Args)]
-#[group(id = "what", multiple = false)]
+#[group(id = "item", multiple = false)]
 pub(crate) struct MemoryItemArgs {
     /// Event: something that was said or done
     #[arg(long, value_name = "TEXT")]
@@ -255,7 +255,7 @@ pub(crate) struct MemoryItemArgs {
     pub(crate) insight: Option<String>,
     /// Working state of the run: a JSON file with goal, slots, constraints, plan, decisions, risks
     #[arg(long, value_name = "FILE")]
-    pub(crate) working: Option<PathBuf>,
+    pub(crate) working_memory: Option<PathBuf>,
     /// Short summary of the session so far
     #[arg(long, value_name = "TEXT")]
     pub(crate) summary: Option<String>,
@@ -363,7 +363,7 @@ pub(crate) struct MemoryImportArgs {
     pub(crate) file: PathBuf,
     /// Treat the file as an unmodified Countersign export: restore origins, revisions and verdicts as they were
     #[arg(long)]
-    pub(crate) ours: bool,
+    pub(crate) trusted: bool,
 }
 
 #[derive(Debug, Parser)]
@@ -394,7 +394,7 @@ pub(crate) struct MemoryExpireArgs {
     pub(crate) run_ended: bool,
     /// Also remove what builds used, so that they cannot be composed again, and insights that were not validated
     #[arg(long)]
-    pub(crate) used: bool,
+    pub(crate) include_used: bool,
     /// Show what would be removed, without removing it
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -50,7 +50,7 @@ pub(crate) struct MemoryRefuseArgs {
     pub(crate) candidate: String,
     /// Reason for the refusal
     #[arg(long, value_name = "TEXT", default_value = "refused by hand")]
-    pub(crate) because: String,
+    pub(crate) reason: String,
 }
 
 #[derive(Debug, Parser)]
@@ -108,7 +108,7 @@ pub(crate) struct MemoryLearnArgs {
 
 /// The fact or procedure that an insight becomes.
 #[derive(Debug, Args)]
-#[group(id = "lesson", required = true, multiple = false)]
+#[group(id = "learned_item", required = true, multiple = false)]
 pub(crate) struct LearnedItemArgs {
     /// Fact: something that is true; the value is JSON, or else a text
     #[arg(long, value_name = "KEY=VALUE")]

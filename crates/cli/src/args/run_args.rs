@@ -84,13 +84,13 @@ pub(crate) struct RunArgs {
     pub(crate) detach: bool,
     /// Stay until the run has ended: continue when an expected document arrives or somebody answers
     #[arg(long, conflicts_with = "detach")]
-    pub(crate) stay: bool,
+    pub(crate) follow: bool,
     /// Start the run and leave the work to `countersign worker`
-    #[arg(long, conflicts_with_all = ["resume", "detach", "stay"])]
+    #[arg(long, conflicts_with_all = ["resume", "detach", "follow"])]
     pub(crate) queue: bool,
     /// Idempotency key: the same key twice starts one run
     #[arg(long, value_name = "KEY")]
-    pub(crate) key: Option<String>,
+    pub(crate) idempotency_key: Option<String>,
     /// Do not read or write memory; the log of the run is still kept
     #[arg(long)]
     pub(crate) no_memory: bool,
@@ -141,7 +141,7 @@ pub(crate) struct ShowArgs {
     pub(crate) run: Option<String>,
     /// Version to show; the current version if omitted
     #[arg(long, value_name = "VERSION")]
-    pub(crate) at: Option<u64>,
+    pub(crate) at_version: Option<u64>,
     /// JSON Pointer to the only part of the document to show, such as `/a/b`
     #[arg(long, value_name = "POINTER")]
     pub(crate) pointer: Option<String>,
@@ -183,7 +183,7 @@ pub(crate) struct SubmitArgs {
     pub(crate) action: Option<String>,
     /// Idempotency key: the same key twice counts as one reply
     #[arg(long, value_name = "KEY")]
-    pub(crate) key: Option<String>,
+    pub(crate) idempotency_key: Option<String>,
     #[command(flatten)]
     pub(crate) store_args: StoreArgs,
 }
@@ -218,7 +218,7 @@ pub(crate) struct AnswerArgs {
     pub(crate) file: Option<PathBuf>,
     /// Idempotency key: the same key twice counts as one answer
     #[arg(long, value_name = "KEY")]
-    pub(crate) key: Option<String>,
+    pub(crate) idempotency_key: Option<String>,
     #[command(flatten)]
     pub(crate) store_args: StoreArgs,
 }
@@ -232,7 +232,7 @@ pub(crate) struct DecideArgs {
     pub(crate) note: Option<String>,
     /// Idempotency key: the same key twice counts as one decision
     #[arg(long, value_name = "KEY")]
-    pub(crate) key: Option<String>,
+    pub(crate) idempotency_key: Option<String>,
     #[command(flatten)]
     pub(crate) store_args: StoreArgs,
 }
@@ -290,7 +290,7 @@ pub(crate) struct ForkArgs {
     pub(crate) run: String,
     /// Version to start from; the current version if omitted
     #[arg(long, value_name = "VERSION")]
-    pub(crate) at: Option<u64>,
+    pub(crate) at_version: Option<u64>,
     /// Another model for the new run
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
@@ -376,7 +376,7 @@ pub(crate) struct TaskListArgs {
 
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Answers the question `reset` that the failed task asks.\n\nExample:\n  countersign task reset k7mw2p report --because \"The model was changed\""
+    after_help = "Answers the question `reset` that the failed task asks.\n\nExample:\n  countersign task reset k7mw2p report --reason \"The model was changed\""
 )]
 pub(crate) struct TaskResetArgs {
     /// Run id, or a unique prefix of it
@@ -385,10 +385,10 @@ pub(crate) struct TaskResetArgs {
     pub(crate) task: Option<String>,
     /// Reason why the task should be retried
     #[arg(long, value_name = "TEXT")]
-    pub(crate) because: String,
+    pub(crate) reason: String,
     /// Idempotency key: the same key twice counts as one answer
     #[arg(long, value_name = "KEY")]
-    pub(crate) key: Option<String>,
+    pub(crate) idempotency_key: Option<String>,
     #[command(flatten)]
     pub(crate) store_args: StoreArgs,
 }

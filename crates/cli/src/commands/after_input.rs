@@ -27,7 +27,7 @@ pub(super) async fn drive_and_report(
     let products = collect_outputs(&house.engine, &run).await?;
     if json {
         let mut told = json!(InputResponse::from_state(state, products, refused.clone()));
-        told["held"] = json!(rest == IdleReason::LeasedElsewhere);
+        told["leased_elsewhere"] = json!(rest == IdleReason::LeasedElsewhere);
         output::print_json(&told);
     } else {
         if let Some(violations) = &refused {

@@ -27,7 +27,7 @@ pub(super) fn run(args: &AnswerArgs, json: bool) -> Result<CliExit, CliError> {
             (None, None) => return Err(CliError::Usage("an answer, or `--file`".to_owned())),
         };
         let what = InputKind::Answered { wait: id, value, by: house.settings.user() };
-        let outcome = house.engine.submit_input(&run, what, args.key.clone()).await?;
+        let outcome = house.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;
         after_input::drive_and_report(&house, outcome, json).await
     })
 }
@@ -35,7 +35,8 @@ pub(super) fn run(args: &AnswerArgs, json: bool) -> Result<CliExit, CliError> {
 /// Parses the text of an answer: as JSON if the question expects more than a string.
 pub(crate) fn parse_answer(text: &str, wait: Option<&RunWait>) -> Value {
     let plain = || Value::String(text.to_owned());
-    let Some(WaitAnswerShape::Value { schema }) = wait.and_then(|wait| wait.shape.as_ref()) else {
+    let Some(WaitAnswerShape::Value { schema }) = wait.and_then(|wait| wait.answer_shape.as_ref())
+    else {
         return plain();
     };
     if schema["type"] == "string" {

@@ -39,7 +39,7 @@ pub(super) fn run(args: &CheckArgs, json: bool) -> Result<CliExit, CliError> {
     if json {
         let mut found =
             CheckReport::from_diagnostics(display_path(&folder), files, findings.clone());
-        for one in &mut found.findings {
+        for one in &mut found.diagnostics {
             one.file = display_path(&folder.join(&one.file));
         }
         output::print_json(&json!(found));

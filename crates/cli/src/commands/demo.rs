@@ -63,7 +63,7 @@ pub(super) fn run(args: &DemoArgs, json: bool) -> Result<CliExit, CliError> {
             if let Some(wait) = open {
                 let (by, note) =
                     (house.settings.user(), Some("the demo approves itself".to_owned()));
-                let what = InputKind::Decided { wait, approve: true, by, note };
+                let what = InputKind::ApprovalDecided { wait, approve: true, by, note };
                 house.engine.submit_input(&run, what, None).await?;
             }
         }

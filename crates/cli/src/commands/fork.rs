@@ -1,4 +1,4 @@
-//! `countersign fork RUN --at VERSION`: starts a new run from a version of another and shows the
+//! `countersign fork RUN --at-version VERSION`: starts a new run from a version of another and shows the
 //! difference.
 
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &ForkArgs, json: bool) -> Result<CliExit, CliError> {
             None => None,
         };
         let (model, by) = (args.model.clone(), house.settings.user());
-        let otherwise = ForkOptions { version: args.at, protocol, model, by };
+        let otherwise = ForkOptions { version: args.at_version, protocol, model, by };
         let (fork, version) = house.engine.fork_run(&run, otherwise, None).await?;
         if !json {
             output::print_message(&format!("run {fork} goes on from version {version} of {run}"));

@@ -63,13 +63,13 @@ fn format_version(state: &RunState, version: u64, events: &[RunEvent]) -> String
     let mut text = None;
     for event in events {
         match event {
-            RunEvent::Received { input } => {
-                text = input_text::submitted_text(&input.what);
+            RunEvent::InputReceived { input } => {
+                text = input_text::submitted_text(&input.payload);
                 block.push_str(&format!(
                     "{HEADING}{}{HEADING:#}  {DIM}{}{DIM:#}  {}\n",
                     version,
                     format_timestamp(input.time),
-                    input_text::describe_input(&input.what),
+                    input_text::describe_input(&input.payload),
                 ));
             }
             RunEvent::ReplyRefused { violations, .. } => {

@@ -62,16 +62,16 @@ pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
         let (run, versions) = (&packed.run, packed.verification.versions);
         let (word, told) = match &imported {
             ImportOutcome::Created => {
-                ("new", format!("run {run} is here now, with {versions} versions"))
+                ("created", format!("run {run} is here now, with {versions} versions"))
             }
             ImportOutcome::Extended { previous_version: from } => {
-                ("completed", format!("run {run} went on from version {from} to {versions}"))
+                ("extended", format!("run {run} went on from version {from} to {versions}"))
             }
             ImportOutcome::Unchanged => {
-                ("same", format!("run {run} was here already, with the same history"))
+                ("unchanged", format!("run {run} was here already, with the same history"))
             }
             ImportOutcome::StoreAhead { store_version: here } => (
-                "behind",
+                "store_ahead",
                 format!("run {run} was here already, and has gone on since to version {here}"),
             ),
         };
@@ -82,7 +82,7 @@ pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
                 "versions": versions,
                 "events": packed.verification.events,
                 "hash": packed.verification.hash,
-                "wants": wants,
+                "permissions": wants,
                 "halted": house.engine.get_run(run).await?.state.halted.is_some(),
             }));
         } else {

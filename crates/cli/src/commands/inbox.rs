@@ -20,7 +20,7 @@ const WAIT_KINDS: [WaitKind; 6] = [
     WaitKind::Approval,
     WaitKind::Budget,
     WaitKind::Work,
-    WaitKind::Trouble,
+    WaitKind::Incident,
 ];
 
 pub(super) fn run(args: &InboxArgs, json: bool) -> Result<CliExit, CliError> {

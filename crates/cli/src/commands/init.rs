@@ -21,7 +21,7 @@ pub(super) fn run(args: &InitArgs, json: bool) -> Result<CliExit, CliError> {
             output::print_json(
                 &SHIPPED_PROTOCOLS
                     .iter()
-                    .map(|one| json!({ "name": one.name, "about": one.description }))
+                    .map(|one| json!({ "name": one.name, "description": one.description }))
                     .collect(),
             );
         } else {

@@ -113,7 +113,7 @@ fn key_to_json(key: &ApiKey, now: Timestamp) -> Value {
         "created_at": key.created_at,
         "expires_at": key.expires_at,
         "revoked_at": key.revoked_at,
-        "state": key.inactive_reason(now).unwrap_or("alive"),
+        "state": key.inactive_reason(now).unwrap_or("active"),
     })
 }
 

@@ -46,7 +46,7 @@ async fn prompt_for_wait(
     let (id, by) = (wait.id.clone(), by.to_owned());
     Ok(match wait.kind {
         WaitKind::Question => {
-            let choices = match &wait.shape {
+            let choices = match &wait.answer_shape {
                 Some(WaitAnswerShape::Choices { choices }) => {
                     let ids: Vec<&str> = choices.iter().map(|choice| choice.id.as_str()).collect();
                     format!(" [{}]", ids.join(" / "))
@@ -71,7 +71,7 @@ async fn prompt_for_wait(
                 }
             }
         }
-        WaitKind::Approval | WaitKind::Budget | WaitKind::Trouble => {
+        WaitKind::Approval | WaitKind::Budget | WaitKind::Incident => {
             let line = terminal::prompt_line(&format!(
                 "? {} [y/n, or nothing to leave it]",
                 wait.question
@@ -82,7 +82,7 @@ async fn prompt_for_wait(
                 Some("n" | "N" | "no") => false,
                 _ => return Ok(None),
             };
-            Some(InputKind::Decided { wait: id, approve, by, note: None })
+            Some(InputKind::ApprovalDecided { wait: id, approve, by, note: None })
         }
         WaitKind::Work => None,
     })

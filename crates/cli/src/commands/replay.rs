@@ -32,13 +32,13 @@ pub(super) fn run(args: &ReplayArgs, json: bool) -> Result<CliExit, CliError> {
             } else {
                 replay_states(&house, run, json).await?
             };
-            good &= result["good"] != Value::Bool(false);
+            good &= result["verified"] != Value::Bool(false);
             results.push(result);
         }
         if json {
             output::print_json(&if args.all { results.into() } else { results.remove(0) });
         } else if args.all && args.verify {
-            let held = results.iter().filter(|one| one["good"] == true).count();
+            let held = results.iter().filter(|one| one["verified"] == true).count();
             output::print_message(&format!("{held} of {} runs prove themselves", runs.len()));
         }
         Ok(if good { CliExit::Success } else { CliExit::Refused })
@@ -83,7 +83,7 @@ async fn verify_run(house: &CliContext, run: &str, json: bool) -> Result<Value, 
 
 fn print_proof(proof: &VerificationView) {
     let run = &proof.run;
-    if let Some(fault) = &proof.fault {
+    if let Some(fault) = &proof.failure {
         output::print_message(&format!(
             "{BAD}not proved{BAD:#}: run {HEADING}{run}{HEADING:#}: {fault}"
         ));
@@ -110,7 +110,7 @@ async fn replay_states(house: &CliContext, run: &str, json: bool) -> Result<Valu
     for one in log {
         let events = fold_entry(&mut state, &one.body).map_err(corrupt)?;
         let came = events.iter().find_map(|event| match event {
-            RunEvent::Received { input } => Some(input_text::describe_input(&input.what)),
+            RunEvent::InputReceived { input } => Some(input_text::describe_input(&input.payload)),
             _ => None,
         });
         let came = came.unwrap_or_default();

@@ -31,7 +31,7 @@ pub(super) fn run(args: &RunArgs, json: bool) -> Result<CliExit, CliError> {
         let house = CliContext::open_with_memory(&args.store_args, model, watch, !args.no_memory)?;
         trust::trust_own_model(&house)?;
         let talks = !json && !args.detach;
-        let manner = match (args.stay, talks) {
+        let manner = match (args.follow, talks) {
             (true, _) => InteractionMode::Following,
             (false, true) => InteractionMode::Interactive,
             (false, false) => InteractionMode::Detached,
@@ -56,7 +56,7 @@ async fn report_queued_run(house: &CliContext, run: &str, json: bool) -> Result<
     let state = house.engine.get_run(run).await?.state;
     let due = store.load_head(&house.engine.run_id(run)).await?.and_then(|head| head.wake_at);
     let workers = store.list_workers(now.0).await?;
-    let alive = workers.iter().filter(|row| row.until > now.0).count();
+    let alive = workers.iter().filter(|row| row.expires_at > now.0).count();
     if json {
         output::print_json(&json!({
             "run": run,

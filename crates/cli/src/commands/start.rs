@@ -55,17 +55,17 @@ pub(super) async fn start_run(
         ));
         start.phase = Some(phase);
         start.document = Some(taken);
-        return create_run(house, &protocol, start, args.key.clone()).await;
+        return create_run(house, &protocol, start, args.idempotency_key.clone()).await;
     }
     let question = described.input.as_ref().and_then(|input| input.question.as_ref());
     let first = &protocol.document_for(described).initial;
     let language = protocol.resolve_language(first, &Value::Null);
     let question = question.map(|question| question.version_for(language.as_deref()));
     let Some(question) = question.filter(|_| start.input.is_none()) else {
-        return create_run(house, &protocol, start, args.key.clone()).await;
+        return create_run(house, &protocol, start, args.idempotency_key.clone()).await;
     };
     if !talks {
-        return match create_run(house, &protocol, start, args.key.clone()).await {
+        return match create_run(house, &protocol, start, args.idempotency_key.clone()).await {
             Err(CliError::Rejected(rejection)) => {
                 Err(CliError::MissingInput { rejection, question: question.clone() })
             }
@@ -76,7 +76,7 @@ pub(super) async fn start_run(
         let line =
             terminal::prompt_line(&format!("? {question}")).await.filter(|line| !line.is_empty());
         start.input = line.as_deref().map(|line| parse_input(line, described));
-        match create_run(house, &protocol, start.clone(), args.key.clone()).await {
+        match create_run(house, &protocol, start.clone(), args.idempotency_key.clone()).await {
             // A user who was asked may correct the answer; otherwise the rejection is returned.
             Err(CliError::Rejected(rejection)) if line.is_some() => {
                 output::print_message(&format!("  not taken: {rejection}"));
@@ -200,5 +200,5 @@ async fn find_adoptable_state(
 /// Reads an engine-owned field of a document by its name.
 fn read_engine_field(spec: &DocumentDefinition, document: &Value, name: &str) -> Option<String> {
     let place = spec.engine.iter().find(|place| place.name == name)?;
-    document.pointer(&place.at)?.as_str().map(str::to_owned)
+    document.pointer(&place.pointer)?.as_str().map(str::to_owned)
 }

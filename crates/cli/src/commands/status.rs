@@ -153,10 +153,12 @@ fn describe_reason(state: &RunState) -> Option<String> {
         Some(BlockReason::Refused) => {
             Some(format!("{BAD}Blocked{BAD:#}: every try of the model's step was refused."))
         }
-        Some(BlockReason::NoTicket { phase, ticket }) => Some(format!(
+        Some(BlockReason::MissingTicket { phase, ticket }) => Some(format!(
             "{BAD}Blocked{BAD:#}: phase {phase} needs the ticket {ticket}, which the run does not hold"
         )),
-        Some(BlockReason::Trouble { what }) => Some(format!("{BAD}Blocked{BAD:#}: {what}")),
+        Some(BlockReason::Incident { message: what }) => {
+            Some(format!("{BAD}Blocked{BAD:#}: {what}"))
+        }
         None => None,
     }
 }
@@ -198,11 +200,11 @@ fn write_waits(page: &mut String, state: &RunState, now: Timestamp) {
 }
 
 fn write_closed_gates(page: &mut String, state: &RunState, now: Timestamp) {
-    if state.closed.is_empty() {
+    if state.closed_gates.is_empty() {
         return;
     }
     page.push_str(&format!("\n{HEADING}Closed gates{HEADING:#}\n"));
-    for gate in &state.closed {
+    for gate in &state.closed_gates {
         let tries = if gate.attempts > 0 {
             format!(", asked {} times", gate.attempts)
         } else {
@@ -210,7 +212,7 @@ fn write_closed_gates(page: &mut String, state: &RunState, now: Timestamp) {
         };
         page.push_str(&format!("  → {}: {}{tries}\n", gate.to, gate.reason));
     }
-    if let Some(at) = state.again_at {
+    if let Some(at) = state.retry_at {
         page.push_str(&format!("  {DIM}asked again {}{DIM:#}\n", format_until(now, at)));
     }
 }
@@ -281,10 +283,11 @@ fn format_money(millionths: u64) -> String {
 fn describe_model_usage(standing: &RunStatusReport) -> String {
     let state = &standing.outcome.state;
     let (input, output, cost) = standing.usage;
-    if state.calls == 0 {
+    if state.model_calls == 0 {
         return "none was asked".to_owned();
     }
-    let mut told = format!("{} {}", state.calls, if state.calls == 1 { "call" } else { "calls" });
+    let mut told =
+        format!("{} {}", state.model_calls, if state.model_calls == 1 { "call" } else { "calls" });
     if input + output > 0 {
         told.push_str(&format!(", {input} tokens in, {output} out"));
     }

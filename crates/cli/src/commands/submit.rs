@@ -26,9 +26,9 @@ pub(super) fn run(args: &SubmitArgs, json: bool) -> Result<CliExit, CliError> {
         let action = args.action.clone().or_else(|| out.map(|(id, _)| id.clone()));
         let what = match action {
             Some(action) => build_manual_reply(&action, &text, &by),
-            None => InputKind::Submitted { text, by },
+            None => InputKind::ManualPatch { text, by },
         };
-        let outcome = house.engine.submit_input(&run, what, args.key.clone()).await?;
+        let outcome = house.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;
         after_input::drive_and_report(&house, outcome, json).await
     })
 }

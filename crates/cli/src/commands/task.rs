@@ -1,4 +1,4 @@
-//! `countersign task list RUN` and `countersign task reset RUN TASK --because TEXT`: manage the
+//! `countersign task list RUN` and `countersign task reset RUN TASK --reason TEXT`: manage the
 //! child runs of a run by the keys of their items.
 
 use std::collections::BTreeMap;
@@ -82,9 +82,9 @@ fn reset_task(args: &TaskResetArgs, json: bool) -> Result<CliExit, CliError> {
             let standing = render::format_run_status(&state);
             return Err(CliError::Usage(format!("nothing waits for a reset. {standing}")));
         };
-        let (by, value) = (house.settings.user(), Value::String(args.because.clone()));
+        let (by, value) = (house.settings.user(), Value::String(args.reason.clone()));
         let what = InputKind::Answered { wait: open.id.clone(), value, by };
-        let outcome = house.engine.submit_input(&run, what, args.key.clone()).await?;
+        let outcome = house.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;
         after_input::drive_and_report(&house, outcome, json).await
     })
 }
@@ -117,7 +117,7 @@ async fn load_children(
     for entry in house.engine.read_log(run).await? {
         let events = entry.decode_events(run);
         for event in events.map_err(|source| EngineError::corrupt(run.to_owned(), source))? {
-            if let RunEvent::ChildAsked { run, key: Some(key), .. } = event {
+            if let RunEvent::ChildRequested { run, key: Some(key), .. } = event {
                 children.insert(key, run);
             }
         }

@@ -63,7 +63,7 @@ fn collect_folder_requests(
             list: settings.allow.describe(),
             commands: settings.allow.commands().to_vec(),
             by: by.clone(),
-            at: SystemClock.now(),
+            trusted_at: SystemClock.now(),
         };
         requests.push(build_request(file, record, None)?);
     }
@@ -144,7 +144,7 @@ fn build_record(
         list: permissions.describe(),
         commands: permissions.programs.values().map(|program| program.command.clone()).collect(),
         by,
-        at: SystemClock.now(),
+        trusted_at: SystemClock.now(),
     }
 }
 
@@ -225,7 +225,7 @@ fn record_to_json(record: &TrustRecord) -> Value {
         "folder": record.folder,
         "list": record.list,
         "by": record.by,
-        "at": record.at,
+        "trusted_at": record.trusted_at,
     })
 }
 
@@ -246,7 +246,7 @@ fn list_records(file: &TrustFile, json: bool) -> Result<CliExit, CliError> {
             record.subject,
             record.folder.display(),
             record.by,
-            record.at
+            record.trusted_at
         ));
         for line in &record.list {
             output::print_data(&format!("  {line}\n"));

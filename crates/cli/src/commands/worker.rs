@@ -114,7 +114,7 @@ impl WorkerObserver for WorkerLog {
         let now = SystemClock.now();
         if self.json {
             let mut line = Map::new();
-            line.insert("at".to_owned(), json!(now));
+            line.insert("time".to_owned(), json!(now));
             line.insert("worker".to_owned(), json!(self.terms.name));
             line.extend(event_to_json(&news));
             output::print_json_line(&Value::Object(line));
@@ -195,29 +195,33 @@ fn describe_idle_reason(rest: &IdleReason) -> String {
 
 fn event_to_json(news: &WorkerEvent) -> Map<String, Value> {
     let value = match news {
-        WorkerEvent::Started => json!({ "news": "began" }),
-        WorkerEvent::RunTaken(run) => json!({ "news": "took", "run": run.id }),
+        WorkerEvent::Started => json!({ "event": "started" }),
+        WorkerEvent::RunTaken(run) => json!({ "event": "run_acquired", "run": run.id }),
         WorkerEvent::RunIdle(run, rest) => {
             let (state, more) = match rest {
                 IdleReason::Ended(status) => (status.as_str(), Value::Null),
                 IdleReason::Halted => ("halted", Value::Null),
                 IdleReason::WaitingForInput => ("waiting", Value::Null),
-                IdleReason::WaitingUntil(at) => ("until", json!(at)),
+                IdleReason::WaitingUntil(at) => ("waiting_until", json!(at)),
                 IdleReason::NeedsReply => ("needs_reply", Value::Null),
-                IdleReason::WaitingForChild(child) => ("child", json!(child)),
+                IdleReason::WaitingForChild(child) => ("waiting_for_child", json!(child)),
                 IdleReason::LeasedElsewhere | IdleReason::DriverStopped => {
-                    ("handed_back", Value::Null)
+                    ("released", Value::Null)
                 }
                 IdleReason::Parked => ("parked", Value::Null),
             };
-            json!({ "news": "rested", "run": run.id, "rest": state, "of": more })
+            json!({ "event": "run_idle", "run": run.id, "reason": state, "detail": more })
         }
-        WorkerEvent::LeaseLost(run) => json!({ "news": "lost", "run": run.id }),
-        WorkerEvent::RunFailed(run, why) => json!({ "news": "failed", "run": run.id, "why": why }),
-        WorkerEvent::StoreUnavailable(why) => json!({ "news": "store_away", "why": why }),
-        WorkerEvent::StoreRecovered(after) => json!({ "news": "store_back", "after": after }),
-        WorkerEvent::Stopping(runs) => json!({ "news": "stopping", "runs": runs }),
-        WorkerEvent::Stopped(runs) => json!({ "news": "stopped", "handed_back": runs }),
+        WorkerEvent::LeaseLost(run) => json!({ "event": "lease_lost", "run": run.id }),
+        WorkerEvent::RunFailed(run, why) => {
+            json!({ "event": "run_failed", "run": run.id, "message": why })
+        }
+        WorkerEvent::StoreUnavailable(why) => {
+            json!({ "event": "store_unavailable", "message": why })
+        }
+        WorkerEvent::StoreRecovered(after) => json!({ "event": "store_recovered", "after": after }),
+        WorkerEvent::Stopping(runs) => json!({ "event": "stopping", "runs": runs }),
+        WorkerEvent::Stopped(runs) => json!({ "event": "stopped", "released": runs }),
     };
     match value {
         Value::Object(map) => map,

@@ -64,7 +64,7 @@ fn print_workers(workers: &[WorkerRow], held: &BTreeMap<String, Vec<Lease>>, now
 }
 
 fn format_worker(row: &WorkerRow, now: Timestamp) -> [String; 6] {
-    let WorkerRow { info: worker, seen_at, until, holds } = row;
+    let WorkerRow { info: worker, seen_at, expires_at: until, lease_count: holds } = row;
     let seen = time_format::format_ago(now, Timestamp(*seen_at));
     [
         format!("{HEADING}{}{HEADING:#}", worker.name),

@@ -25,7 +25,7 @@ pub(crate) fn check(
     let proofs = told(site, &["replay", "--all", "--verify", "--json"]);
     let proofs = proofs.as_array().unwrap();
     assert_eq!(proofs.len(), started.len(), "the runs that are there are those that were begun");
-    assert!(proofs.iter().all(|proof| proof["good"] == json!(true)), "{proofs:#?}");
+    assert!(proofs.iter().all(|proof| proof["verified"] == json!(true)), "{proofs:#?}");
 
     let db = site.database();
     for (run, key) in acknowledged {
@@ -90,10 +90,10 @@ fn gather(history: &Value, run: &str, ordered: &mut BTreeSet<String>, done: &mut
             let id = members.get("action").and_then(Value::as_str);
             let id = id.map(|action| format!("{run}/{action}"));
             match (members.get("event").and_then(Value::as_str), id) {
-                (Some("effect_asked"), Some(id)) if members["effect"]["effect"] == "run" => {
+                (Some("effect_requested"), Some(id)) if members["effect"]["effect"] == "run" => {
                     ordered.insert(id);
                 }
-                (Some("effect_done"), Some(id)) if ordered.contains(&id) => {
+                (Some("effect_finished"), Some(id)) if ordered.contains(&id) => {
                     done.insert(id);
                 }
                 _ => members.values().for_each(|value| gather(value, run, ordered, done)),

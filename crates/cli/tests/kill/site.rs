@@ -95,7 +95,10 @@ impl Site {
     }
 
     pub(crate) fn start(&self, run: &str, key: &str) -> Errand {
-        Errand { begins: true, ..self.errand(run, &["run", "--detach", "--json", "--key", key]) }
+        Errand {
+            begins: true,
+            ..self.errand(run, &["run", "--detach", "--json", "--idempotency-key", key])
+        }
     }
 
     pub(crate) fn resume(&self, run: &str) -> Errand {
@@ -105,7 +108,8 @@ impl Site {
     pub(crate) fn answer(&self, run: &str, wait: &str) -> Errand {
         let key = format!("{run}-{wait}");
         let place = format!("{run}/{wait}");
-        let arguments = ["answer", &place, &format!("answer {wait}"), "--key", &key, "--json"];
+        let arguments =
+            ["answer", &place, &format!("answer {wait}"), "--idempotency-key", &key, "--json"];
         Errand { answers: Some(key.clone()), ..self.errand(run, &arguments) }
     }
 

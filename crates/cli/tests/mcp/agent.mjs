@@ -60,7 +60,7 @@ assert.equal(agent.getServerVersion().name, "countersign");
 // What there is.
 const { tools } = await agent.listTools();
 const names = tools.map((tool) => tool.name);
-for (const name of ["list_protocols", "start_run", "look_at_run", "next_step", "submit_reply", "answer", "approve", "deny", "inbox", "remember", "compose_packet", "search_memory", "admit_text"]) assert.ok(names.includes(name), name);
+for (const name of ["list_protocols", "start_run", "show_run", "next_step", "submit_reply", "answer", "approve", "deny", "inbox", "remember", "compose_packet", "search_memory", "admit_text"]) assert.ok(names.includes(name), name);
 for (const tool of tools) assert.ok(tool.inputSchema && tool.outputSchema && tool.description && tool.annotations, tool.name);
 const { items } = await call(agent, "list_protocols");
 assert.equal(items[0].name, "demo");
@@ -76,21 +76,21 @@ assert.equal(JSON.parse(contract.contents[0].text).schema.properties.points.minI
 await assert.rejects(agent.readResource({ uri: "countersign://contracts/nothing" }), /nothing/);
 
 // A run, in which the agent is the model.
-const started = await call(agent, "start_run", { key: "once" });
+const started = await call(agent, "start_run", { idempotency_key: "once" });
 assert.equal(started.status, "waiting");
-assert.equal(started.asks, "reply");
+assert.equal(started.expects, "reply");
 const { run } = started;
-assert.equal((await call(agent, "start_run", { key: "once" })).run, run, "the same key is one run");
+assert.equal((await call(agent, "start_run", { idempotency_key: "once" })).run, run, "the same key is one run");
 const first = await call(agent, "next_step", { run });
 assert.equal(first.contract.id, "outline");
 assert.equal(first.action, started.action);
-assert.match(first.turns[0].text, /Why a second signature/);
+assert.match(first.messages[0].text, /Why a second signature/);
 
 // A reply that the contract refuses; the violations are enough to mend it.
 const points = ["A model proposes, a contract decides"];
 const verdict = await call(agent, "submit_reply", { run, action: first.action, reply: { points, status: "completed" } });
 assert.equal(verdict.accepted, false);
-assert.match(verdict.next, /refused/);
+assert.match(verdict.next_step, /refused/);
 const mended = { points: [...points], status: "completed" };
 for (const { pointer, code, expected } of verdict.violations) {
   if (pointer === "/status") delete mended.status;
@@ -108,7 +108,7 @@ assert.equal(taken.phase, "draft");
 assert.deepEqual((await call(agent, "read_document", { run, pointer: "/outline" })).value, mended.points);
 
 // The old order takes nothing any more, and nothing breaks.
-await refused(agent, "submit_reply", { run, action: first.action, reply: mended }, "unknown_order");
+await refused(agent, "submit_reply", { run, action: first.action, reply: mended }, "unknown_action");
 await refused(agent, "next_step", { run: "nobody" }, "unknown_run");
 await refused(agent, "next_step", {}, "bad_arguments");
 await refused(agent, "start_run", { protocol: "dema" }, "unknown_protocol");
@@ -120,20 +120,20 @@ const draft = await call(agent, "submit_reply", { run, action: taken.action, rep
 assert.equal(draft.accepted, true, JSON.stringify(draft.violations));
 assert.equal(draft.status, "waiting");
 assert.equal(draft.waits[0].who, "ann");
-assert.match(draft.next, /not yours to answer/);
+assert.match(draft.next_step, /not yours to answer/);
 const wait = draft.waits[0].id;
-const problem = await refused(agent, "approve", { run, wait, note: "it is fine" }, "not_yours");
+const problem = await refused(agent, "approve", { run, wait, note: "it is fine" }, "not_assignee");
 assert.equal(problem.status, 403);
 assert.equal((await call(agent, "inbox", { run })).items[0].address, `${run}/${wait}`);
 assert.equal((await call(agent, "inbox", { run, mine: true })).items.length, 0);
-assert.equal((await call(agent, "look_at_run", { run })).status, "waiting");
+assert.equal((await call(agent, "show_run", { run })).status, "waiting");
 
 // The person decides, elsewhere, and the agent sees what came of it.
 person("approve", `${run}/${wait}`, "--as", "ann");
 let ended;
-for (let look = 0; look < 50 && ended?.status !== "completed"; look += 1) ended = await call(agent, "look_at_run", { run });
+for (let look = 0; look < 50 && ended?.status !== "completed"; look += 1) ended = await call(agent, "show_run", { run });
 assert.equal(ended.status, "completed");
-assert.equal(ended.output.find((one) => one.at === "/published").value, "out/text.md");
+assert.equal(ended.output.find((one) => one.pointer === "/published").value, "out/text.md");
 assert.match(fs.readFileSync(path.join(told.folder, "out/text.md"), "utf8"), /^# The second signature/);
 const document = await agent.readResource({ uri: `countersign://runs/${run}/document` });
 assert.equal(JSON.parse(document.contents[0].text).draft.body, body);
@@ -141,8 +141,8 @@ person("replay", run, "--verify");
 
 // What is remembered.
 const whose = { user: "ann", agent: "helper" };
-const remembered = await call(agent, "remember", { ...whose, things: [{ event: "I am vegetarian", id: "e1" }, { fact: "diet", value: "vegetarian", sources: ["e1"], quote: "vegetarian" }] });
-assert.equal(remembered.kept.length, 2);
+const remembered = await call(agent, "remember", { ...whose, items: [{ event: "I am vegetarian", id: "e1" }, { fact: "diet", value: "vegetarian", sources: ["e1"], quote: "vegetarian" }] });
+assert.equal(remembered.saved.length, 2);
 assert.match((await call(agent, "compose_packet", { ...whose, message: "What does Ann eat?", tokens: 600 })).text, /vegetarian/);
 assert.equal((await call(agent, "search_memory", { ...whose, text: "vegetarian" })).items.length, 1);
 
@@ -150,13 +150,13 @@ if (told.url) {
   // A key that only looks.
   const reader = await connect("reader");
   const seen = (await reader.listTools()).tools.map((tool) => tool.name);
-  assert.ok(seen.includes("look_at_run") && !seen.includes("start_run") && !seen.includes("approve"), seen.join());
+  assert.ok(seen.includes("show_run") && !seen.includes("start_run") && !seen.includes("approve"), seen.join());
   await refused(reader, "start_run", {}, "role");
-  assert.equal((await call(reader, "look_at_run", { run })).status, "completed");
+  assert.equal((await call(reader, "show_run", { run })).status, "completed");
   await reader.close();
   // A key of somebody else.
   const foreign = await connect("foreign");
-  await refused(foreign, "look_at_run", { run }, "unknown_run");
+  await refused(foreign, "show_run", { run }, "unknown_run");
   assert.deepEqual((await call(foreign, "list_runs")).items, []);
   await foreign.close();
   // No key.
@@ -164,7 +164,7 @@ if (told.url) {
 } else {
   // Files that are being written are looked over, also where nothing is kept of them.
   const found = await call(agent, "check_protocol", { files: { "index.yaml": "name: own\nversion: 1.0.0\ndefault_workflow: own\n" } });
-  assert.ok(found.errors > 0 && found.findings[0].file.length > 0);
+  assert.ok(found.errors > 0 && found.diagnostics[0].file.length > 0);
   assert.equal((await call(agent, "check_protocol")).errors, 0);
 }
 await agent.close();

@@ -61,7 +61,7 @@ async def drive(client):
     assert draft["accepted"] and draft["waits"][0]["who"] == "ann", draft
     wait = draft["waits"][0]["id"]
     if "url" in TOLD:
-        await refused(client, "approve", "not_yours", run=run, wait=wait)
+        await refused(client, "approve", "not_assignee", run=run, wait=wait)
     else:
         assert "approve" not in names and "deny" not in names
         await refused(client, "approve", "decisions_off", run=run, wait=wait)
@@ -70,7 +70,7 @@ async def drive(client):
         cwd=TOLD["folder"], check=True, capture_output=True,
     )
     for _ in range(50):
-        seen = await call(client, "look_at_run", run=run)
+        seen = await call(client, "show_run", run=run)
         if seen["status"] == "completed":
             break
     assert seen["status"] == "completed", seen

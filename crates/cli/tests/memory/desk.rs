@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 pub(crate) const WHOSE: [&str; 6] =
-    ["--user", "ann", "--agent", "helper", "--at", "2026-01-21T12:00:00Z"];
+    ["--user", "ann", "--agent", "helper", "--now", "2026-01-21T12:00:00Z"];
 
 /// Exit code, standard output and standard error of `countersign memory …` in a folder.
 pub(crate) fn raw(folder: &Path, arguments: &[&str], input: &str) -> (i32, String, String) {
@@ -55,7 +55,7 @@ pub(crate) fn fails(folder: &Path, expected: i32, arguments: &[&str]) -> String 
 #[track_caller]
 pub(crate) fn remembered(folder: &Path, arguments: &[&str]) -> Value {
     let all: Vec<&str> = ["remember"].into_iter().chain(arguments.iter().copied()).collect();
-    does(folder, &all)["kept"][0].clone()
+    does(folder, &all)["saved"][0].clone()
 }
 
 /// A folder where Ann and her helper spoke of a dinner.
@@ -72,7 +72,7 @@ pub(crate) fn dinner() -> tempfile::TempDir {
         json!({"episode": "Ann moved to Rome.", "id": "ep2", "start": "2025-01-19"}),
         json!({"insight": "Bob may like tofu.", "id": "i1"}),
         json!({"procedure": {"steps": ["ask", "cook"]}, "task_type": "dinner", "id": "p1"}),
-        json!({"working": {"goal": "a dinner on Friday"}}),
+        json!({"working_memory": {"goal": "a dinner on Friday"}}),
         json!({"summary": "Ann plans a dinner.", "sources": ["e3"]}),
     ];
     let lines = told.map(|line| line.to_string()).join("\n");

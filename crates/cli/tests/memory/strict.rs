@@ -39,7 +39,7 @@ fn what_a_person_settled_is_not_stirred_up_by_saying_it_again() {
     fs::write(folder.join("after.jsonl"), memory(folder, &["export"]).1).unwrap();
     let settled = memory(folder, &["export"]).1;
     for file in ["before.jsonl", "after.jsonl"] {
-        for more in [&["--ours"][..], &[]] {
+        for more in [&["--trusted"][..], &[]] {
             let (code, _, err) = memory(folder, &[&["import", file], more].concat());
             assert_eq!(code, 0, "{err}");
             assert_eq!(memory(folder, &["export"]).1, settled, "{file} {more:?}");
@@ -72,7 +72,8 @@ fn an_import_writes_to_nobody_else() {
         assert_eq!((code, err.matches("refused line").count()), (1, count), "{err}");
         assert!(err.contains("and that is not who is named here"), "{err}");
     }
-    let (code, _, err) = raw(folder, &["import", "own.jsonl", "--ours", "--store", "new.db"], "");
+    let (code, _, err) =
+        raw(folder, &["import", "own.jsonl", "--trusted", "--store", "new.db"], "");
     assert_eq!(code, 0, "whoever names nobody means all of the file: {err}");
 }
 

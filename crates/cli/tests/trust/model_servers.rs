@@ -20,7 +20,7 @@ fn an_imported_run_that_names_a_server_for_its_model_is_halted() {
     there.says(&["export", run, "--output", file.to_str().unwrap()]);
     let told = here.json(&["import", "run.jsonl"]);
     let wants = json!(["model server http://127.0.0.1:9, as it was started"]);
-    assert_eq!((&told["wants"], &told["halted"]), (&wants, &json!(true)), "{told:#}");
+    assert_eq!((&told["permissions"], &told["halted"]), (&wants, &json!(true)), "{told:#}");
 }
 
 /// A server that nobody may call without being asked: whoever connects to it is heard of.

@@ -62,7 +62,7 @@ fn a_script_outside_the_folder_is_read_only_where_a_person_names_it() {
     there.says(&["export", run, "--output", file.to_str().unwrap()]);
     let told = here.json(&["import", "run.jsonl"]);
     let wants = json!([format!("model server {model}, as it was started")]);
-    assert_eq!((&told["wants"], &told["halted"]), (&wants, &json!(true)), "{told:#}");
+    assert_eq!((&told["permissions"], &told["halted"]), (&wants, &json!(true)), "{told:#}");
     here.says(&["resume", run]);
     here.says(&["worker", "--until-idle"]);
     assert_eq!(here.status(run), "halted");

@@ -74,13 +74,13 @@ impl ContractRule {
                         Err(_) => {}
                     }
                 }
-                pattern.for_each_match(reply, &mut |way, item| {
+                pattern.for_each_match(reply, &mut |path, item| {
                     if spent < MAX_RULE_STEPS {
                         roots[ITEM] = Some(item);
-                        self.evaluate(&roots, Some(way), when, reply, &mut spent, into);
+                        self.evaluate(&roots, Some(path), when, reply, &mut spent, into);
                     } else if !ended {
                         ended = true;
-                        into.push(self.describe_step_limit(way));
+                        into.push(self.describe_step_limit(path));
                     }
                 });
             }
@@ -88,12 +88,12 @@ impl ContractRule {
     }
 
     /// Describes a rule that has more items than its step limit allows.
-    fn describe_step_limit(&self, way: &JsonValuePath<'_>) -> Violation {
+    fn describe_step_limit(&self, path: &JsonValuePath<'_>) -> Violation {
         let message = format!(
             "rule `{}` could not be decided: over all its items it may take at most {MAX_RULE_STEPS} steps",
             self.id
         );
-        let pointer = format!("{way}{}", self.at);
+        let pointer = format!("{path}{}", self.at);
         Violation::new(ViolationCode::Rule(self.id.clone()), pointer, &self.says, "too many items")
             .with_message(message)
     }
@@ -101,7 +101,7 @@ impl ContractRule {
     fn evaluate(
         &self,
         roots: &[Option<&Value>; 5],
-        way: Option<&JsonValuePath<'_>>,
+        path: Option<&JsonValuePath<'_>>,
         when: Option<&Expr>,
         reply: &Value,
         spent: &mut usize,
@@ -120,7 +120,7 @@ impl ContractRule {
             into.count_more(1);
             return;
         }
-        let pointer = way.map_or_else(|| self.at.clone(), |way| format!("{way}{}", self.at));
+        let pointer = path.map_or_else(|| self.at.clone(), |path| format!("{path}{}", self.at));
         let found = reply.pointer(&pointer).map_or_else(|| "nothing".to_owned(), format_value);
         let violation =
             Violation::new(ViolationCode::Rule(self.id.clone()), &pointer, &self.says, found);

@@ -141,17 +141,17 @@ pub(crate) fn find_member<'v>(
 fn walk_matches<'v>(
     segments: &[String],
     value: &'v Value,
-    way: &mut JsonValuePath<'v>,
+    path: &mut JsonValuePath<'v>,
     visit: &mut impl FnMut(&JsonValuePath<'v>, &'v Value),
 ) {
     let Some((segment, rest)) = segments.split_first() else {
-        visit(way, value);
+        visit(path, value);
         return;
     };
     let mut step = |taken: JsonPointerSegment<'v>, member: &'v Value| {
-        way.0.push(taken);
-        walk_matches(rest, member, way, visit);
-        way.0.pop();
+        path.0.push(taken);
+        walk_matches(rest, member, path, visit);
+        path.0.pop();
     };
     match value {
         Value::Object(members) if segment == "*" => {

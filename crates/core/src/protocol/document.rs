@@ -25,7 +25,7 @@ pub struct EngineField {
     /// Name in the index: `status`, `phase`, `version`, or a name that the author chose.
     pub name: String,
     /// JSON Pointer of the field.
-    pub at: String,
+    pub pointer: String,
     /// Expression over `state` and `run` that gives the value; for the engine's own names,
     /// `run.NAME`.
     pub value: Expr,

@@ -30,28 +30,28 @@ pub enum ChangeOperation {
     /// Merges the value as defined by RFC 7396.
     Merge {
         /// Pointer to merge into.
-        at: String,
+        pointer: String,
         /// The value to merge; the whole reply if absent.
         value: Option<Expr>,
     },
     /// Sets the value, creating missing parent objects.
     Set {
         /// Pointer to set.
-        at: String,
+        pointer: String,
         /// The value to set; the whole reply if absent.
         value: Option<Expr>,
     },
     /// Appends the value to a list, creating the list if it is missing.
     Append {
         /// Pointer of the list.
-        at: String,
+        pointer: String,
         /// The value to append; the whole reply if absent.
         value: Option<Expr>,
     },
     /// Updates the fields of the list item with the same key, or adds a new item.
     Upsert {
         /// Pointer of the list.
-        at: String,
+        pointer: String,
         /// Field that identifies an item.
         key: String,
         /// One item or a list of items; the whole reply if absent.
@@ -60,7 +60,7 @@ pub enum ChangeOperation {
     /// Removes the list items with the given keys; without a key, removes the value at the pointer.
     Remove {
         /// Pointer of the list or of the value.
-        at: String,
+        pointer: String,
         /// Field that identifies an item; absent to remove the value itself.
         key: Option<String>,
         /// One key or a list of keys.

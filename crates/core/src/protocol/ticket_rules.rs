@@ -14,7 +14,7 @@ impl WorkflowDefinition {
     /// one of them, those issued by the transitions out of these phases, and so on.
     #[must_use]
     pub fn tickets_revoked_by<'w>(&'w self, phase: &'w WorkflowPhase) -> BTreeSet<&'w str> {
-        if phase.gives.is_empty() {
+        if phase.issues.is_empty() {
             return BTreeSet::new();
         }
         self.tickets_revoked_with(phase, &self.phases_by_ticket())
@@ -39,7 +39,7 @@ impl WorkflowDefinition {
     ) -> BTreeSet<&'w str> {
         let mut taken: BTreeSet<&str> = BTreeSet::new();
         let mut passed: BTreeSet<usize> = BTreeSet::new();
-        let mut open: Vec<&str> = phase.gives.iter().map(String::as_str).collect();
+        let mut open: Vec<&str> = phase.issues.iter().map(String::as_str).collect();
         while let Some(ticket) = open.pop() {
             if !taken.insert(ticket) {
                 continue;
@@ -47,9 +47,13 @@ impl WorkflowDefinition {
             for position in needs.get(ticket).into_iter().flatten() {
                 if passed.insert(*position) {
                     let other = &self.phases[*position];
-                    open.extend(other.gives.iter().map(String::as_str));
-                    let ways = self.transitions_from(&other.id).into_iter();
-                    open.extend(ways.flat_map(|(_, way)| &way.gives).map(String::as_str));
+                    open.extend(other.issues.iter().map(String::as_str));
+                    let transitions = self.transitions_from(&other.id).into_iter();
+                    open.extend(
+                        transitions
+                            .flat_map(|(_, transition)| &transition.issues)
+                            .map(String::as_str),
+                    );
                 }
             }
         }

@@ -105,7 +105,7 @@ pub struct PhaseQuestion {
     /// Answer to use when the deadline passes.
     pub default: Option<Value>,
     /// What happens when the deadline passes without a default.
-    pub otherwise: FailureHandler,
+    pub on_timeout: FailureHandler,
     /// How the answer changes the document; expressions read it as `reply`.
     pub apply: Vec<DocumentChange>,
     /// Condition for asking; always asked if absent.

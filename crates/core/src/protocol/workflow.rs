@@ -52,16 +52,16 @@ impl WorkflowIndex {
         for (position, phase) in phases.iter().enumerate() {
             index.phases.entry(phase.id.clone()).or_insert(position);
         }
-        for (position, way) in transitions.iter().enumerate() {
-            match index.transitions_from.get_mut(&way.from) {
-                Some(ways) => ways.push(position),
+        for (position, transition) in transitions.iter().enumerate() {
+            match index.transitions_from.get_mut(&transition.from) {
+                Some(positions) => positions.push(position),
                 None => {
-                    index.transitions_from.insert(way.from.clone(), vec![position]);
+                    index.transitions_from.insert(transition.from.clone(), vec![position]);
                 }
             }
         }
-        for ways in index.transitions_from.values_mut() {
-            ways.sort_by_key(|position| transitions[*position].priority);
+        for positions in index.transitions_from.values_mut() {
+            positions.sort_by_key(|position| transitions[*position].priority);
         }
         index
     }
@@ -107,7 +107,7 @@ pub struct WorkflowPhase {
     /// Tickets that a run must hold to enter the phase.
     pub needs: Vec<String>,
     /// Tickets issued when the phase's work is accepted.
-    pub gives: Vec<String>,
+    pub issues: Vec<String>,
     /// Where the file defines the phase.
     pub origin: FileOrigin,
 }
@@ -130,7 +130,7 @@ pub struct WorkflowTransition {
     /// Changes applied before the next phase is entered. Their expressions read `state` and `run`.
     pub apply: Vec<DocumentChange>,
     /// Tickets issued when the transition is taken.
-    pub gives: Vec<String>,
+    pub issues: Vec<String>,
     /// Where the file defines the transition.
     pub origin: FileOrigin,
 }
@@ -152,8 +152,8 @@ impl WorkflowDefinition {
     /// priority first, ties in file order.
     #[must_use]
     pub fn transitions_from(&self, phase: &str) -> Vec<(usize, &WorkflowTransition)> {
-        let ways = self.index.transitions_from.get(phase).into_iter().flatten();
-        ways.map(|position| (*position, &self.transitions[*position])).collect()
+        let positions = self.index.transitions_from.get(phase).into_iter().flatten();
+        positions.map(|position| (*position, &self.transitions[*position])).collect()
     }
 
     /// Selects the values at the pointers of `output`, in their order. Pointers without a value are

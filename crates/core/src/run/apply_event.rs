@@ -96,21 +96,21 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
         what: what.to_owned(),
     };
     match event {
-        RunEvent::Received { input } => {
+        RunEvent::InputReceived { input } => {
             state.version += 1;
             state.updated_at = input.time;
-            if let Some(action) = input.what.action() {
+            if let Some(action) = input.payload.action() {
                 state.pending.remove(action).ok_or_else(|| unknown(action))?;
             }
-            if let InputKind::ModelReplied(reply) = &input.what
+            if let InputKind::ModelReplied(reply) = &input.payload
                 && let Some(step) = &mut state.step
             {
                 step.provider_failures = 0;
-                step.build.clone_from(&reply.build);
-                step.turns
+                step.packet_build.clone_from(&reply.packet_build);
+                step.messages
                     .push(PromptMessage { role: PromptRole::Assistant, text: reply.text.clone() });
             }
-            if let InputKind::ToolFinished { action, ok, output } = &input.what {
+            if let InputKind::ToolFinished { action, ok, output } = &input.payload {
                 let tools = state.step.iter_mut().flat_map(|step| &mut step.tools);
                 if let Some(used) = tools.into_iter().find(|used| used.action == *action) {
                     used.outcome = Some((*ok, output.clone()));
@@ -130,45 +130,46 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
         RunEvent::PhaseEntered { phase } => {
             state.phase.clone_from(phase);
             state.entered_at = state.updated_at;
-            state.round = ItemProgress::default();
+            state.item_progress = ItemProgress::default();
             state.step = None;
-            state.closed.clear();
-            state.again_at = None;
+            state.closed_gates.clear();
+            state.retry_at = None;
             state.blocked = None;
-            state.held = None;
+            state.continuation = None;
             state.decisions.clear();
             drop_pending_actions(state);
             spend(state, &format!("loops@{phase}"), 1);
         }
-        RunEvent::WayTaken { .. } | RunEvent::Announced { .. } => {}
-        RunEvent::TicketsGiven { tickets } => state.tickets.extend(tickets.iter().cloned()),
-        RunEvent::TicketsTakenBack { tickets } => {
+        RunEvent::TransitionTaken { .. } | RunEvent::EventEmitted { .. } => {}
+        RunEvent::TicketsIssued { tickets } => state.tickets.extend(tickets.iter().cloned()),
+        RunEvent::TicketsRevoked { tickets } => {
             state.tickets.retain(|ticket| !tickets.contains(ticket));
         }
-        RunEvent::GatesClosed { gates, again_at } => {
-            state.closed.clone_from(gates);
-            state.again_at = *again_at;
+        RunEvent::GatesClosed { gates, retry_at: again_at } => {
+            state.closed_gates.clone_from(gates);
+            state.retry_at = *again_at;
         }
-        RunEvent::ModelAsked { action, attempt, not_before } => {
+        RunEvent::ModelRequested { action, attempt, not_before } => {
             let step = state.step.get_or_insert_with(ModelStep::default);
             step.attempt = *attempt;
             if !step.tools.is_empty() {
                 let text = format_tool_results(&std::mem::take(&mut step.tools));
-                step.turns.push(PromptMessage { role: PromptRole::User, text });
+                step.messages.push(PromptMessage { role: PromptRole::User, text });
             }
-            state.calls += 1;
+            state.model_calls += 1;
             spend(state, &format!("calls@{}", state.phase), 1);
             state.pending.insert(action.clone(), PendingAction::Model { not_before: *not_before });
         }
         RunEvent::ProviderFailed { .. } => {
             state.step.get_or_insert_with(ModelStep::default).provider_failures += 1;
         }
-        RunEvent::ReplyRefused { violations, told, .. } => {
+        RunEvent::ReplyRefused { violations, feedback: told, .. } => {
             // A patch submitted by hand belongs to no step.
             if let Some(step) = &mut state.step {
                 step.violations.clone_from(violations);
                 if let Some(told) = told {
-                    step.turns.push(PromptMessage { role: PromptRole::User, text: told.clone() });
+                    step.messages
+                        .push(PromptMessage { role: PromptRole::User, text: told.clone() });
                 }
             }
         }
@@ -176,22 +177,22 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             let (phase, repairs) = (state.phase.clone(), repairs.len() + more_repairs);
             state.last_reply = Some(LastReply { phase, attempt: *attempt, repairs });
             state.step = None;
-            if let Some(BlockReason::Trouble { .. }) = state.blocked.take() {
-                state.round.reset_failed();
+            if let Some(BlockReason::Incident { .. }) = state.blocked.take() {
+                state.item_progress.reset_failed();
             }
-            state.held = None;
+            state.continuation = None;
         }
         RunEvent::DocumentChanged { patch } => {
             let document = Arc::make_mut(&mut state.document);
             patch.apply(document).map_err(|source| CorruptLogError::Patch { seq, source })?;
         }
-        RunEvent::Stamped { places } => {
+        RunEvent::EngineFieldsUpdated { fields: places } => {
             let document = Arc::make_mut(&mut state.document);
             for (at, value) in places {
                 set_at_pointer(document, at, value);
             }
         }
-        RunEvent::Spent { budget, amount } => {
+        RunEvent::BudgetSpent { budget, amount } => {
             spend(state, budget, *amount);
             spend(state, &format!("{budget}@{}", state.phase), *amount);
         }
@@ -203,7 +204,7 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             }
             state.waits.insert(wait.id.clone(), (**wait).clone());
         }
-        RunEvent::WaitClosed { wait, closing } => {
+        RunEvent::WaitClosed { wait, resolution: closing } => {
             let closed = state.waits.remove(wait).ok_or_else(|| unknown(wait))?;
             let decision = match closing {
                 WaitResolution::Approved { by, note } => {
@@ -219,27 +220,29 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
                 }),
                 WaitResolution::Answered { .. } | WaitResolution::Dropped => None,
             };
-            if let (Some(decision), Some(way)) = (decision, closed.way) {
-                state.decisions.insert(way, decision);
+            if let (Some(decision), Some(transition)) = (decision, closed.transition) {
+                state.decisions.insert(transition, decision);
             }
         }
-        RunEvent::Blocked { blocked } => {
+        RunEvent::Blocked { reason: blocked } => {
             state.blocked = Some(blocked.clone());
-            state.closed.clear();
-            state.again_at = None;
+            state.closed_gates.clear();
+            state.retry_at = None;
             // Resuming starts the work again, so the run no longer waits for actions requested
             // before.
-            if matches!(blocked, BlockReason::Trouble { .. } | BlockReason::NoTicket { .. }) {
+            if matches!(blocked, BlockReason::Incident { .. } | BlockReason::MissingTicket { .. }) {
                 drop_pending_actions(state);
             }
         }
-        RunEvent::Held { next } => state.held = Some(next.clone()),
-        RunEvent::EffectAsked { action, attempt, effect, not_before, item } => {
+        RunEvent::ContinuationDeferred { continuation: next } => {
+            state.continuation = Some(next.clone())
+        }
+        RunEvent::EffectRequested { action, attempt, effect, not_before, item } => {
             let (attempt, effect, not_before) = (*attempt, effect.clone(), *not_before);
             let order = PendingAction::Effect { attempt, effect, not_before, item: item.clone() };
             state.pending.insert(action.clone(), order);
         }
-        RunEvent::ToolAsked { action, call } => {
+        RunEvent::ToolRequested { action, call } => {
             let step = state.step.get_or_insert_with(ModelStep::default);
             if step.tools.iter().all(|used| used.outcome.is_some()) {
                 step.tools.clear();
@@ -249,71 +252,71 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             step.tools.push(ToolUse { action: action.clone(), call: call.clone(), outcome: None });
             state.pending.insert(action, PendingAction::Tool { call });
         }
-        RunEvent::HookAsked { action, hook, way } => {
-            if way.is_some() {
-                state.closed.clear();
-                state.again_at = None;
+        RunEvent::HookRequested { action, hook, transition: transition } => {
+            if transition.is_some() {
+                state.closed_gates.clear();
+                state.retry_at = None;
             }
-            let order = PendingAction::Hook { hook: hook.clone(), way: *way };
+            let order = PendingAction::Hook { hook: hook.clone(), transition: *transition };
             state.pending.insert(action.clone(), order);
         }
-        RunEvent::ChildAsked { action, run, workflow, document, depth, key, item } => {
-            state.round.begun.extend(key.clone());
+        RunEvent::ChildRequested { action, run, workflow, document, depth, key, item } => {
+            state.item_progress.started.extend(key.clone());
             let (run, workflow, document) = (run.clone(), workflow.clone(), document.clone());
             let (depth, key, item) = (*depth, key.clone(), item.clone());
             let order = PendingAction::Child { run, workflow, document, depth, key, item };
             state.pending.insert(action.clone(), order);
         }
-        RunEvent::ItemFailed { item, key, what, again } => {
-            state.round.begun.extend(key.clone());
+        RunEvent::ItemFailed { item, key, message: what, retryable: again } => {
+            state.item_progress.started.extend(key.clone());
             if *again {
                 let (item, key, what) = (item.clone(), key.clone(), what.clone());
-                state.round.lost.push(FailedItem { item, key, what });
+                state.item_progress.failed.push(FailedItem { item, key, message: what });
             } else {
-                state.round.given_up += 1;
+                state.item_progress.skipped += 1;
             }
         }
-        RunEvent::TellAsked { action, run, tell } => {
-            let order = PendingAction::Tell { run: run.clone(), tell: tell.clone() };
+        RunEvent::NotificationRequested { action, run, notification: tell } => {
+            let order = PendingAction::Notify { run: run.clone(), notification: tell.clone() };
             state.pending.insert(action.clone(), order);
         }
-        RunEvent::EffectDone { .. }
+        RunEvent::EffectFinished { .. }
         | RunEvent::EffectFailed { .. }
-        | RunEvent::ToolUsed { .. }
-        | RunEvent::HookAnswered { .. }
+        | RunEvent::ToolFinished { .. }
+        | RunEvent::HookFinished { .. }
         | RunEvent::ChildEnded { .. }
-        | RunEvent::Told { .. } => {}
+        | RunEvent::Notified { .. } => {}
         RunEvent::Halted { by, reason } => state.halted = Some((by.clone(), reason.clone())),
         RunEvent::Resumed { .. } => {
             state.halted = None;
             // After a denial, approval may be requested again.
             state.decisions.retain(|_, decision| decision.approve);
             if state.blocked.is_none() {
-                state.held = None;
+                state.continuation = None;
             }
         }
         RunEvent::Unblocked { .. } => {
-            state.held = None;
+            state.continuation = None;
             match state.blocked.take() {
                 // Every attempt was refused, so the step starts over.
                 Some(BlockReason::Refused) => state.step = None,
-                Some(BlockReason::Trouble { .. }) => state.round.reset_failed(),
-                Some(BlockReason::Budget { .. } | BlockReason::NoTicket { .. }) | None => {}
+                Some(BlockReason::Incident { .. }) => state.item_progress.reset_failed(),
+                Some(BlockReason::Budget { .. } | BlockReason::MissingTicket { .. }) | None => {}
             }
         }
-        RunEvent::Granted { budget, amount } => {
+        RunEvent::BudgetGranted { budget, amount } => {
             let granted = state.granted.entry(budget.clone()).or_default();
             *granted = granted.saturating_add(*amount);
         }
         RunEvent::Ended { end, reason } => {
             state.end = Some((*end, reason.clone()));
             drop_pending_actions(state);
-            state.round = ItemProgress::default();
+            state.item_progress = ItemProgress::default();
             state.step = None;
-            state.closed.clear();
-            state.again_at = None;
+            state.closed_gates.clear();
+            state.retry_at = None;
             state.blocked = None;
-            state.held = None;
+            state.continuation = None;
             state.halted = None;
         }
     }
@@ -330,7 +333,7 @@ pub(super) fn apply_known_document(state: &mut RunState, document: Value) {
 /// Discards pending actions; their results are rejected from now on. Notifications to other runs
 /// stay pending.
 fn drop_pending_actions(state: &mut RunState) {
-    state.pending.retain(|_, order| matches!(order, PendingAction::Tell { .. }));
+    state.pending.retain(|_, order| matches!(order, PendingAction::Notify { .. }));
 }
 
 /// Renders the results of the requested tools as the next message to the model.

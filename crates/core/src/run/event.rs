@@ -22,7 +22,7 @@ pub const LOG_FORMAT: u32 = 1;
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RunEvent {
     /// The run received an input. This is the first event of every version.
-    Received {
+    InputReceived {
         /// The input, as it was decided.
         input: Box<RunInput>,
     },
@@ -54,24 +54,24 @@ pub enum RunEvent {
         phase: String,
     },
     /// The run took a transition.
-    WayTaken {
+    TransitionTaken {
         /// Position among the workflow's transitions; `None` if the run moved without a transition.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        way: Option<usize>,
+        transition: Option<usize>,
         /// Id of the phase that the run left.
         from: String,
         /// Id of the phase that the run enters.
         to: String,
         /// Why the transition was open, for people.
-        because: String,
+        reason: String,
     },
     /// Tickets were issued: a phase's work was accepted, or a transition was taken.
-    TicketsGiven {
+    TicketsIssued {
         /// Names of the issued tickets.
         tickets: Vec<String>,
     },
     /// Tickets were revoked: the work that issued them, or that they depend on, starts over.
-    TicketsTakenBack {
+    TicketsRevoked {
         /// Names of the revoked tickets.
         tickets: Vec<String>,
     },
@@ -81,10 +81,10 @@ pub enum RunEvent {
         gates: Vec<ClosedGate>,
         /// When the gates are evaluated again; absent if no gate has a retry left.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        again_at: Option<Timestamp>,
+        retry_at: Option<Timestamp>,
     },
     /// The engine requested a model call.
-    ModelAsked {
+    ModelRequested {
         /// Id of the action.
         action: String,
         /// Number of the attempt in this step, from 1.
@@ -108,7 +108,7 @@ pub enum RunEvent {
         violations: Vec<Violation>,
         /// The retry message to the model; absent if there is no retry.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        told: Option<String>,
+        feedback: Option<String>,
     },
     /// A reply was accepted.
     ReplyAccepted {
@@ -133,7 +133,7 @@ pub enum RunEvent {
         patch: Patch,
     },
     /// The author's own event, emitted by a change of the protocol. It changes nothing else.
-    Announced {
+    EventEmitted {
         /// Name of the event, in capitals.
         name: String,
         /// Payload of the event; absent if the author gives none.
@@ -141,12 +141,12 @@ pub enum RunEvent {
         data: Option<Value>,
     },
     /// The engine updated its own fields in the document.
-    Stamped {
+    EngineFieldsUpdated {
         /// Pointer and new value of each field.
-        places: Vec<(String, Value)>,
+        fields: Vec<(String, Value)>,
     },
     /// Tokens, money, or a budget of the author's were spent.
-    Spent {
+    BudgetSpent {
         /// Name of the budget.
         budget: String,
         /// Amount in the unit of the budget.
@@ -162,20 +162,20 @@ pub enum RunEvent {
         /// Id of the wait.
         wait: String,
         /// How the wait was closed.
-        closing: WaitResolution,
+        resolution: WaitResolution,
     },
     /// The run cannot continue without help.
     Blocked {
         /// What blocks the run.
-        blocked: BlockReason,
+        reason: BlockReason,
     },
     /// The next step was deferred because the run is halted or blocked.
-    Held {
+    ContinuationDeferred {
         /// The step that follows once the run continues.
-        next: Continuation,
+        continuation: Continuation,
     },
     /// The engine requested an effect.
-    EffectAsked {
+    EffectRequested {
         /// Id of the action.
         action: String,
         /// Number of the attempt, from 1.
@@ -190,7 +190,7 @@ pub enum RunEvent {
         item: Option<Value>,
     },
     /// An effect was executed.
-    EffectDone {
+    EffectFinished {
         /// Id of the action.
         action: String,
     },
@@ -204,21 +204,21 @@ pub enum RunEvent {
         message: String,
     },
     /// The engine requested a tool call.
-    ToolAsked {
+    ToolRequested {
         /// Id of the action.
         action: String,
         /// The call to execute.
         call: ToolCall,
     },
     /// A tool call finished.
-    ToolUsed {
+    ToolFinished {
         /// Id of the action.
         action: String,
         /// Whether the tool succeeded.
         ok: bool,
     },
     /// The engine requested a hook.
-    HookAsked {
+    HookRequested {
         /// Id of the action.
         action: String,
         /// Id of the hook in the protocol.
@@ -226,17 +226,17 @@ pub enum RunEvent {
         /// Position of the transition that waits for the answer; `None` for a hook on entering a
         /// phase.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        way: Option<usize>,
+        transition: Option<usize>,
     },
     /// A hook answered.
-    HookAnswered {
+    HookFinished {
         /// Id of the action.
         action: String,
         /// The answer, in words.
         answer: String,
     },
     /// The engine requested a child run.
-    ChildAsked {
+    ChildRequested {
         /// Id of the action.
         action: String,
         /// Id of the child run.
@@ -264,9 +264,9 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
         /// What happened, in a sentence.
-        what: String,
+        message: String,
         /// Whether a person can have the item retried; if not, the phase continues without it.
-        again: bool,
+        retryable: bool,
     },
     /// A child run ended.
     ChildEnded {
@@ -276,16 +276,16 @@ pub enum RunEvent {
         completed: bool,
     },
     /// The engine requested a notification to another run.
-    TellAsked {
+    NotificationRequested {
         /// Id of the action.
         action: String,
         /// Id of the run to notify.
         run: String,
         /// The content of the notification.
-        tell: RunNotification,
+        notification: RunNotification,
     },
     /// The other run received the notification.
-    Told {
+    Notified {
         /// Id of the action.
         action: String,
     },
@@ -308,7 +308,7 @@ pub enum RunEvent {
         by: String,
     },
     /// A person raised a budget.
-    Granted {
+    BudgetGranted {
         /// Name of the budget: `name`, or `name@phase`.
         budget: String,
         /// The additional amount, in the unit of the budget.
@@ -331,7 +331,7 @@ fn is_zero(count: &usize) -> bool {
 
 /// A message from one run to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "tell", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RunNotification {
     /// To the parent: its child has ended.
     ChildEnded {
@@ -350,41 +350,41 @@ impl RunEvent {
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::Received { .. } => "received",
+            Self::InputReceived { .. } => "input_received",
             Self::Started { .. } => "started",
             Self::PhaseEntered { .. } => "phase_entered",
-            Self::WayTaken { .. } => "way_taken",
-            Self::TicketsGiven { .. } => "tickets_given",
-            Self::TicketsTakenBack { .. } => "tickets_taken_back",
+            Self::TransitionTaken { .. } => "transition_taken",
+            Self::TicketsIssued { .. } => "tickets_issued",
+            Self::TicketsRevoked { .. } => "tickets_revoked",
             Self::GatesClosed { .. } => "gates_closed",
-            Self::ModelAsked { .. } => "model_asked",
+            Self::ModelRequested { .. } => "model_requested",
             Self::ProviderFailed { .. } => "provider_failed",
             Self::ReplyRefused { .. } => "reply_refused",
             Self::ReplyAccepted { .. } => "reply_accepted",
             Self::DocumentChanged { .. } => "document_changed",
-            Self::Announced { .. } => "announced",
-            Self::Stamped { .. } => "stamped",
-            Self::Spent { .. } => "spent",
+            Self::EventEmitted { .. } => "event_emitted",
+            Self::EngineFieldsUpdated { .. } => "engine_fields_updated",
+            Self::BudgetSpent { .. } => "budget_spent",
             Self::WaitOpened { .. } => "wait_opened",
             Self::WaitClosed { .. } => "wait_closed",
             Self::Blocked { .. } => "blocked",
-            Self::Held { .. } => "held",
-            Self::EffectAsked { .. } => "effect_asked",
-            Self::EffectDone { .. } => "effect_done",
+            Self::ContinuationDeferred { .. } => "continuation_deferred",
+            Self::EffectRequested { .. } => "effect_requested",
+            Self::EffectFinished { .. } => "effect_finished",
             Self::EffectFailed { .. } => "effect_failed",
-            Self::ToolAsked { .. } => "tool_asked",
-            Self::ToolUsed { .. } => "tool_used",
-            Self::HookAsked { .. } => "hook_asked",
-            Self::HookAnswered { .. } => "hook_answered",
-            Self::ChildAsked { .. } => "child_asked",
+            Self::ToolRequested { .. } => "tool_requested",
+            Self::ToolFinished { .. } => "tool_finished",
+            Self::HookRequested { .. } => "hook_requested",
+            Self::HookFinished { .. } => "hook_finished",
+            Self::ChildRequested { .. } => "child_requested",
             Self::ChildEnded { .. } => "child_ended",
             Self::ItemFailed { .. } => "item_failed",
-            Self::TellAsked { .. } => "tell_asked",
-            Self::Told { .. } => "told",
+            Self::NotificationRequested { .. } => "notification_requested",
+            Self::Notified { .. } => "notified",
             Self::Halted { .. } => "halted",
             Self::Resumed { .. } => "resumed",
             Self::Unblocked { .. } => "unblocked",
-            Self::Granted { .. } => "granted",
+            Self::BudgetGranted { .. } => "budget_granted",
             Self::Ended { .. } => "ended",
         }
     }

@@ -20,17 +20,17 @@ pub struct RunInput {
     pub time: Timestamp,
     /// Idempotency key: inputs with the same key count as one. Absent if the caller gives none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key: Option<String>,
+    pub idempotency_key: Option<String>,
     /// Whether each workspace file that gates check for exists, by path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, bool>,
     /// What the input is.
-    pub what: InputKind,
+    pub payload: InputKind,
 }
 
 /// The kinds of input, each with its content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "input", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum InputKind {
     /// Starts the run.
     Start(Box<RunStart>),
@@ -55,7 +55,7 @@ pub enum InputKind {
     },
     /// A person submitted a patch in a phase without pending work, or a reply in place of a model
     /// that was refused or cannot be called.
-    Submitted {
+    ManualPatch {
         /// The submitted text.
         text: String,
         /// Who submitted it.
@@ -71,7 +71,7 @@ pub enum InputKind {
         by: String,
     },
     /// A person approved or denied a request.
-    Decided {
+    ApprovalDecided {
         /// Id of the wait.
         wait: String,
         /// Whether the request is approved.
@@ -131,7 +131,7 @@ pub enum InputKind {
         document: Value,
     },
     /// A notification reached the parent or child run that it was for.
-    Told {
+    Notified {
         /// Id of the action.
         action: String,
     },
@@ -174,7 +174,7 @@ pub struct RunStart {
     /// The workflow's input. If the workflow declares no `input`, an object to merge into the
     /// document.
     // The log calls it `given`, because `input` is the tag that names the kind of this input.
-    #[serde(default, rename = "given", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// The phase to start in, for a fork or an imported state file; the first phase if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -198,7 +198,7 @@ pub struct RunStart {
     /// recorded in memory nor given memory in its prompts. Set when the run is started with memory
     /// turned off. `decide` ignores it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unremembered: bool,
+    pub memory_disabled: bool,
 }
 
 /// The parent that waits for a child run.
@@ -242,13 +242,13 @@ pub struct ModelReply {
     /// How the provider was asked to constrain the reply: `schema`, `json_mode` or `nothing`.
     /// Absent if no provider was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sent: Option<String>,
+    pub response_format: Option<String>,
     /// Digests of the request and the response; absent if no provider was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<ExchangeDigests>,
     /// Id of the memory packet build that the prompt contained; absent if it contained none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub build: Option<String>,
+    pub packet_build: Option<String>,
     /// Changes that the driver made to the text before the contract check. `exchange` refers to the
     /// original bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -313,7 +313,7 @@ impl InputKind {
             | Self::ToolFinished { action, .. }
             | Self::HookFinished { action, .. }
             | Self::ChildEnded { action, .. }
-            | Self::Told { action } => Some(action),
+            | Self::Notified { action } => Some(action),
             _ => None,
         }
     }
@@ -328,7 +328,7 @@ impl InputKind {
             Self::ToolFinished { .. } => Some("tool"),
             Self::HookFinished { .. } => Some("hook"),
             Self::ChildEnded { .. } => Some("child"),
-            Self::Told { .. } => Some("tell"),
+            Self::Notified { .. } => Some("notify"),
             _ => None,
         }
     }

@@ -14,13 +14,13 @@ use serde_json::Value;
 pub struct ItemProgress {
     /// Keys of the items whose child run was requested or cannot be started.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub begun: BTreeSet<String>,
+    pub started: BTreeSet<String>,
     /// Number of failed items that the phase continued without.
     #[serde(default, skip_serializing_if = "is_none")]
-    pub given_up: u64,
+    pub skipped: u64,
     /// Items that failed permanently and are retried when a person asks for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lost: Vec<FailedItem>,
+    pub failed: Vec<FailedItem>,
 }
 
 /// An item that failed permanently.
@@ -32,7 +32,7 @@ pub struct FailedItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// What happened, in a sentence.
-    pub what: String,
+    pub message: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
@@ -49,9 +49,9 @@ impl ItemProgress {
 
     /// Allows the failed items to be started again, after a person has helped.
     pub(super) fn reset_failed(&mut self) {
-        for lost in std::mem::take(&mut self.lost) {
+        for lost in std::mem::take(&mut self.failed) {
             if let Some(key) = lost.key {
-                self.begun.remove(&key);
+                self.started.remove(&key);
             }
         }
     }

@@ -36,7 +36,7 @@ struct RunLogEnvelope<R, E> {
     /// Id of the run.
     run: R,
     version: u64,
-    first: u64,
+    first_seq: u64,
     time: Timestamp,
     events: E,
 }
@@ -53,7 +53,8 @@ pub fn seal_entry(
     hash: &str,
 ) -> RunLogEntry {
     let (version, first, time) = (after.version, before.seq + 1, after.updated_at);
-    let envelope = RunLogEnvelope { v: LOG_FORMAT, run: &after.run, version, first, time, events };
+    let envelope =
+        RunLogEnvelope { v: LOG_FORMAT, run: &after.run, version, first_seq: first, time, events };
     let body = serde_json::to_string(&envelope).expect("events are JSON");
     let (hash, last) = (hash_entry(hash, &body), before.seq + events.len() as u64);
     RunLogEntry { version, first_seq: first, last_seq: last, time, hash, body }
@@ -69,7 +70,7 @@ impl RunLogEntry {
     /// Builds an entry from its text and its hash; the remaining fields come from the text.
     pub fn from_body(body: String, hash: String) -> Result<Self, CorruptLogError> {
         let envelope = parse_envelope(1, &body)?;
-        let RunLogEnvelope { version, first, time, events, .. } = envelope;
+        let RunLogEnvelope { version, first_seq: first, time, events, .. } = envelope;
         let last = (first + events.len() as u64).saturating_sub(1);
         Ok(Self { version, first_seq: first, last_seq: last, time, hash, body })
     }
@@ -77,7 +78,7 @@ impl RunLogEntry {
     /// Decodes the entry's events, after checking that the text agrees with the entry's other
     /// fields.
     pub fn decode_events(&self, run: &str) -> Result<Vec<RunEvent>, CorruptLogError> {
-        let RunLogEnvelope { version, first, time, events, .. } =
+        let RunLogEnvelope { version, first_seq: first, time, events, .. } =
             check_envelope(run, self.first_seq, &self.body)?;
         let last = (first + events.len() as u64).saturating_sub(1);
         for (what, beside, said) in [
@@ -123,8 +124,8 @@ fn check_envelope(
     if envelope.run != run {
         return Err(unreadable(format!("it belongs to run `{}`", envelope.run)));
     }
-    if envelope.first != first {
-        return Err(CorruptLogError::OutOfOrder { expected: first, found: envelope.first });
+    if envelope.first_seq != first {
+        return Err(CorruptLogError::OutOfOrder { expected: first, found: envelope.first_seq });
     }
     Ok(envelope)
 }

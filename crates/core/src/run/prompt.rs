@@ -76,7 +76,7 @@ pub fn render_prompt(protocol: &Protocol, state: &RunState) -> Option<StepPrompt
         role: PromptRole::User,
         text: render_task(phase, work, state, language),
     }];
-    turns.extend(step.turns);
+    turns.extend(step.messages);
     Some(StepPrompt {
         action,
         phase: phase.id.clone(),

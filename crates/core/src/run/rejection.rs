@@ -23,10 +23,10 @@ pub enum InputRejection {
         violations: Vec<Violation>,
     },
     /// The run has ended and takes no more inputs.
-    #[error("the run is over: {how}")]
+    #[error("the run is over: {end}")]
     Ended {
         /// Status and reason of the end.
-        how: String,
+        end: String,
     },
     /// No open wait has this id.
     #[error("no wait `{wait}`; open are: {open}")]
@@ -64,7 +64,7 @@ pub enum InputRejection {
     },
     /// The wait is assigned to somebody else.
     #[error("`{wait}` is for `{assignee}`; `{by}` may not answer it")]
-    NotYours {
+    NotAssignee {
         /// Id of the wait.
         wait: String,
         /// Who may answer it.
@@ -74,7 +74,7 @@ pub enum InputRejection {
     },
     /// The answer does not have the shape that the wait asks for.
     #[error("the answer to `{wait}` does not fit: {}", format_violations(violations))]
-    WrongShape {
+    AnswerMismatch {
         /// Id of the wait.
         wait: String,
         /// Every violation that was found in the answer.
@@ -82,13 +82,13 @@ pub enum InputRejection {
     },
     /// The result belongs to no pending action: it is a duplicate, or the action was dropped.
     #[error("no order `{action}` is out; its result came before, or is not wanted any more")]
-    UnknownOrder {
+    UnknownAction {
         /// Id of the action.
         action: String,
     },
     /// The result does not match the kind of the action.
     #[error("order `{action}` is of kind {kind}, and this is the result of one of kind {received}")]
-    WrongOrder {
+    WrongActionKind {
         /// Id of the action.
         action: String,
         /// Kind of the pending action.
@@ -97,20 +97,20 @@ pub enum InputRejection {
         received: &'static str,
     },
     /// The value nests so deeply that the log could not be read back.
-    #[error("the {what} nests {found} levels deep; at most {limit} can be kept")]
+    #[error("the {part} nests {found} levels deep; at most {limit} can be kept")]
     TooDeep {
         /// The part of the input that is too deep.
-        what: String,
+        part: String,
         /// Nesting depth of the value.
         found: usize,
         /// Maximum nesting depth.
         limit: usize,
     },
     /// The value exceeds a size limit.
-    #[error("the {what} has {found} bytes; at most {limit} can be kept")]
+    #[error("the {part} has {found} bytes; at most {limit} can be kept")]
     TooLarge {
         /// The part of the input that is too large.
-        what: String,
+        part: String,
         /// Size of the value as JSON, in bytes.
         found: usize,
         /// Maximum size in bytes.
@@ -121,7 +121,7 @@ pub enum InputRejection {
     NothingDue,
     /// The current phase takes no submitted reply or patch.
     #[error("phase `{phase}` takes nothing by hand: {reason}")]
-    NothingToSubmit {
+    PatchNotExpected {
         /// Id of the phase.
         phase: String,
         /// Why the phase takes none.
@@ -138,7 +138,7 @@ pub enum InputRejection {
     AlreadyHalted,
     /// The given protocol is not the one that the run is pinned to.
     #[error("the run is pinned to protocol {pinned}, and this is {actual}")]
-    OtherProtocol {
+    ProtocolMismatch {
         /// Digest of the protocol that the run is pinned to.
         pinned: String,
         /// Digest of the protocol that the caller gave.
@@ -159,17 +159,17 @@ impl InputRejection {
             Self::AlreadyClosed { .. } => "already_closed",
             Self::TooLate { .. } => "too_late",
             Self::WrongKind { .. } => "wrong_kind",
-            Self::NotYours { .. } => "not_yours",
-            Self::WrongShape { .. } => "wrong_shape",
-            Self::UnknownOrder { .. } => "unknown_order",
-            Self::WrongOrder { .. } => "wrong_order",
+            Self::NotAssignee { .. } => "not_assignee",
+            Self::AnswerMismatch { .. } => "answer_mismatch",
+            Self::UnknownAction { .. } => "unknown_action",
+            Self::WrongActionKind { .. } => "wrong_action_kind",
             Self::TooDeep { .. } => "too_deep",
             Self::TooLarge { .. } => "too_large",
             Self::NothingDue => "nothing_due",
-            Self::NothingToSubmit { .. } => "nothing_to_submit",
+            Self::PatchNotExpected { .. } => "patch_not_expected",
             Self::NothingToResume { .. } => "nothing_to_resume",
             Self::AlreadyHalted => "already_halted",
-            Self::OtherProtocol { .. } => "other_protocol",
+            Self::ProtocolMismatch { .. } => "protocol_mismatch",
         }
     }
 
@@ -177,7 +177,7 @@ impl InputRejection {
     #[must_use]
     pub fn violations(&self) -> &[Violation] {
         match self {
-            Self::WrongShape { violations, .. } | Self::CannotStart { violations, .. } => {
+            Self::AnswerMismatch { violations, .. } | Self::CannotStart { violations, .. } => {
                 violations
             }
             _ => &[],

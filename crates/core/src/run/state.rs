@@ -46,7 +46,7 @@ pub struct RunState {
     pub entered_at: Timestamp,
     /// Progress of the current phase through its items.
     #[serde(default, skip_serializing_if = "ItemProgress::is_empty")]
-    pub round: ItemProgress,
+    pub item_progress: ItemProgress,
     /// The model step in progress; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<ModelStep>,
@@ -61,16 +61,16 @@ pub struct RunState {
     pub waits_opened: u64,
     /// Gates that were closed at the last evaluation in this phase, each with its reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub closed: Vec<ClosedGate>,
+    pub closed_gates: Vec<ClosedGate>,
     /// When the gates are evaluated again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub again_at: Option<Timestamp>,
+    pub retry_at: Option<Timestamp>,
     /// What blocks the run until a person helps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<BlockReason>,
     /// The step that follows once the run is unblocked or resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held: Option<Continuation>,
+    pub continuation: Option<Continuation>,
     /// Decisions on manual gates in this phase, by position of the transition.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub decisions: BTreeMap<usize, ApprovalDecision>,
@@ -88,7 +88,7 @@ pub struct RunState {
     pub last_reply: Option<LastReply>,
     /// Number of model calls requested so far.
     #[serde(default)]
-    pub calls: u64,
+    pub model_calls: u64,
     /// Who halted the run, and the stated reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halted: Option<(String, Option<String>)>,
@@ -110,7 +110,7 @@ pub struct ModelStep {
     pub provider_failures: u32,
     /// Messages exchanged after the first prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub turns: Vec<PromptMessage>,
+    pub messages: Vec<PromptMessage>,
     /// Violations found in the last reply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Violation>,
@@ -121,7 +121,7 @@ pub struct ModelStep {
     /// Id of the memory packet build that the last reply was based on. The model's tool calls may
     /// contain content of that packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub build: Option<String>,
+    pub packet_build: Option<String>,
 }
 
 /// One message in the conversation with a model.
@@ -158,7 +158,7 @@ pub struct ToolUse {
 
 /// An action that the engine requested and whose result has not arrived.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "order", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PendingAction {
     /// Calls the model of the current phase.
     Model {
@@ -191,7 +191,7 @@ pub enum PendingAction {
         /// Position of the transition that waits for the answer; `None` for a hook on entering a
         /// phase.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        way: Option<usize>,
+        transition: Option<usize>,
     },
     /// Starts a child run.
     Child {
@@ -212,11 +212,11 @@ pub enum PendingAction {
         item: Option<Value>,
     },
     /// Notifies another run.
-    Tell {
+    Notify {
         /// Id of the run to notify.
         run: String,
         /// The content of the notification.
-        tell: RunNotification,
+        notification: RunNotification,
     },
 }
 
@@ -230,7 +230,7 @@ impl PendingAction {
             Self::Tool { .. } => "tool",
             Self::Hook { .. } => "hook",
             Self::Child { .. } => "child",
-            Self::Tell { .. } => "tell",
+            Self::Notify { .. } => "notify",
         }
     }
 
@@ -248,7 +248,7 @@ impl PendingAction {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClosedGate {
     /// Position of its transition among the workflow's transitions.
-    pub way: usize,
+    pub transition: usize,
     /// Id of the phase that the transition leads to.
     pub to: String,
     /// Why the gate is closed, in a sentence.
@@ -258,30 +258,30 @@ pub struct ClosedGate {
     pub attempts: u32,
     /// When the gate is evaluated again; each gate has its own schedule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub again_at: Option<Timestamp>,
+    pub retry_at: Option<Timestamp>,
 }
 
 /// The next step of a halted or blocked run. It is stored so that continuing repeats no finished
 /// work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "next", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Continuation {
     /// Run the entry hook of the current phase, then start its work.
-    Enter,
+    BeginPhase,
     /// Start the work of the current phase.
-    Work,
+    BeginWork,
     /// Call the model.
-    Ask {
+    RequestModel {
         /// Number of the attempt in this step, from 1.
         attempt: u32,
     },
     /// Execute the tool calls that the model requested.
-    Tools {
+    RequestTools {
         /// The calls, in the order in which the model requested them.
         calls: Vec<ToolCall>,
     },
     /// Ask these questions.
-    Questions {
+    AskQuestions {
         /// Ids of the questions that are asked once.
         ids: Vec<String>,
         /// Questions that are asked per item, each with its item.
@@ -289,34 +289,34 @@ pub enum Continuation {
         items: Vec<QuestionItem>,
     },
     /// Execute the phase's effect for these items.
-    Items {
+    RequestEffects {
         /// Values of the items.
         items: Vec<Value>,
     },
     /// Apply the failure handler of a model step whose attempts were all refused.
-    Refused {
+    HandleRefusal {
         /// What happened, in a sentence.
-        what: String,
+        message: String,
     },
     /// The work is done: evaluate the gates.
-    Leave,
+    ChooseTransition,
     /// Take a transition.
-    Take {
+    TakeTransition {
         /// Position among the workflow's transitions.
-        way: usize,
+        transition: usize,
         /// Why the transition is open, for people.
-        because: String,
+        reason: String,
     },
     /// Enter a phase.
-    Go {
+    MoveToPhase {
         /// Position of the transition that leads there; `None` if the run moves without a
         /// transition.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        way: Option<usize>,
+        transition: Option<usize>,
         /// Id of the phase to enter.
         to: String,
         /// Why the run moves there, for people.
-        because: String,
+        reason: String,
     },
 }
 
@@ -331,7 +331,7 @@ pub struct QuestionItem {
 
 /// What blocks a run until a person helps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "by", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum BlockReason {
     /// A budget is spent.
     Budget {
@@ -343,16 +343,16 @@ pub enum BlockReason {
     /// Every attempt of the model step was refused.
     Refused,
     /// The next phase needs a ticket that the run does not hold.
-    NoTicket {
+    MissingTicket {
         /// Id of the phase.
         phase: String,
         /// Name of the missing ticket.
         ticket: String,
     },
     /// An incident: an effect, a child run, a hook or a deadline failed permanently.
-    Trouble {
+    Incident {
         /// What happened, in a sentence.
-        what: String,
+        message: String,
     },
 }
 
@@ -410,21 +410,21 @@ impl RunState {
             document: Arc::new(Value::Null),
             phase: String::new(),
             entered_at: Timestamp::default(),
-            round: ItemProgress::default(),
+            item_progress: ItemProgress::default(),
             step: None,
             pending: BTreeMap::new(),
             waits: BTreeMap::new(),
             waits_opened: 0,
-            closed: Vec::new(),
-            again_at: None,
+            closed_gates: Vec::new(),
+            retry_at: None,
             blocked: None,
-            held: None,
+            continuation: None,
             decisions: BTreeMap::new(),
             tickets: BTreeSet::new(),
             spent: BTreeMap::new(),
             granted: BTreeMap::new(),
             last_reply: None,
-            calls: 0,
+            model_calls: 0,
             halted: None,
             end: None,
         }
@@ -433,7 +433,7 @@ impl RunState {
     /// The run's status, derived from the other fields; no event records it.
     #[must_use]
     pub fn status(&self) -> ExecutionStatus {
-        let out = self.pending.values().any(|order| !matches!(order, PendingAction::Tell { .. }));
+        let out = self.pending.values().any(|order| !matches!(order, PendingAction::Notify { .. }));
         match &self.end {
             Some((RunEndKind::Completed, _)) => ExecutionStatus::Completed,
             Some((RunEndKind::Failed | RunEndKind::Cancelled, _)) => ExecutionStatus::Failed,
@@ -448,13 +448,13 @@ impl RunState {
         let deadlines = self.waits.values().filter_map(|wait| wait.deadline);
         let orders = self.pending.values().filter_map(PendingAction::not_before);
         let still = self.end.is_some() || self.halted.is_some();
-        deadlines.chain(orders).chain(self.again_at).filter(move |_| !still)
+        deadlines.chain(orders).chain(self.retry_at).filter(move |_| !still)
     }
 
     /// Actions that may be executed at `now`. A halted run only sends notifications.
     pub fn ready_actions(&self, now: Timestamp) -> impl Iterator<Item = (&String, &PendingAction)> {
         self.pending.iter().filter(move |(_, order)| {
-            let tell = matches!(order, PendingAction::Tell { .. });
+            let tell = matches!(order, PendingAction::Notify { .. });
             let due = order.not_before().is_none_or(|at| at <= now);
             due && (self.halted.is_none() || tell)
         })

@@ -84,7 +84,7 @@ pub fn verify(
         }
         let events = kept.decode_events(run)?;
         let input = match events.first() {
-            Some(RunEvent::Received { input }) => input,
+            Some(RunEvent::InputReceived { input }) => input,
             Some(other) => return Err(VerificationError::MissingInput { seq, kind: other.kind() }),
             None => return Err(VerificationError::MissingInput { seq, kind: "nothing" }),
         };

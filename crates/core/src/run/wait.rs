@@ -19,18 +19,18 @@ pub struct RunWait {
     pub name: String,
     /// The question's id in the protocol file, if the question is asked per item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub of: Option<String>,
+    pub definition_id: Option<String>,
     /// The item that the question is about; absent if it is not asked per item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<Value>,
     /// Position of the transition that an approval is for, among the workflow's transitions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub way: Option<usize>,
+    pub transition: Option<usize>,
     /// The question to the person, in a sentence.
     pub question: String,
     /// Shape of the answer; absent for waits that take no value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shape: Option<WaitAnswerShape>,
+    pub answer_shape: Option<WaitAnswerShape>,
     /// The assignee, who alone may answer; anyone if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
@@ -57,7 +57,7 @@ pub enum WaitKind {
     Work,
     /// A decision on an incident: something failed permanently, and a person decides whether to
     /// retry.
-    Trouble,
+    Incident,
 }
 
 impl WaitKind {
@@ -70,14 +70,14 @@ impl WaitKind {
             Self::Approval => "approval",
             Self::Budget => "budget",
             Self::Work => "work",
-            Self::Trouble => "trouble",
+            Self::Incident => "incident",
         }
     }
 }
 
 /// Shape of an answer, for forms and for people.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "shape", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum WaitAnswerShape {
     /// A value that satisfies a JSON Schema.
     Value {
@@ -102,7 +102,7 @@ pub enum WaitAnswerShape {
 
 /// How a wait was closed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "how", rename_all = "snake_case")]
+#[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum WaitResolution {
     /// A person answered the question, or its default was used.
     Answered {

@@ -65,7 +65,7 @@ fn misspelt_phases(size: usize) -> Run {
 
 fn misspelt_tickets(size: usize) -> Run {
     let phases = each(size, |n| format!("{{ id: p{n}, needs: [ticket_{n:05}x] }}"));
-    let next = |n| format!("{{ from: p{n}, to: p{}, gives: ticket_{n:05} }}", n + 1);
+    let next = |n| format!("{{ from: p{n}, to: p{}, issues: ticket_{n:05} }}", n + 1);
     main_only(&phases, &each(size - 1, next))
 }
 
@@ -120,7 +120,7 @@ fn chain_of_tickets(size: usize) -> Run {
     });
     main_only(
         &phases,
-        &each(size - 1, |n| format!("{{ from: p{n}, to: p{}, gives: t{n} }}", n + 1)),
+        &each(size - 1, |n| format!("{{ from: p{n}, to: p{}, issues: t{n} }}", n + 1)),
     )
 }
 
@@ -130,7 +130,7 @@ fn tickets_or_none(size: usize) -> Run {
     phases.push("{ id: final, needs: t0, terminal: true }".to_owned());
     let to = |n: usize| if n + 1 < size { format!("p{}", n + 1) } else { "final".to_owned() };
     let mut ways = each(size, |n| {
-        format!("{{ from: p{n}, to: {}, gate: \"run.id === 'a'\", gives: t{n} }}", to(n))
+        format!("{{ from: p{n}, to: {}, gate: \"run.id === 'a'\", issues: t{n} }}", to(n))
     });
     ways.extend(each(size, |n| format!("{{ from: p{n}, to: {}, priority: 1 }}", to(n))));
     main_only(&phases, &ways)

@@ -32,7 +32,7 @@ pub(crate) fn tell(text: &str) -> String {
 fn shown(what: &InputKind) -> String {
     let mut value = serde_json::to_value(what).unwrap();
     let members = value.as_object_mut().unwrap();
-    let kind = members.remove("input").unwrap();
+    let kind = members.remove("kind").unwrap();
     for known in ["action", "protocol", "finish"] {
         if members.get(known).is_some_and(|value| value != "length") {
             members.remove(known);
@@ -72,12 +72,12 @@ impl<'p> Teller<'p> {
         let mut what = written.clone();
         let members = what.as_object_mut().unwrap();
         members.remove("after");
-        if members["input"] == "prompt" {
+        if members["kind"] == "prompt" {
             return self.prompt();
         }
         let files = members.remove("files");
         let files = files.map(|files| serde_json::from_value(files).unwrap()).unwrap_or_default();
-        if what == "start" || what["input"] == "start" {
+        if what == "start" || what["kind"] == "start" {
             let workflow = what["workflow"].as_str().unwrap_or(&self.protocol.default_workflow);
             let start = RunStart {
                 protocol: self.protocol.digest.clone(),
@@ -89,9 +89,9 @@ impl<'p> Teller<'p> {
                 parent: what
                     .get("parent")
                     .map(|parent| serde_json::from_value(parent.clone()).unwrap()),
-                input: what.get("given").cloned(),
+                input: what.get("input").cloned(),
                 tickets: serde_json::from_value(what["tickets"].clone()).unwrap_or_default(),
-                unremembered: false,
+                memory_disabled: false,
                 fork: what.get("fork").map(|fork| serde_json::from_value(fork.clone()).unwrap()),
             };
             return self.decide(InputKind::Start(Box::new(start)), files);
@@ -102,7 +102,7 @@ impl<'p> Teller<'p> {
                 what["action"] = json!(id);
             }
         }
-        if what["input"] == "model_replied" && what.get("by").is_none() {
+        if what["kind"] == "model_replied" && what.get("by").is_none() {
             what["by"] = json!("script");
         }
         if what["text"].is_object() {
@@ -113,8 +113,9 @@ impl<'p> Teller<'p> {
     }
 
     fn decide(&mut self, what: InputKind, files: std::collections::BTreeMap<String, bool>) {
-        let input = RunInput { time: Timestamp(self.time), key: None, files, what };
-        let kind = shown(&input.what);
+        let input =
+            RunInput { time: Timestamp(self.time), idempotency_key: None, files, payload: what };
+        let kind = shown(&input.payload);
         match decide(self.protocol, &self.state, &input) {
             Err(rejection) => {
                 let _ =
@@ -170,7 +171,7 @@ impl<'p> Teller<'p> {
     }
 
     fn event(&mut self, event: &RunEvent) {
-        if matches!(event, RunEvent::Received { .. }) {
+        if matches!(event, RunEvent::InputReceived { .. }) {
             return;
         }
         let mut value = serde_json::to_value(event).unwrap();

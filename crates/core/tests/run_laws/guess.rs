@@ -28,7 +28,12 @@ pub(crate) fn guess(chance: &mut SeededRng, protocol: &Protocol, state: &RunStat
     };
     let files = if chance.roll_percent(10) { [("go".to_owned(), true)].into() } else { [].into() };
     let key = chance.roll_percent(5).then(|| "k".to_owned());
-    RunInput { time: Timestamp(state.updated_at.0.saturating_add(pause)), key, files, what }
+    RunInput {
+        time: Timestamp(state.updated_at.0.saturating_add(pause)),
+        idempotency_key: key,
+        files,
+        payload: what,
+    }
 }
 
 fn start(chance: &mut SeededRng, protocol: &Protocol) -> InputKind {
@@ -77,7 +82,7 @@ fn start(chance: &mut SeededRng, protocol: &Protocol) -> InputKind {
         by,
         parent,
         fork,
-        unremembered: false,
+        memory_disabled: false,
     }))
 }
 
@@ -126,7 +131,7 @@ fn fitting(chance: &mut SeededRng, state: &RunState, action: &str) -> InputKind 
             let (completed, reason) = (chance.roll_percent(70), None);
             InputKind::ChildEnded { action: action_id, completed, reason, document: value(chance) }
         }
-        Some(PendingAction::Tell { .. }) => InputKind::Told { action: action_id },
+        Some(PendingAction::Notify { .. }) => InputKind::Notified { action: action_id },
         _ => failed(chance, state, action),
     }
 }
@@ -157,7 +162,7 @@ fn result(chance: &mut SeededRng, action: &str) -> InputKind {
         1 => InputKind::EffectFinished { action: action_id, result: value(chance) },
         2 => InputKind::ToolFinished { action: action_id, ok: true, output: text(chance) },
         3 => InputKind::HookFinished { action: action_id, answer: HookAnswer::Ok },
-        4 => InputKind::Told { action: action_id },
+        4 => InputKind::Notified { action: action_id },
         5 => {
             let document = value(chance);
             InputKind::ChildEnded { action: action_id, completed: true, reason: None, document }
@@ -186,9 +191,9 @@ fn replied(chance: &mut SeededRng, action: &str) -> InputKind {
         finish,
         by: "script".to_owned(),
         usage,
-        sent: None,
+        response_format: None,
         exchange: None,
-        build: None,
+        packet_build: None,
         repairs: Vec::new(),
     };
     InputKind::ModelReplied(Box::new(reply))
@@ -248,7 +253,7 @@ fn answer(chance: &mut SeededRng, wait: &str) -> InputKind {
     let (wait, by) = (wait.to_owned(), by(chance));
     if chance.roll_percent(40) {
         let note = chance.roll_percent(30).then(|| text(chance));
-        return InputKind::Decided { wait, approve: chance.roll_percent(94), by, note };
+        return InputKind::ApprovalDecided { wait, approve: chance.roll_percent(94), by, note };
     }
     let value = match chance.next_below(6) {
         0 | 1 => json!(*chance.pick(&["x", "y"])),
@@ -267,7 +272,7 @@ fn person(chance: &mut SeededRng, state: &RunState) -> InputKind {
     let (by, reason) = (by(chance), None);
     match chance.next_below(14) {
         0..5 => InputKind::Ticked,
-        5..8 => InputKind::Submitted { text: handed_in(chance), by },
+        5..8 => InputKind::ManualPatch { text: handed_in(chance), by },
         8..11 => {
             let mut grants = std::collections::BTreeMap::new();
             if chance.roll_percent(30) {

@@ -86,7 +86,7 @@ phases:
     timeout: 5m
   - { id: idle }
   - { id: ring }
-  - { id: again, ask: { id: d, question: D?, deadline: 1m, otherwise: { goto: ask } } }
+  - { id: again, ask: { id: d, question: D?, deadline: 1m, on_timeout: { goto: ask } } }
   - { id: done, terminal: true }
 transitions:
   - { from: ask, to: idle, gate: \"state.b > 2\" }
@@ -177,14 +177,14 @@ document:
   engine: { status: /meta/status, phase: /meta/phase, version: /meta/version }
 input: { apply: [ { set: /note }, { emit: { event: GIVEN, data: reply } } ] }
 phases:
-  - { id: plan, gives: plan, agent: plain, contract: note, apply: [ { set: { at: /note, value: reply.note } }, { emit: { event: PLANNED, data: reply.note } } ] }
+  - { id: plan, issues: plan, agent: plain, contract: note, apply: [ { set: { at: /note, value: reply.note } }, { emit: { event: PLANNED, data: reply.note } } ] }
   - { id: count, needs: plan }
-  - { id: review, needs: [plan, count], gives: [review], ask: { id: d, question: D?, apply: { set: /good } }, timeout: { after: 5m, then: { goto: late } } }
+  - { id: review, needs: [plan, count], issues: [review], ask: { id: d, question: D?, apply: { set: /good } }, timeout: { after: 5m, then: { goto: late } } }
   - { id: late, needs: review, ask: { question: Late? } }
   - { id: done, terminal: true }
 transitions:
   - { from: plan, to: count, apply: { set: { at: /rounds, value: '0' } } }
-  - { from: count, to: review, gate: state.rounds > 1, gives: count, apply: { emit: { event: COUNTED } } }
+  - { from: count, to: review, gate: state.rounds > 1, issues: count, apply: { emit: { event: COUNTED } } }
   - { from: count, to: count, priority: 1, apply: { set: { at: /rounds, value: state.rounds + 1 } } }
   - { from: late, to: done }
   - { from: review, to: late, gate: state.good === 'y', priority: 0 }

@@ -100,7 +100,7 @@ async fn import(memory: &SqliteMemory, events: Vec<NewMemoryEvent>) -> f64 {
     let line = |event: NewMemoryEvent| {
         let subject = event.scope.subject();
         let told = serde_json::json!({
-            "id": event.id, "scope": event.scope, "place": { "session": 1, "position": 1 },
+            "id": event.id, "scope": event.scope, "location": { "session": 1, "position": 1 },
             "ts": event.ts, "recorded_at": event.recorded_at, "role": event.role,
             "kind": event.kind, "origin": event.origin, "speaker": event.speaker,
             "text": event.text, "tags": [], "entities": [],

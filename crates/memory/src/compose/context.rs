@@ -73,13 +73,13 @@ impl<'a> ComposeContext<'a> {
     pub(super) fn is_expired(&self, expires: MemoryExpiry, run: &str) -> bool {
         match expires {
             MemoryExpiry::RunEnd => run != self.request.scope.run(),
-            MemoryExpiry::At(last) => last < self.now(),
+            MemoryExpiry::Until(last) => last < self.now(),
         }
     }
 
     /// Limits a cap to the maximum number of candidates per kind.
     pub(super) fn limit_candidates(&self, cap: usize) -> usize {
-        cap.min(self.policy.candidates.each)
+        cap.min(self.policy.candidates.per_kind)
     }
 
     /// Fits a text to the maximum length of an item.

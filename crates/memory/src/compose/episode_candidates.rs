@@ -87,7 +87,7 @@ pub(super) fn select_episodes<'a>(
         let row = &candidate.row;
         let first = texts.entry(normalize_text(&row.summary)).or_insert_with(|| row.id.clone());
         if *first != row.id {
-            let extra = JsonObject::from_iter([("of".to_owned(), first.as_str().into())]);
+            let extra = JsonObject::from_iter([("duplicate_of".to_owned(), first.as_str().into())]);
             ledger.omit_with_details("episode", &row.id, OmissionReason::Duplicate, extra);
         }
         *first == row.id
@@ -231,8 +231,8 @@ fn condense_for_age<'a>(
         CompressionLevel::PhaseSummary => rule.push_str(",phase_summary"),
         CompressionLevel::Milestone => rule.push_str(",milestone"),
     }
-    if !row.from.is_empty() {
-        rule.push_str(&format!(",of:{}", row.from.len()));
+    if !row.merged_from.is_empty() {
+        rule.push_str(&format!(",of:{}", row.merged_from.len()));
     }
     if level == row.compression {
         Cow::Borrowed(row)

@@ -28,10 +28,10 @@ pub(super) fn describe_filters(ctx: &ComposeContext<'_>) -> JsonObject {
         "episode_window": { "from": since, "to": now.to_string(), "days": days },
         "ageing": policy.ageing,
         "fact_levels": ["user", "agent", "tenant"],
-        "given": ctx.row,
+        "matrix_row": ctx.row,
         "longest_item": policy.longest_item,
-        "cut": list_truncations(ctx),
-        "guesses_withheld": ctx.guard.insight_count(),
+        "truncations": list_truncations(ctx),
+        "insights_withheld": ctx.guard.insight_count(),
         "budget": if ctx.request.budget.is_some_and(|asked| asked.per_section.is_some()) {
             "sections of the request"
         } else {
@@ -39,14 +39,14 @@ pub(super) fn describe_filters(ctx: &ComposeContext<'_>) -> JsonObject {
         },
     }));
     if ctx.guard.tainted_count() > 0 {
-        filters.insert("written_after_guesses".to_owned(), ctx.guard.tainted_count().into());
+        filters.insert("written_after_insights".to_owned(), ctx.guard.tainted_count().into());
     }
     filters
 }
 
 /// Returns the truncated reads, sorted.
 fn list_truncations<'a>(ctx: &ComposeContext<'a>) -> Vec<&'a ReadTruncation> {
-    let mut cut: Vec<&ReadTruncation> = ctx.candidates.cut.iter().collect();
+    let mut cut: Vec<&ReadTruncation> = ctx.candidates.truncations.iter().collect();
     cut.sort();
     cut
 }

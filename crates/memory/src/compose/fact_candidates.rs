@@ -108,7 +108,7 @@ pub(super) fn select_facts<'a>(
         let [fact] = candidate.facts[..] else { return true };
         let first = texts.entry(normalize_text(&candidate.text)).or_insert_with(|| fact.id.clone());
         if *first != fact.id {
-            let extra = JsonObject::from_iter([("of".to_owned(), first.as_str().into())]);
+            let extra = JsonObject::from_iter([("duplicate_of".to_owned(), first.as_str().into())]);
             ledger.omit_with_details("fact", &fact.id, OmissionReason::Duplicate, extra);
             return false;
         }
@@ -251,8 +251,10 @@ fn resolve_key_conflicts<'a>(
         let (near, far): (Vec<_>, Vec<_>) =
             rows.into_iter().partition(|it| it.fact().level == nearest);
         for told in far {
-            let extra =
-                JsonObject::from_iter([("by".to_owned(), near[0].fact().id.as_str().into())]);
+            let extra = JsonObject::from_iter([(
+                "overridden_by".to_owned(),
+                near[0].fact().id.as_str().into(),
+            )]);
             ledger.omit_with_details("fact", &told.fact().id, OmissionReason::Overridden, extra);
         }
         // A disputed fact that nothing contradicts at this timestamp is not disputed now.
@@ -268,8 +270,10 @@ fn resolve_key_conflicts<'a>(
             key(one).cmp(&key(other))
         });
         for told in active.iter().skip(1) {
-            let extra =
-                JsonObject::from_iter([("by".to_owned(), active[0].fact().id.as_str().into())]);
+            let extra = JsonObject::from_iter([(
+                "preferred".to_owned(),
+                active[0].fact().id.as_str().into(),
+            )]);
             ledger.omit_with_details("fact", &told.fact().id, OmissionReason::SameKey, extra);
         }
         active.truncate(1);

@@ -78,7 +78,7 @@ pub(super) fn select_insights<'a>(
         let row = candidate.row;
         let first = texts.entry(normalize_text(&row.statement)).or_insert_with(|| row.id.clone());
         if *first != row.id {
-            let extra = JsonObject::from_iter([("of".to_owned(), first.as_str().into())]);
+            let extra = JsonObject::from_iter([("duplicate_of".to_owned(), first.as_str().into())]);
             ledger.omit_with_details("insight", &row.id, OmissionReason::Duplicate, extra);
         }
         *first == row.id
@@ -127,7 +127,7 @@ pub(super) fn build_item(
     };
     let expires = match row.expires {
         MemoryExpiry::RunEnd => "run_end".to_owned(),
-        MemoryExpiry::At(last) => last.to_string(),
+        MemoryExpiry::Until(last) => last.to_string(),
     };
     let item = InsightItem {
         id: row.id.clone(),
@@ -156,7 +156,7 @@ pub(super) fn insight_strength(ctx: &ComposeContext<'_>) -> InjectionStrength {
 
 fn find_omission_reason(ctx: &ComposeContext<'_>, row: &MemoryInsight) -> Option<OmissionReason> {
     let validated = row.validation == InsightValidationState::Validated;
-    let invalid = matches!(row.expires, MemoryExpiry::At(last) if timestamp::format_timestamp(last).is_none());
+    let invalid = matches!(row.expires, MemoryExpiry::Until(last) if timestamp::format_timestamp(last).is_none());
     if row.validation == InsightValidationState::Rejected {
         Some(OmissionReason::Rejected)
     } else if insight_strength(ctx) == InjectionStrength::None || !(ctx.is_planner() || validated) {

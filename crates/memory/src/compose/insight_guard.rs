@@ -45,7 +45,8 @@ impl InsightGuard {
         if purpose != PacketPurpose::Responder {
             return Self::default();
         }
-        let guesses = found.insights.iter().map(|scored| &scored.row).chain(&found.guesses);
+        let guesses =
+            found.insights.iter().map(|scored| &scored.row).chain(&found.withheld_insights);
         let secret = guesses.filter(|guess| guess.validation != InsightValidationState::Validated);
         let guesses: Vec<String> =
             secret.map(|guess| normalize_for_match(&guess.statement)).collect();
@@ -141,13 +142,13 @@ impl InsightGuard {
         let events = found.quotes.iter().map(|quote| &quote.row).chain(&found.window);
         let written = events.filter(|event| !is_first_hand_origin(event.origin));
         let written: BTreeMap<_, &MemoryEvent> =
-            written.map(|event| (event.place, event)).collect();
+            written.map(|event| (event.location, event)).collect();
         let written: Vec<(&MemoryEvent, String)> =
             written.into_values().map(|event| (event, normalize_for_match(&event.text))).collect();
         for pair in written.windows(2) {
             let [(one, first), (other, second)] = pair else { continue };
-            let near = one.place.session == other.place.session
-                && other.place.position - one.place.position <= MAX_POSITION_GAP;
+            let near = one.location.session == other.location.session
+                && other.location.position - one.location.position <= MAX_POSITION_GAP;
             if !near {
                 continue;
             }
@@ -163,7 +164,7 @@ impl InsightGuard {
 
 /// Returns the events whose authors had seen an insight that is not validated or no longer exists.
 fn collect_tainted_events(found: &Candidates) -> BTreeSet<String> {
-    let insights = found.insights.iter().map(|scored| &scored.row).chain(&found.cleared);
+    let insights = found.insights.iter().map(|scored| &scored.row).chain(&found.cleared_insights);
     let validated = insights.filter(|row| row.validation == InsightValidationState::Validated);
     let validated: BTreeSet<&str> = validated.map(|row| row.id.as_str()).collect();
     let is_tainted = |seen: &[String]| seen.iter().any(|id| !validated.contains(id.as_str()));

@@ -39,7 +39,7 @@ pub(super) fn select_messages<'a>(
 ) -> Vec<MessageCandidate<'a>> {
     let mut rows: Vec<&MemoryEvent> = ctx.candidates.window.iter().collect();
     rows.sort_by(|one, other| {
-        (Reverse(one.place), &one.id).cmp(&(Reverse(other.place), &other.id))
+        (Reverse(one.location), &one.id).cmp(&(Reverse(other.location), &other.id))
     });
     let mut ids = BTreeSet::new();
     let mut list = Vec::new();

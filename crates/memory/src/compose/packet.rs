@@ -137,7 +137,7 @@ fn cap_candidates(
     ledger: &mut SelectionLog,
     candidates: &mut PacketCandidates<'_>,
 ) {
-    let mut left = ctx.policy.candidates.all;
+    let mut left = ctx.policy.candidates.total;
     cap_section(ledger, &mut candidates.facts, &mut left);
     cap_section(ledger, &mut candidates.procedures, &mut left);
     cap_section(ledger, &mut candidates.quotes, &mut left);

@@ -85,7 +85,7 @@ pub(super) fn select_procedures<'a>(
         let text = normalize_text(&flatten_value(&Value::Object(row.content.clone())));
         let first = texts.entry(text).or_insert_with(|| row.id.clone());
         if *first != row.id {
-            let extra = JsonObject::from_iter([("of".to_owned(), first.as_str().into())]);
+            let extra = JsonObject::from_iter([("duplicate_of".to_owned(), first.as_str().into())]);
             ledger.omit_with_details("procedure", &row.id, OmissionReason::Duplicate, extra);
         }
         *first == row.id

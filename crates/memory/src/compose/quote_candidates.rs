@@ -70,7 +70,7 @@ pub(super) fn select_quotes<'a>(
     list.sort_by(|one, other| {
         let key = |it: &QuoteCandidate<'_>| {
             let kept = it.summary_rank.unwrap_or(usize::MAX);
-            (Reverse(it.score.max(0)), kept, Reverse(it.row.ts), Reverse(it.row.place))
+            (Reverse(it.score.max(0)), kept, Reverse(it.row.ts), Reverse(it.row.location))
         };
         key(one).cmp(&key(other)).then_with(|| one.row.id.cmp(&other.row.id))
     });
@@ -85,7 +85,7 @@ pub(super) fn select_quotes<'a>(
         let text = (row.role, row.speaker.as_deref(), normalize_text(&row.text));
         let first = *texts.entry(text).or_insert(&row.id);
         if first != row.id {
-            let extra = JsonObject::from_iter([("of".to_owned(), first.into())]);
+            let extra = JsonObject::from_iter([("duplicate_of".to_owned(), first.into())]);
             ledger.omit_with_details("quote", &row.id, OmissionReason::Duplicate, extra);
         }
         first == row.id

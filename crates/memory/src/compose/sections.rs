@@ -24,7 +24,8 @@ use crate::render::PacketHeading;
 
 /// Builds a short-term section without content.
 pub(super) fn build_empty_short_term(ctx: &ComposeContext<'_>) -> ShortTermMemory {
-    let version = ctx.candidates.working.as_ref().map_or(0, |working| working.state.state_version);
+    let version =
+        ctx.candidates.working_memory.as_ref().map_or(0, |working| working.state.state_version);
     ShortTermMemory {
         working_state: WorkingState {
             goal: None,
@@ -232,7 +233,7 @@ pub(super) fn fill_session(
     let mut given: Vec<_> =
         quotes.items.into_iter().map(|(at, form)| (list[at].row, form.item)).collect();
     given.sort_by(|(one, _), (other, _)| {
-        (one.ts, one.place, &one.id).cmp(&(other.ts, other.place, &other.id))
+        (one.ts, one.location, &one.id).cmp(&(other.ts, other.location, &other.id))
     });
     short_term.key_quotes = Some(given.into_iter().map(|(_, item)| item).collect());
 

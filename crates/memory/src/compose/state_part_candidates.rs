@@ -56,7 +56,7 @@ impl RankedItem for StatePartCandidate {
 
 /// Collects the parts that are never left out, and their cost.
 pub(super) fn collect_floor(ctx: &ComposeContext<'_>, ledger: &mut SelectionLog) -> StateFloor {
-    let Some(working) = &ctx.candidates.working else { return StateFloor::default() };
+    let Some(working) = &ctx.candidates.working_memory else { return StateFloor::default() };
     if ctx.row.state == InjectionStrength::None {
         ledger.omit("state", "working_state", OmissionReason::Purpose);
         return StateFloor::default();
@@ -102,7 +102,7 @@ pub(super) fn select_parts(
     ctx: &ComposeContext<'_>,
     ledger: &mut SelectionLog,
 ) -> Vec<StatePartCandidate> {
-    let Some(working) = &ctx.candidates.working else { return Vec::new() };
+    let Some(working) = &ctx.candidates.working_memory else { return Vec::new() };
     let state = &working.state;
     let mut list: Vec<(u8, StatePartCandidate)> = Vec::new();
     let mut add = |rank: u8, name: &str, place: usize, part: StatePart| {

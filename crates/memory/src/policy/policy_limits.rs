@@ -22,9 +22,9 @@ pub struct PacketCaps {
 #[serde(deny_unknown_fields)]
 pub struct CandidateCaps {
     /// The maximum of all kinds together.
-    pub all: usize,
+    pub total: usize,
     /// The maximum of each kind.
-    pub each: usize,
+    pub per_kind: usize,
 }
 
 /// Age limits in days since the end of an episode, in ascending order.

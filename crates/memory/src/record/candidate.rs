@@ -36,7 +36,7 @@ pub enum MemoryClaim {
 
 /// The state of a candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "is")]
+#[serde(rename_all = "snake_case", tag = "status")]
 pub enum CandidateState {
     /// No decision has been made yet.
     Proposed,

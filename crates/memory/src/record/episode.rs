@@ -35,8 +35,8 @@ pub struct MemoryEpisode {
     pub compression: CompressionLevel,
     /// The ids of the episodes that were merged into this one; empty if none were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub from: Vec<String>,
+    pub merged_from: Vec<String>,
     /// The id of the episode that this one was merged into; absent if it was not merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub into: Option<String>,
+    pub merged_into: Option<String>,
 }

@@ -15,7 +15,7 @@ pub struct MemoryEvent {
     /// The owner, session and run of the event.
     pub scope: MemoryScope,
     /// The position of the event among the events of its subject.
-    pub place: EventLocation,
+    pub location: EventLocation,
     /// The timestamp at which the event happened.
     pub ts: Timestamp,
     /// The timestamp at which the event was recorded.

@@ -47,7 +47,7 @@ pub enum MemoryExpiry {
     #[default]
     RunEnd,
     /// The row is visible up to and including this timestamp.
-    At(Timestamp),
+    Until(Timestamp),
 }
 
 fn deserialize_expiry<'de, D: Deserializer<'de>>(from: D) -> Result<MemoryExpiry, D::Error> {

@@ -19,9 +19,9 @@ pub struct SessionSummary {
     pub sources: Vec<String>,
     /// The author: `rules`, or the name of a model; absent if a person wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
+    pub written_by: Option<String>,
     /// The last event position of the session that the summary covers.
-    pub upto: u32,
+    pub covered_position: u32,
     /// The timestamp at which this revision was recorded.
     pub recorded_at: Timestamp,
 }

@@ -6,14 +6,14 @@ pub struct CommonPrefix {
     /// The number of leading bytes that did not change.
     pub bytes: usize,
     /// The length of the previous text in bytes.
-    pub of: usize,
+    pub total_bytes: usize,
 }
 
 impl CommonPrefix {
     /// Returns the unchanged share of the previous text, from 0 to 1; 1 if that text was empty.
     #[must_use]
     pub fn share(self) -> f64 {
-        if self.of == 0 { 1.0 } else { self.bytes as f64 / self.of as f64 }
+        if self.total_bytes == 0 { 1.0 } else { self.bytes as f64 / self.total_bytes as f64 }
     }
 }
 
@@ -21,7 +21,7 @@ impl CommonPrefix {
 #[must_use]
 pub fn measure_common_prefix(previous: &str, next: &str) -> CommonPrefix {
     let same = previous.bytes().zip(next.bytes()).take_while(|(one, other)| one == other);
-    CommonPrefix { bytes: same.count(), of: previous.len() }
+    CommonPrefix { bytes: same.count(), total_bytes: previous.len() }
 }
 
 #[cfg(test)]

@@ -81,8 +81,8 @@ pub(super) fn merge_episodes(
         entities: union(|it| &it.entities),
         sources: union(|it| &it.sources),
         compression: level,
-        from: several.iter().map(|it| it.id.clone()).collect(),
-        into: None,
+        merged_from: several.iter().map(|it| it.id.clone()).collect(),
+        merged_into: None,
     }
 }
 

@@ -17,7 +17,7 @@ pub fn is_expired(
     match expires {
         None => false,
         Some(MemoryExpiry::RunEnd) => of_run != in_run,
-        Some(MemoryExpiry::At(end)) => now > end,
+        Some(MemoryExpiry::Until(end)) => now > end,
     }
 }
 
@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn the_last_moment_is_inside_and_a_run_ends_with_itself() {
-        let at = Some(MemoryExpiry::At(Timestamp(10)));
+        let at = Some(MemoryExpiry::Until(Timestamp(10)));
         let cases = [
             (None, "r1", "r2", 99, false),
             (at, "r1", "r2", 9, false),

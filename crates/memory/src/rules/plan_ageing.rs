@@ -48,7 +48,7 @@ pub struct AgeingPlan {
 #[must_use]
 pub fn plan_ageing(episodes: &[MemoryEpisode], ageing: AgeingPolicy, now: Timestamp) -> AgeingPlan {
     let mut live: BTreeMap<String, MemoryEpisode> = BTreeMap::new();
-    for episode in episodes.iter().filter(|episode| episode.into.is_none()) {
+    for episode in episodes.iter().filter(|episode| episode.merged_into.is_none()) {
         live.insert(episode.id.clone(), episode.clone());
     }
     let mut ages = AgeingPlan::default();
@@ -113,7 +113,7 @@ fn age_group(
         let mut member = member.clone();
         member.revision += 1;
         member.recorded_at = now;
-        member.into = Some(episode.id.clone());
+        member.merged_into = Some(episode.id.clone());
         live.remove(&member.id);
         ages.writes.push(member);
     }

@@ -27,8 +27,8 @@ fn episode(id: &str, day: &str, summary: &str, tags: &[&str]) -> MemoryEpisode {
         entities: Vec::new(),
         sources: vec![format!("e-{id}")],
         compression: Raw,
-        from: Vec::new(),
-        into: None,
+        merged_from: Vec::new(),
+        merged_into: None,
     }
 }
 
@@ -79,8 +79,8 @@ fn what_belongs_together_becomes_one_and_the_rest_does_not() {
         episode("e", "2026-01-09", "Rice was bought.", &["rice"]),
     ];
     let ages = plan_ageing(&all, AGEING, at("2026-01-20"));
-    let phase = ages.writes.iter().find(|it| !it.from.is_empty()).unwrap();
-    assert_eq!(phase.from, ["a", "b", "e"]);
+    let phase = ages.writes.iter().find(|it| !it.merged_from.is_empty()).unwrap();
+    assert_eq!(phase.merged_from, ["a", "b", "e"]);
     assert_eq!(phase.sources, ["e-a", "e-b", "e-e"]);
     assert_eq!((phase.start, phase.end), (at("2026-01-05"), at("2026-01-09")));
     assert_eq!(phase.tags, ["dinner", "Dinner", "rice"]);
@@ -89,7 +89,7 @@ fn what_belongs_together_becomes_one_and_the_rest_does_not() {
         "Ann planned the dinner. It took long. Ann cooked a risotto. Rice was bought."
     );
     let member = ages.writes.iter().find(|it| it.id == "a").unwrap();
-    assert_eq!((&member.into, member.revision), (&Some(phase.id.clone()), 2));
+    assert_eq!((&member.merged_into, member.revision), (&Some(phase.id.clone()), 2));
     assert_eq!(member.summary, all[0].summary, "what was told stays");
     assert_eq!(describe_ages(&ages).len(), 2, "the tram ages alone, the next week not yet");
     let mut backwards = all.clone();
@@ -120,16 +120,18 @@ fn how_often_one_ages_does_not_matter() {
     }
     daily = after(&daily, &plan_ageing(&daily, AGEING, last));
     let seen = |all: &[MemoryEpisode]| {
-        let live = all.iter().filter(|it| it.into.is_none());
+        let live = all.iter().filter(|it| it.merged_into.is_none());
         let mut seen: Vec<_> =
             live.map(|it| (it.id.clone(), it.summary.clone(), it.sources.clone())).collect();
         seen.sort();
         seen
     };
     assert_eq!(seen(&daily), seen(&at_once));
-    assert!(at_once.iter().filter(|it| it.into.is_none()).all(|it| it.compression == Milestone));
+    assert!(
+        at_once.iter().filter(|it| it.merged_into.is_none()).all(|it| it.compression == Milestone)
+    );
     // Every event is still cited by a visible episode.
-    let live = at_once.iter().filter(|it| it.into.is_none());
+    let live = at_once.iter().filter(|it| it.merged_into.is_none());
     assert_eq!(live.flat_map(|it| &it.sources).count(), all.len());
 }
 

@@ -69,7 +69,7 @@ pub(super) fn audit_subject(
     };
     count_duplicates(&mut audit, &events, &facts);
     let there: BTreeSet<&str> = events.iter().map(|event| event.id.as_str()).collect();
-    let over = |expires| matches!(expires, MemoryExpiry::At(end) if end < now);
+    let over = |expires| matches!(expires, MemoryExpiry::Until(end) if end < now);
     for event in &events {
         if event.expires.is_some_and(over) {
             audit.expired.add(|| format!("event {}", event.id));
@@ -82,7 +82,7 @@ pub(super) fn audit_subject(
         }
     };
     for FactRevision { fact, .. } in &facts {
-        unseen(BuildRowKind::FactOfUser, &fact.id, "fact");
+        unseen(BuildRowKind::UserFact, &fact.id, "fact");
     }
     for (id, _) in shelves.load_rows::<MemoryProcedure>(subject, usize::MAX)? {
         unseen(BuildRowKind::Procedure, &id, "procedure");

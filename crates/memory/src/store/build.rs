@@ -29,7 +29,7 @@ pub struct PacketBuild {
     pub rows: Vec<BuildRow>,
     /// Reads that stopped at a limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cut: Vec<ReadTruncation>,
+    pub truncations: Vec<ReadTruncation>,
     /// The ids of the insights in the packet, and of those that the authors of its content had
     /// seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -57,18 +57,18 @@ pub struct BuildRow {
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum BuildRowKind {
-    Working,
+    WorkingMemory,
     Summary,
-    FactOfUser,
-    FactOfAgent,
-    FactOfTenant,
+    UserFact,
+    AgentFact,
+    TenantFact,
     Procedure,
     Episode,
     Insight,
     /// An insight of another run, used to withhold text that repeats it.
-    Guess,
+    WithheldInsight,
     /// A validated insight that makes text written after it visible.
-    Cleared,
+    ClearedInsight,
     Quote,
     Window,
     Evidence,
@@ -79,16 +79,16 @@ impl BuildRowKind {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Working => "working",
+            Self::WorkingMemory => "working_memory",
             Self::Summary => "summary",
-            Self::FactOfUser => "fact_of_user",
-            Self::FactOfAgent => "fact_of_agent",
-            Self::FactOfTenant => "fact_of_tenant",
+            Self::UserFact => "user_fact",
+            Self::AgentFact => "agent_fact",
+            Self::TenantFact => "tenant_fact",
             Self::Procedure => "procedure",
             Self::Episode => "episode",
             Self::Insight => "insight",
-            Self::Guess => "guess",
-            Self::Cleared => "cleared",
+            Self::WithheldInsight => "withheld_insight",
+            Self::ClearedInsight => "cleared_insight",
             Self::Quote => "quote",
             Self::Window => "window",
             Self::Evidence => "evidence",
@@ -98,16 +98,16 @@ impl BuildRowKind {
     /// Returns the kind with this name.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         let all = [
-            Self::Working,
+            Self::WorkingMemory,
             Self::Summary,
-            Self::FactOfUser,
-            Self::FactOfAgent,
-            Self::FactOfTenant,
+            Self::UserFact,
+            Self::AgentFact,
+            Self::TenantFact,
             Self::Procedure,
             Self::Episode,
             Self::Insight,
-            Self::Guess,
-            Self::Cleared,
+            Self::WithheldInsight,
+            Self::ClearedInsight,
             Self::Quote,
             Self::Window,
             Self::Evidence,
@@ -130,9 +130,14 @@ impl BuildRow {
             let (id, selected) = (id.to_owned(), selected(kind, id));
             rows.push(Self { kind, id, revision, score, selected });
         };
-        if let Some(working) = &found.working {
+        if let Some(working) = &found.working_memory {
             let version = working.state.state_version;
-            add(BuildRowKind::Working, request.scope.run(), version, RelevanceScore::default());
+            add(
+                BuildRowKind::WorkingMemory,
+                request.scope.run(),
+                version,
+                RelevanceScore::default(),
+            );
         }
         if let Some(summary) = &found.summary {
             let revision = summary.revision.into();
@@ -145,9 +150,9 @@ impl BuildRow {
         }
         for one in &found.facts {
             let kind = match one.row.level {
-                ScopeLevel::User => BuildRowKind::FactOfUser,
-                ScopeLevel::Agent => BuildRowKind::FactOfAgent,
-                ScopeLevel::Tenant => BuildRowKind::FactOfTenant,
+                ScopeLevel::User => BuildRowKind::UserFact,
+                ScopeLevel::Agent => BuildRowKind::AgentFact,
+                ScopeLevel::Tenant => BuildRowKind::TenantFact,
             };
             add(kind, &one.row.id, one.row.revision.into(), one.score.clone());
         }
@@ -160,11 +165,21 @@ impl BuildRow {
         for one in &found.insights {
             add(BuildRowKind::Insight, &one.row.id, one.row.revision.into(), one.score.clone());
         }
-        for row in &found.guesses {
-            add(BuildRowKind::Guess, &row.id, row.revision.into(), RelevanceScore::default());
+        for row in &found.withheld_insights {
+            add(
+                BuildRowKind::WithheldInsight,
+                &row.id,
+                row.revision.into(),
+                RelevanceScore::default(),
+            );
         }
-        for row in &found.cleared {
-            add(BuildRowKind::Cleared, &row.id, row.revision.into(), RelevanceScore::default());
+        for row in &found.cleared_insights {
+            add(
+                BuildRowKind::ClearedInsight,
+                &row.id,
+                row.revision.into(),
+                RelevanceScore::default(),
+            );
         }
         for one in &found.quotes {
             add(BuildRowKind::Quote, &one.row.id, 1, one.score.clone());

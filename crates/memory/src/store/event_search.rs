@@ -80,7 +80,7 @@ fn search_by_words(
             let places: Vec<EventLocation> = some.iter().map(|hit| hit.location).collect();
             let mut rows = shelves.load_events_at(&subject, &places)?.into_iter().peekable();
             for hit in some {
-                let Some(row) = rows.next_if(|row| row.place == hit.location) else { continue };
+                let Some(row) = rows.next_if(|row| row.location == hit.location) else { continue };
                 let score = refine_score(query, hit, &row);
                 let worth = score.total;
                 if worth > 0 && is_visible(&row, request) && told.add(ScoredRow { row, score }) {
@@ -97,14 +97,14 @@ fn search_by_words(
             continue;
         }
         let common = reads.iter().filter(|read| read.is_truncated()).map(|read| ReadTruncation {
-            what: "events of a common word".to_owned(),
+            description: "events of a common word".to_owned(),
             read: read.newest as u64,
-            of: Some(read.df.into()),
+            total: Some(read.df.into()),
         });
         let few = starved.then(|| ReadTruncation {
-            what: "events that answer".to_owned(),
+            description: "events that answer".to_owned(),
             read: hits.len() as u64,
-            of: None,
+            total: None,
         });
         return Ok(common.chain(few).collect());
     }
@@ -125,22 +125,22 @@ fn add_similar_events(
     let near = shelves.find_similar_events(&subject, vector, similarity.newest)?;
     let (read, of) = (near.similarities.len() as u64, near.total);
     let cut = (read < of).then(|| ReadTruncation {
-        what: "events with a vector".to_owned(),
+        description: "events with a vector".to_owned(),
         read,
-        of: Some(of),
+        total: Some(of),
     });
     let blend = ScoreBlend::new(near, &told.events, similarity.weight);
     let mut here = BTreeSet::new();
     for event in &mut told.events {
-        blend.add_similarity(event.row.place, &mut event.score);
-        here.insert(event.row.place);
+        blend.add_similarity(event.row.location, &mut event.score);
+        here.insert(event.row.location);
     }
     let places = blend.list_nearest(if once { limit + MAX_SPARE_HITS } else { limit });
     for some in places.chunks(limit) {
         let others = some.iter().copied().filter(|place| !here.contains(place));
         for row in shelves.load_events_at(&subject, &others.collect::<Vec<_>>())? {
             if is_visible(&row, request) {
-                let place = row.place;
+                let place = row.location;
                 let mut scored = ScoredRow::from_row(row);
                 blend.add_similarity(place, &mut scored.score);
                 told.add(scored);
@@ -175,7 +175,7 @@ impl EventCollector {
     /// Adds an event and returns whether no earlier one has the same text.
     fn add(&mut self, event: ScoredRow<MemoryEvent>) -> bool {
         let new = self.deduplicator.as_mut().is_none_or(|says| {
-            let MemoryEvent { role, origin, speaker, text, place, .. } = &event.row;
+            let MemoryEvent { role, origin, speaker, text, location: place, .. } = &event.row;
             let (next, words) =
                 (says.words.len(), (*role, *origin, speaker.clone(), normalize_text(text)));
             let number = *says.words.entry(words).or_insert(next);
@@ -189,7 +189,7 @@ impl EventCollector {
     /// Returns the number of distinct texts.
     fn count_distinct(&self) -> usize {
         let Some(says) = &self.deduplicator else { return self.events.len() };
-        let numbers = self.events.iter().map(|event| says.locations.get(&event.row.place));
+        let numbers = self.events.iter().map(|event| says.locations.get(&event.row.location));
         numbers.collect::<BTreeSet<_>>().len()
     }
 
@@ -198,13 +198,14 @@ impl EventCollector {
     fn keep_best(&mut self) {
         let limit = self.options.limit;
         let events = &mut self.events;
-        events.sort_by_cached_key(|event| (Reverse(event.score.total), Reverse(event.row.place)));
+        events
+            .sort_by_cached_key(|event| (Reverse(event.score.total), Reverse(event.row.location)));
         let Some(says) = &self.deduplicator else { return events.truncate(limit) };
         let (mut at, mut said) = (0, BTreeSet::new());
         events.retain(|event| {
             at += 1;
             let full = said.len() == limit;
-            let number = says.locations.get(&event.row.place);
+            let number = says.locations.get(&event.row.location);
             let echo = said.contains(&number);
             if !full {
                 said.insert(number);
@@ -218,9 +219,9 @@ impl EventCollector {
     fn describe_truncation(&self) -> Option<ReadTruncation> {
         let kept = self.events.len() - self.count_distinct();
         (self.duplicates > 0).then(|| ReadTruncation {
-            what: "events that say what a better one says".to_owned(),
+            description: "events that say what a better one says".to_owned(),
             read: kept as u64,
-            of: Some((kept + self.duplicates) as u64),
+            total: Some((kept + self.duplicates) as u64),
         })
     }
 }

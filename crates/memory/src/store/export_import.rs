@@ -54,7 +54,9 @@ pub(super) fn export_subject(
     let candidates = shelves.load_rows(subject, all)?.into_iter();
     rows.extend(candidates.map(|(_, row)| MemoryExportRow::Candidate(Box::new(row))));
     let working = shelves.load_rows(subject, all)?.into_iter();
-    rows.extend(working.map(|(run, row)| MemoryExportRow::Working { run, working: Box::new(row) }));
+    rows.extend(
+        working.map(|(run, row)| MemoryExportRow::WorkingMemory { run, memory: Box::new(row) }),
+    );
     let summaries = shelves.load_rows(subject, all)?.into_iter();
     rows.extend(
         summaries
@@ -158,7 +160,7 @@ fn import_line(
             candidate.origin = origin(candidate.origin);
             propose_candidate(shelves, &anywhere, &candidate)?;
         }
-        MemoryExportRow::Working { run, working } => {
+        MemoryExportRow::WorkingMemory { run, memory: working } => {
             within("import", run)?;
             import_row(shelves, subject, run, &**working, now)?;
         }
@@ -195,7 +197,7 @@ fn try_restore(
                 None => restore_row(shelves, subject, &it.id, &**it, &[]),
             }
         }
-        MemoryExportRow::Working { run, working } => {
+        MemoryExportRow::WorkingMemory { run, memory: working } => {
             restore_row(shelves, subject, run, &**working, &[])
         }
         MemoryExportRow::Summary { session, summary } => {

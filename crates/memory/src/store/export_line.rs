@@ -29,7 +29,7 @@ pub enum MemoryExportRow {
     Procedure(Box<MemoryProcedure>),
     Insight(Box<MemoryInsight>),
     Candidate(Box<ClaimCandidate>),
-    Working { run: String, working: Box<WorkingMemory> },
+    WorkingMemory { run: String, memory: Box<WorkingMemory> },
     Summary { session: String, summary: Box<SessionSummary> },
 }
 

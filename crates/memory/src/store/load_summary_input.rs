@@ -55,8 +55,8 @@ pub(super) fn load_summary_input(
     let mut kept: Vec<MemoryEvent> = cited.into_values().collect();
     kept.retain(|event| !is_expired(event.expires, event.scope.run(), scope.run(), now));
     kept.retain(told);
-    kept.sort_by_key(|event| event.place);
-    let upto = previous.as_ref().map_or(0, |summary| summary.upto);
+    kept.sort_by_key(|event| event.location);
+    let upto = previous.as_ref().map_or(0, |summary| summary.covered_position);
     let mut new = list_session_events(shelves, scope, upto, MAX_EVENTS, now)?;
     new.retain(told);
     // Events that end with a run must not reach other runs of the session.
@@ -66,7 +66,7 @@ pub(super) fn load_summary_input(
         previous,
         summarized_events: kept,
         new_events: new,
-        guesses,
+        unvalidated_insights: guesses,
         last_position: upto,
     })
 }

@@ -76,7 +76,7 @@ impl NewMemoryEvent {
         MemoryEvent {
             id: self.id,
             scope: self.scope,
-            place,
+            location: place,
             ts: self.ts,
             recorded_at: self.recorded_at,
             role: self.role,
@@ -94,7 +94,7 @@ impl NewMemoryEvent {
     /// Returns whether this describes a stored event: everything is equal except the recording time
     /// and the insights that the memory recorded for its author.
     pub(super) fn is_same_event(&self, event: &MemoryEvent) -> bool {
-        let mut told = self.clone().into_event(event.place);
+        let mut told = self.clone().into_event(event.location);
         told.recorded_at = event.recorded_at;
         told.seen_insights.clone_from(&event.seen_insights);
         told == *event

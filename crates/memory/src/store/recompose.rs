@@ -49,11 +49,11 @@ impl PacketBuild {
             digest: compute_packet_digest(packet),
             built_at: request.as_of,
             rows: BuildRow::collect_rows(request, found, |kind, id| match kind {
-                BuildRowKind::Working => true,
+                BuildRowKind::WorkingMemory => true,
                 BuildRowKind::Summary => !packet.short_term.rolling_summary.is_empty(),
                 _ => given.contains(&(kind, id)),
             }),
-            cut: found.cut.clone(),
+            truncations: found.truncations.clone(),
             seen_insights: collect_seen_insights(packet, found),
         }
     }
@@ -110,9 +110,9 @@ fn collect_included_rows(packet: &MemoryPacket) -> BTreeSet<(BuildRowKind, &str)
     let mut rows = BTreeSet::new();
     for fact in long_term.facts.iter().chain(long_term.preferences.iter().flatten()) {
         let kind = match fact.scope_level.unwrap_or(ScopeLevel::User) {
-            ScopeLevel::User => BuildRowKind::FactOfUser,
-            ScopeLevel::Agent => BuildRowKind::FactOfAgent,
-            ScopeLevel::Tenant => BuildRowKind::FactOfTenant,
+            ScopeLevel::User => BuildRowKind::UserFact,
+            ScopeLevel::Agent => BuildRowKind::AgentFact,
+            ScopeLevel::Tenant => BuildRowKind::TenantFact,
         };
         rows.insert((kind, fact.fact_id.as_str()));
     }

@@ -54,10 +54,10 @@ fn load_original_ends(
 /// Returns the kind that facts of this owner have in a build.
 pub(super) fn fact_row_kind(holder: &MemorySubject) -> BuildRowKind {
     if !holder.user.is_empty() {
-        BuildRowKind::FactOfUser
+        BuildRowKind::UserFact
     } else if !holder.agent.is_empty() {
-        BuildRowKind::FactOfAgent
+        BuildRowKind::AgentFact
     } else {
-        BuildRowKind::FactOfTenant
+        BuildRowKind::TenantFact
     }
 }

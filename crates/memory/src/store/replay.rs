@@ -44,16 +44,16 @@ fn refuse_forgotten_rows(
     let mut named: BTreeMap<MemorySubject, BTreeSet<(&'static str, &str)>> = BTreeMap::new();
     for BuildRow { kind, id, .. } in rows {
         let (holder, kind) = match kind {
-            BuildRowKind::Working => (subject.clone(), WorkingMemory::KIND),
+            BuildRowKind::WorkingMemory => (subject.clone(), WorkingMemory::KIND),
             BuildRowKind::Summary => (subject.clone(), SessionSummary::KIND),
-            BuildRowKind::FactOfUser => (resolve_fact_owner(subject, ScopeLevel::User), "fact"),
-            BuildRowKind::FactOfAgent => (resolve_fact_owner(subject, ScopeLevel::Agent), "fact"),
-            BuildRowKind::FactOfTenant => (resolve_fact_owner(subject, ScopeLevel::Tenant), "fact"),
+            BuildRowKind::UserFact => (resolve_fact_owner(subject, ScopeLevel::User), "fact"),
+            BuildRowKind::AgentFact => (resolve_fact_owner(subject, ScopeLevel::Agent), "fact"),
+            BuildRowKind::TenantFact => (resolve_fact_owner(subject, ScopeLevel::Tenant), "fact"),
             BuildRowKind::Procedure => (subject.clone(), MemoryProcedure::KIND),
             BuildRowKind::Episode => (subject.clone(), MemoryEpisode::KIND),
-            BuildRowKind::Insight | BuildRowKind::Guess | BuildRowKind::Cleared => {
-                (subject.clone(), MemoryInsight::KIND)
-            }
+            BuildRowKind::Insight
+            | BuildRowKind::WithheldInsight
+            | BuildRowKind::ClearedInsight => (subject.clone(), MemoryInsight::KIND),
             BuildRowKind::Quote | BuildRowKind::Window | BuildRowKind::Evidence => {
                 (subject.clone(), "event")
             }
@@ -81,7 +81,7 @@ pub(super) fn load_build_candidates(
     id: &str,
 ) -> MemoryResult<Option<(PacketBuild, Candidates)>> {
     let Some(build) = shelves.load_build(subject, id)? else { return Ok(None) };
-    let mut found = Candidates { cut: build.cut.clone(), ..Candidates::default() };
+    let mut found = Candidates { truncations: build.truncations.clone(), ..Candidates::default() };
     let events = build.rows.iter().filter(|row| {
         matches!(row.kind, BuildRowKind::Quote | BuildRowKind::Window | BuildRowKind::Evidence)
     });
@@ -133,15 +133,15 @@ fn add_build_row(
     };
     let event = || events.get(id).cloned().ok_or_else(gone);
     match kind {
-        BuildRowKind::Working => {
-            found.working = Some(shelves.load_row(subject, id, revision)?.ok_or_else(gone)?);
+        BuildRowKind::WorkingMemory => {
+            found.working_memory = Some(shelves.load_row(subject, id, revision)?.ok_or_else(gone)?);
         }
         BuildRowKind::Summary => {
             found.summary = Some(shelves.load_row(subject, id, revision)?.ok_or_else(gone)?);
         }
-        BuildRowKind::FactOfUser => fact(ScopeLevel::User)?,
-        BuildRowKind::FactOfAgent => fact(ScopeLevel::Agent)?,
-        BuildRowKind::FactOfTenant => fact(ScopeLevel::Tenant)?,
+        BuildRowKind::UserFact => fact(ScopeLevel::User)?,
+        BuildRowKind::AgentFact => fact(ScopeLevel::Agent)?,
+        BuildRowKind::TenantFact => fact(ScopeLevel::Tenant)?,
         BuildRowKind::Procedure => {
             let row = shelves.load_row(subject, id, revision)?.ok_or_else(gone)?;
             found.procedures.push(ScoredRow { row, score });
@@ -154,11 +154,13 @@ fn add_build_row(
             let row = shelves.load_row(subject, id, revision)?.ok_or_else(gone)?;
             found.insights.push(ScoredRow { row, score });
         }
-        BuildRowKind::Guess => {
-            found.guesses.push(shelves.load_row(subject, id, revision)?.ok_or_else(gone)?);
+        BuildRowKind::WithheldInsight => {
+            found
+                .withheld_insights
+                .push(shelves.load_row(subject, id, revision)?.ok_or_else(gone)?);
         }
-        BuildRowKind::Cleared => {
-            found.cleared.push(shelves.load_row(subject, id, revision)?.ok_or_else(gone)?);
+        BuildRowKind::ClearedInsight => {
+            found.cleared_insights.push(shelves.load_row(subject, id, revision)?.ok_or_else(gone)?);
         }
         BuildRowKind::Quote => found.quotes.push(ScoredRow { row: event()?, score }),
         BuildRowKind::Window => found.window.push(event()?),

@@ -37,7 +37,7 @@ impl RetrievalLimits {
         let gives_window =
             [planner, tool, responder].iter().any(|row| row.window != InjectionStrength::None);
         Self {
-            quotes: caps.quotes.min(policy.candidates.each) + SPARE_QUOTES,
+            quotes: caps.quotes.min(policy.candidates.per_kind) + SPARE_QUOTES,
             window: if gives_window { usual.window.max(caps.window) } else { 0 },
             facts: usual.facts.max(caps.facts),
             procedures: usual.procedures.max(caps.procedures),

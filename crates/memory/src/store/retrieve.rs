@@ -39,7 +39,7 @@ pub(super) fn retrieve_candidates(
     let subject = request.scope.subject();
     let query = WeightedQuery::from_request(request);
     let mut found = Candidates {
-        working: shelves.load_row(&subject, request.scope.run(), None)?,
+        working_memory: shelves.load_row(&subject, request.scope.run(), None)?,
         summary: shelves.load_row(&subject, request.scope.session(), None)?,
         ..Candidates::default()
     };
@@ -70,7 +70,7 @@ pub(super) fn retrieve_candidates(
     let rows = shelves.load_rows::<MemoryEpisode>(&subject, limits.episodes)?;
     note_truncation(&mut found, "episodes", rows.len(), limits.episodes);
     // Skip episodes that were merged into another one.
-    for (_, row) in rows.into_iter().filter(|(_, row)| row.into.is_none()) {
+    for (_, row) in rows.into_iter().filter(|(_, row)| row.merged_into.is_none()) {
         found.episodes.push(ScoredRow::from_row(row));
     }
     let rows = shelves.load_rows::<MemoryInsight>(&subject, limits.insights)?;
@@ -84,19 +84,19 @@ pub(super) fn retrieve_candidates(
             looked_at.insert(row.id.clone(), validated);
         }
         if for_responder {
-            found.guesses.extend(load_earlier_statements(shelves, &subject, &row)?);
+            found.withheld_insights.extend(load_earlier_statements(shelves, &subject, &row)?);
         }
         if row.expires != MemoryExpiry::RunEnd || row.run == request.scope.run() {
             found.insights.push(ScoredRow::from_row(row));
         } else if for_responder && row.validation != InsightValidationState::Validated {
-            found.guesses.push(row);
+            found.withheld_insights.push(row);
         }
     }
     let wanted =
         EventSearchOptions { limit: limits.quotes, similarity: limits.similarity, distinct: true };
     let (quotes, unread) = find_matching_events(shelves, request, &query, wanted)?;
     found.quotes = quotes;
-    found.cut.extend(unread);
+    found.truncations.extend(unread);
     add_quoted_events(shelves, request, &subject, &mut found)?;
     if limits.window > 0 {
         found.window = shelves.load_window(&request.scope, limits.window)?;
@@ -104,7 +104,7 @@ pub(super) fn retrieve_candidates(
     }
     found.evidence = load_cited_events(shelves, request, &subject, &found)?;
     if for_responder {
-        found.cleared = load_cleared_insights(shelves, &subject, &found, looked_at)?;
+        found.cleared_insights = load_cleared_insights(shelves, &subject, &found, looked_at)?;
     }
     Ok(found)
 }
@@ -183,7 +183,11 @@ fn load_procedures(
 /// Records that there may be more rows than were read.
 fn note_truncation(found: &mut Candidates, what: &str, read: usize, limit: usize) {
     if read > 0 && read >= limit {
-        found.cut.push(ReadTruncation { what: what.to_owned(), read: read as u64, of: None });
+        found.truncations.push(ReadTruncation {
+            description: what.to_owned(),
+            read: read as u64,
+            total: None,
+        });
     }
 }
 
@@ -253,7 +257,7 @@ pub(super) fn add_fact(
     score: RelevanceScore,
 ) {
     if matches!(standing.origin, MemoryOrigin::User | MemoryOrigin::Tool) {
-        found.vouched.push((standing.fact.level, standing.fact.id.clone()));
+        found.vouched_facts.push((standing.fact.level, standing.fact.id.clone()));
     }
     found.facts.push(ScoredRow { row: hide_foreign_evidence(standing, subject), score });
 }
@@ -298,7 +302,7 @@ fn collect_cited_ids(found: &Candidates, at: Timestamp) -> BTreeSet<&String> {
     ids.extend(found.insights.iter().flat_map(|one| &one.row.sources));
     let summary = found.summary.iter();
     ids.extend(summary.flat_map(|summary| summary.quotes.iter().chain(&summary.sources)));
-    if let Some(WorkingMemory { state, open_loops, .. }) = &found.working {
+    if let Some(WorkingMemory { state, open_loops, .. }) = &found.working_memory {
         let decisions = state.decisions.iter().flatten();
         ids.extend(decisions.filter_map(|decision| decision.evidence_id.as_ref()));
         ids.extend(state.tool_evidence.iter().flatten().map(|tool| &tool.reference));

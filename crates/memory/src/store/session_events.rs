@@ -26,7 +26,7 @@ pub(super) fn list_session_events(
     let mut events = shelves.load_window(scope, behind.min(limit))?;
     events.retain(|event| {
         let over = is_expired(event.expires, event.scope.run(), scope.run(), now);
-        event.place.position > after && !over
+        event.location.position > after && !over
     });
     Ok(events)
 }

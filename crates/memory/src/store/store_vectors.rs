@@ -45,7 +45,7 @@ pub(super) fn store_vectors(
             return Err(MemoryError::Dimensions { embedder, expected, found });
         }
         if let Some(event) = events.get(event) {
-            places.push((event.place, vector));
+            places.push((event.location, vector));
         }
     }
     shelves.put_vectors(subject, &places)?;

@@ -82,7 +82,7 @@ fn collect_expired(
     scope.check()?;
     let subject = scope.subject();
     let ended = |expires: MemoryExpiry, run: &str| match expires {
-        MemoryExpiry::At(end) => end < now,
+        MemoryExpiry::Until(end) => end < now,
         MemoryExpiry::RunEnd => sweep.run_ended && run == scope.run(),
     };
     let mut over =

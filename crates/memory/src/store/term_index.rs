@@ -94,7 +94,7 @@ pub(super) fn index_events(index: &impl TermIndex, events: &[MemoryEvent]) -> Me
     for event in events {
         let found = analyze_event(event);
         length += i64::from(found.length);
-        for (term, posting) in found.build_postings(event.place) {
+        for (term, posting) in found.build_postings(event.location) {
             match new.get_mut(term) {
                 Some(postings) => postings.push(posting),
                 None => drop(new.insert(term.to_owned(), vec![posting])),
@@ -164,7 +164,7 @@ pub(super) fn unindex_events(index: &impl TermIndex, events: &[MemoryEvent]) -> 
         let found = analyze_event(event);
         length += i64::from(found.length);
         for term in found.terms.keys() {
-            gone.entry(term.clone()).or_default().push(event.place);
+            gone.entry(term.clone()).or_default().push(event.location);
         }
     }
     remove_postings(index, &gone)?;

@@ -81,10 +81,9 @@ pub fn summarize_by_rules(
     let mut brought: BTreeSet<String> = BTreeSet::new();
     let mut used = 0;
     while chosen.len() < MAX_LINES {
-        let best = left
-            .iter()
-            .enumerate()
-            .map(|(index, line)| (score_line(line, &standing, &brought), line.event.place, index));
+        let best = left.iter().enumerate().map(|(index, line)| {
+            (score_line(line, &standing, &brought), line.event.location, index)
+        });
         let Some((worth, _, index)) = best.max() else { break };
         if worth == 0 {
             break;
@@ -99,7 +98,7 @@ pub fn summarize_by_rules(
         brought.extend(line.terms.iter().cloned());
         chosen.push(line);
     }
-    chosen.sort_by_key(|line| line.event.place);
+    chosen.sort_by_key(|line| line.event.location);
     let texts: Vec<&str> = chosen.iter().map(|line| line.text.as_str()).collect();
     let quotes = material.previous.as_ref().map(|summary| summary.quotes.clone());
     (!chosen.is_empty()).then(|| SessionSummary {
@@ -107,8 +106,8 @@ pub fn summarize_by_rules(
         text: texts.join(LINE_SEPARATOR),
         quotes: quotes.unwrap_or_default(),
         sources: chosen.iter().map(|line| line.event.id.clone()).collect(),
-        by: Some(WRITTEN_BY_RULES.to_owned()),
-        upto: material.last_position,
+        written_by: Some(WRITTEN_BY_RULES.to_owned()),
+        covered_position: material.last_position,
         recorded_at: now,
     })
 }
@@ -161,7 +160,7 @@ mod tests {
         MemoryEvent {
             id: format!("e{position}"),
             scope: MemoryScope::new("t", "u", "a", "s", "r").unwrap(),
-            place: EventLocation { session: 1, position },
+            location: EventLocation { session: 1, position },
             ts: Timestamp(i64::from(position)),
             recorded_at: Timestamp(i64::from(position)),
             role,
@@ -207,7 +206,10 @@ mod tests {
             small.text,
             "user: I want to plan a dinner for six people on Friday. · user: Bob is allergic to nuts, and the dinner must have none. · user: The budget is 80 euros."
         );
-        assert_eq!((small.by.as_deref(), small.upto), (Some(WRITTEN_BY_RULES), 7));
+        assert_eq!(
+            (small.written_by.as_deref(), small.covered_position),
+            (Some(WRITTEN_BY_RULES), 7)
+        );
         let mut shuffled = material.clone();
         shuffled.new_events.reverse();
         assert_eq!(summary(&shuffled, 50), Some(small));
@@ -249,7 +251,7 @@ mod tests {
             ..SummaryInput::default()
         };
         let next = summary(&material, 50).unwrap();
-        assert_eq!((next.text, next.upto), (first.text, 19));
+        assert_eq!((next.text, next.covered_position), (first.text, 19));
         let rolling = SummaryPolicy::default();
         assert!(rolling.is_due(&material));
         let few =

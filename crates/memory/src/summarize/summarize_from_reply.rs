@@ -20,7 +20,7 @@ pub fn summarize_from_reply(
     let mut lines: Vec<String> = Vec::new();
     let mut sources: Vec<String> = Vec::new();
     for line in &reply.lines {
-        if contains_insight_words(&material.guesses, &line.text) {
+        if contains_insight_words(&material.unvalidated_insights, &line.text) {
             continue;
         }
         lines.push(line.text.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -36,8 +36,8 @@ pub fn summarize_from_reply(
         text: lines.join(LINE_SEPARATOR),
         quotes: quotes.unwrap_or_default(),
         sources,
-        by: Some(model.to_owned()),
-        upto: material.last_position,
+        written_by: Some(model.to_owned()),
+        covered_position: material.last_position,
         recorded_at: now,
     })
 }

@@ -16,7 +16,7 @@ pub struct SummaryInput {
     /// The events since the previous summary, in order.
     pub new_events: Vec<MemoryEvent>,
     /// The statements of unvalidated insights, normalized for matching.
-    pub guesses: Vec<String>,
+    pub unvalidated_insights: Vec<String>,
     /// The last event position of the session.
     pub last_position: u32,
 }
@@ -26,7 +26,9 @@ impl SummaryInput {
     /// person or a model wrote.
     #[must_use]
     pub fn is_by_rules(&self) -> bool {
-        self.previous.as_ref().is_none_or(|summary| summary.by.as_deref() == Some(WRITTEN_BY_RULES))
+        self.previous
+            .as_ref()
+            .is_none_or(|summary| summary.written_by.as_deref() == Some(WRITTEN_BY_RULES))
     }
 
     /// Returns every event once, in order.
@@ -34,7 +36,7 @@ impl SummaryInput {
     pub fn collect_events(&self) -> Vec<MemoryEvent> {
         let mut all: Vec<MemoryEvent> =
             self.summarized_events.iter().chain(&self.new_events).cloned().collect();
-        all.sort_by_key(|event| event.place);
+        all.sort_by_key(|event| event.location);
         all.dedup_by(|one, other| one.id == other.id);
         all
     }
@@ -42,7 +44,7 @@ impl SummaryInput {
     /// Builds the state for the rules of `memory_summary_v1`, in addition to the shown events.
     #[must_use]
     pub fn build_state(&self, mut events: Value, most: usize) -> Value {
-        events["guesses"] = json!(self.guesses);
+        events["unvalidated_insights"] = json!(self.unvalidated_insights);
         events["most"] = json!(most);
         events
     }

@@ -23,7 +23,7 @@ fn a_budget_below_the_least_is_refused() {
 #[test]
 fn the_floor_is_given_or_nothing_is() {
     let mut found = Candidates {
-        working: Some(working(json!({
+        working_memory: Some(working(json!({
             "goal": "word ".repeat(300), "slots": {"a": 1}, "constraints": {}, "state_version": 3
         }))),
         ..Candidates::default()
@@ -37,7 +37,8 @@ fn the_floor_is_given_or_nothing_is() {
     assert_eq!(packet.short_term.working_state.state_version, 3);
 
     // More than its share is fine; more than what the caller allows is not.
-    found.working = Some(working(json!({ "goal": "word ".repeat(100), "state_version": 0 })));
+    found.working_memory =
+        Some(working(json!({ "goal": "word ".repeat(100), "state_version": 0 })));
     composed(&small, &found);
     let per_section = SectionBudgets {
         working_state: 50,
@@ -186,11 +187,11 @@ fn what_has_no_key_of_its_own_is_charged_to_another() {
     let mut row = working(json!({ "state_version": 1 }));
     let open = json!({ "question": "who signs?", "status": "open" });
     row.open_loops = vec![serde_json::from_value(open).unwrap()];
-    charged(&Candidates { working: Some(row), ..Candidates::default() }, "working_state");
+    charged(&Candidates { working_memory: Some(row), ..Candidates::default() }, "working_state");
     let row = working(json!({
         "tool_evidence": [{ "ref": "t1", "summary": "it rains" }], "state_version": 1
     }));
-    charged(&Candidates { working: Some(row), ..Candidates::default() }, "working_state");
+    charged(&Candidates { working_memory: Some(row), ..Candidates::default() }, "working_state");
     let window = vec![event("w1", 1, "good morning")];
     charged(&Candidates { window, ..Candidates::default() }, "short_term_summary");
     let quotes = vec![scored(event("q1", 1, "good night"), 1_000_000)];
@@ -210,7 +211,7 @@ fn of_too_many_in_all_the_least_needed_kinds_give_way() {
         "They may leave.",
     ))];
     let mut policy = policy();
-    policy.candidates.all = 4;
+    policy.candidates.total = 4;
     let packet = composed_by(&request(PacketPurpose::Planner), &policy, &found);
     assert_eq!((facts(&packet), quotes(&packet)), (vec!["f1", "f2"], vec!["q1"]));
     assert_eq!(packet.long_term.procedures.len(), 1);
@@ -228,7 +229,7 @@ fn what_is_complete_passes_the_rest_on() {
     });
     let mut found = Candidates { quotes: quotes.collect(), ..Candidates::default() };
     let mut policy = policy();
-    (policy.caps.quotes, policy.candidates.each) = (60, 60);
+    (policy.caps.quotes, policy.candidates.per_kind) = (60, 60);
     let alone = composed_by(&request(PacketPurpose::Planner), &policy, &found);
     found.facts = vec![ScoredRow::from_row(fact("f1", "city", "Rome"))];
     let with_fact = composed_by(&request(PacketPurpose::Planner), &policy, &found);

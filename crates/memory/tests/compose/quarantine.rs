@@ -60,19 +60,19 @@ fn leaking(guess: &str, state: InsightValidationState) -> Candidates {
     let mut harmless = fact("f2", "city", "Rome");
     harmless.evidence = vec![FactEvidence { event: "m9".to_owned(), quote: None }];
     Candidates {
-        working: Some(row),
+        working_memory: Some(row),
         summary: Some(kept),
         facts: vec![ScoredRow::from_row(spread), ScoredRow::from_row(harmless)],
         procedures: vec![ScoredRow::from_row(procedure("p1", &[&said]))],
         episodes: vec![ScoredRow::from_row(outlook), ScoredRow::from_row(tagged)],
         insights: vec![ScoredRow::from_row(insight("i1", state, guess))],
-        guesses: vec![],
+        withheld_insights: vec![],
         quotes: vec![scored(message.clone(), 1_000_000)],
         window: vec![message],
         evidence: std::collections::BTreeMap::new(),
-        cut: Vec::new(),
-        cleared: vec![],
-        vouched: vec![],
+        truncations: Vec::new(),
+        cleared_insights: vec![],
+        vouched_facts: vec![],
     }
 }
 
@@ -108,13 +108,13 @@ fn no_path_leads_to_a_responder() {
 fn no_path_leads_to_a_responder_from_another_run() {
     for guess in GUESSES {
         let mut found = leaking(guess, InsightValidationState::Unvalidated);
-        found.guesses = found.insights.drain(..).map(|scored| scored.row).collect();
-        found.guesses[0].run = "before".to_owned();
+        found.withheld_insights = found.insights.drain(..).map(|scored| scored.row).collect();
+        found.withheld_insights[0].run = "before".to_owned();
         let packet = composed(PacketPurpose::Responder, &found);
         let told = serde_json::to_string(&packet).unwrap();
         assert!(!told.to_lowercase().contains(&guess.to_lowercase()), "{told}");
         assert_eq!(facts(&packet), ["f2"]);
-        assert_eq!(packet.explain.filters["guesses_withheld"], 1);
+        assert_eq!(packet.explain.filters["insights_withheld"], 1);
         assert!(packet.explain.omitted.iter().all(|omitted| omitted.item != "i1"));
         // It is no planner's either.
         assert!(composed(PacketPurpose::Planner, &found).insight.hypotheses.is_empty());
@@ -199,8 +199,11 @@ fn a_guess_ends_with_its_run_or_its_time() {
     };
     assert_eq!(with("r", MemoryExpiry::RunEnd), (1, None));
     assert_eq!(with("other", MemoryExpiry::RunEnd), (0, Some("expired".to_owned())));
-    assert_eq!(with("other", MemoryExpiry::At(NOW)), (1, None));
-    assert_eq!(with("r", MemoryExpiry::At(NOW.plus_millis(-1))), (0, Some("expired".to_owned())));
+    assert_eq!(with("other", MemoryExpiry::Until(NOW)), (1, None));
+    assert_eq!(
+        with("r", MemoryExpiry::Until(NOW.plus_millis(-1))),
+        (0, Some("expired".to_owned()))
+    );
 }
 
 #[test]
@@ -295,7 +298,7 @@ fn what_was_written_after_a_guess_reaches_no_responder() {
                 fact(&format!("f{number}"), &format!("key{number}"), format!("value{number}"));
             row.evidence = vec![FactEvidence { event: source(&mut chance), quote: None }];
             if chance.roll_percent(30) {
-                found.vouched.push((row.level, row.id.clone()));
+                found.vouched_facts.push((row.level, row.id.clone()));
             }
             found.facts.push(ScoredRow::from_row(row));
             let mut row = procedure(&format!("p{number}"), &[&format!("step{number}")]);
@@ -310,9 +313,9 @@ fn what_was_written_after_a_guess_reaches_no_responder() {
             if chance.roll_percent(50) {
                 found.insights.push(ScoredRow::from_row(row));
             } else if row.validation == InsightValidationState::Validated {
-                found.cleared.push(row);
+                found.cleared_insights.push(row);
             } else {
-                found.guesses.push(row);
+                found.withheld_insights.push(row);
             }
         }
         let is_tainted = |sources: &[String]| sources.iter().any(|it| tainted.contains(it));
@@ -339,7 +342,7 @@ fn what_was_written_after_a_guess_reaches_no_responder() {
             );
         }
         for row in found.facts.iter().map(|it| &it.row) {
-            let vouched = found.vouched.contains(&(row.level, row.id.clone()));
+            let vouched = found.vouched_facts.contains(&(row.level, row.id.clone()));
             let tainted = row.evidence.iter().any(|it| tainted.contains(&it.event));
             let told = packet.long_term.facts.iter().any(|it| it.fact_id == row.id);
             assert!(!told || vouched || !tainted, "{case}: {}", row.id);
@@ -373,7 +376,7 @@ fn a_guess_is_known_by_its_shape_in_another_order_and_in_two_parts() {
         let mut mine = event("mine", 1, "Does the client plan anything?");
         mine.origin = MemoryOrigin::User;
         let guess = insight("i1", InsightValidationState::Unvalidated, GUESSES[0]);
-        let mut found = Candidates { guesses: vec![guess], ..Candidates::default() };
+        let mut found = Candidates { withheld_insights: vec![guess], ..Candidates::default() };
         found.quotes =
             messages.iter().chain([&mine]).map(|row| scored(row.clone(), 1_000_000)).collect();
         let packet = composed(PacketPurpose::Responder, &found);

@@ -131,8 +131,8 @@ pub(crate) fn episode(id: &str, days_ago: i64, summary: &str) -> MemoryEpisode {
         entities: vec![],
         sources: vec!["m1".to_owned()],
         compression: CompressionLevel::Raw,
-        from: Vec::new(),
-        into: None,
+        merged_from: Vec::new(),
+        merged_into: None,
     }
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn event(id: &str, position: u32, text: &str) -> MemoryEvent {
     MemoryEvent {
         id: id.to_owned(),
         scope: scope(),
-        place: EventLocation { session: 1, position },
+        location: EventLocation { session: 1, position },
         ts,
         recorded_at: ts,
         role: SpeakerRole::User,
@@ -179,7 +179,15 @@ pub(crate) fn event(id: &str, position: u32, text: &str) -> MemoryEvent {
 
 pub(crate) fn summary(text: &str) -> SessionSummary {
     let (text, quotes, sources) = (text.to_owned(), vec![], vec![]);
-    SessionSummary { revision: 1, text, quotes, sources, by: None, upto: 1, recorded_at: NOW }
+    SessionSummary {
+        revision: 1,
+        text,
+        quotes,
+        sources,
+        written_by: None,
+        covered_position: 1,
+        recorded_at: NOW,
+    }
 }
 
 pub(crate) fn working(state: Value) -> WorkingMemory {

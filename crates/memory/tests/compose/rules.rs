@@ -100,7 +100,10 @@ fn the_nearest_level_has_the_key() {
     assert_eq!(facts(&packet), ["other", "user"]);
     for hidden in ["tenant", "agent"] {
         let omitted = packet.explain.omitted.iter().find(|it| it.item == hidden).unwrap();
-        assert_eq!((omitted.reason.as_str(), &omitted.extra["by"]), ("overridden", &json!("user")));
+        assert_eq!(
+            (omitted.reason.as_str(), &omitted.extra["overridden_by"]),
+            ("overridden", &json!("user"))
+        );
     }
 }
 
@@ -395,7 +398,7 @@ fn the_working_state_is_given_by_purpose() {
     }));
     let open = json!({"question": "who signs?", "status": "open", "owner": "user"});
     row.open_loops = vec![serde_json::from_value(open).unwrap()];
-    let mut found = Candidates { working: Some(row), ..Candidates::default() };
+    let mut found = Candidates { working_memory: Some(row), ..Candidates::default() };
     found.evidence.insert("m1".to_owned(), cited("in euro, please"));
     let planner = composed(&request(PacketPurpose::Planner), &found);
     assert_eq!(
@@ -425,7 +428,7 @@ fn tool_results_stand_first_for_a_tool() {
     }));
     let open = json!({"question": "who pays?", "status": "open"});
     row.open_loops = vec![serde_json::from_value(open).unwrap()];
-    let found = Candidates { working: Some(row), ..Candidates::default() };
+    let found = Candidates { working_memory: Some(row), ..Candidates::default() };
     let order = |purpose| -> Vec<String> {
         let packet = composed(&request(purpose), &found);
         let ids = packet.explain.selected.iter().filter_map(|it| it.split('|').next());
@@ -495,14 +498,14 @@ fn a_prompt_cache_survives_a_turn() {
     found.quotes = (0..6)
         .map(|it| scored(event(&format!("q{it}"), it, &format!("turn {it} about it")), 1_000_000))
         .collect();
-    found.working = Some(working(json!({ "goal": "answer", "state_version": 1 })));
+    found.working_memory = Some(working(json!({ "goal": "answer", "state_version": 1 })));
     let before =
         render_packet(&composed(&request(PacketPurpose::Planner), &found), PacketPurpose::Planner)
             .unwrap();
 
     // A turn later: another message, another version of the state, facts in another order of merit.
     found.quotes.push(scored(event("q6", 6, "turn 6 about it"), 2_000_000));
-    found.working = Some(working(json!({ "goal": "answer at last", "state_version": 2 })));
+    found.working_memory = Some(working(json!({ "goal": "answer at last", "state_version": 2 })));
     for (place, fact) in found.facts.iter_mut().enumerate() {
         fact.score.total = place as i64;
     }
@@ -510,6 +513,6 @@ fn a_prompt_cache_survives_a_turn() {
         render_packet(&composed(&request(PacketPurpose::Planner), &found), PacketPurpose::Planner)
             .unwrap();
     let common = measure_common_prefix(&before, &after);
-    assert_eq!(common.of, before.len());
+    assert_eq!(common.total_bytes, before.len());
     assert!(common.share() > 0.9, "{common:?}\n{before}\n{after}");
 }

@@ -80,7 +80,7 @@ impl Store {
         shuffle(&mut found.procedures, &mut chance);
         shuffle(&mut found.episodes, &mut chance);
         shuffle(&mut found.insights, &mut chance);
-        shuffle(&mut found.guesses, &mut chance);
+        shuffle(&mut found.withheld_insights, &mut chance);
         shuffle(&mut found.quotes, &mut chance);
         shuffle(&mut found.window, &mut chance);
         let (request, policy) = (self.request.clone(), self.policy.clone());
@@ -128,7 +128,7 @@ fn make(seed: u64, most: usize) -> Store {
         found.insights.push(scored(random_insight(chance, number), score(chance)));
     }
     for number in 0..chance.next_below(most / 2 + 1) {
-        found.guesses.push(random_insight(chance, number + 100));
+        found.withheld_insights.push(random_insight(chance, number + 100));
     }
     for number in 0..chance.next_below(3 * most + 1) {
         let row = random_event(chance, number);
@@ -144,7 +144,7 @@ fn make(seed: u64, most: usize) -> Store {
         found.summary = Some(row);
     }
     if chance.roll_percent(70) {
-        found.working = Some(random_working(chance));
+        found.working_memory = Some(random_working(chance));
     }
     let sections = chance.roll_percent(15).then(|| {
         let mut tokens = || chance.next_below(500) as u64;
@@ -179,7 +179,7 @@ fn policy(chance: &mut SeededRng) -> MemoryPolicy {
         (policy.longest_item, policy.short_item) = (40, 6);
     }
     if chance.roll_percent(20) {
-        (policy.candidates.all, policy.caps.facts) = (chance.next_below(30), 5);
+        (policy.candidates.total, policy.caps.facts) = (chance.next_below(30), 5);
     }
     policy.allow_in_responder = chance.roll_percent(50);
     policy
@@ -265,7 +265,7 @@ fn random_insight(
     row.tests = (0..chance.next_below(3)).map(|_| text(chance, 10)).collect();
     chance.pick_ref(&["r", "r", "other"]).clone_into(&mut row.run);
     row.expires = match chance.next_below(3) {
-        0 => MemoryExpiry::At(NOW.plus_millis((chance.next_below(3) as i64 - 1) * DAY)),
+        0 => MemoryExpiry::Until(NOW.plus_millis((chance.next_below(3) as i64 - 1) * DAY)),
         _ => MemoryExpiry::RunEnd,
     };
     row.sources = sources(chance);
@@ -275,7 +275,7 @@ fn random_insight(
 fn random_event(chance: &mut SeededRng, number: usize) -> countersign_memory::record::MemoryEvent {
     let long = if chance.roll_percent(10) { 150 } else { 20 };
     let mut row = event(&format!("q{number}"), number as u32, &text(chance, long));
-    row.place = EventLocation { session: chance.next_below(3) as u32, position: number as u32 };
+    row.location = EventLocation { session: chance.next_below(3) as u32, position: number as u32 };
     row.ts =
         NOW.plus_millis(-(chance.next_below(4) as i64) * DAY - chance.next_below(1_000) as i64);
     row.role = *chance.pick(&[SpeakerRole::User, SpeakerRole::Assistant, SpeakerRole::Tool]);
@@ -287,7 +287,7 @@ fn random_event(chance: &mut SeededRng, number: usize) -> countersign_memory::re
     ]);
     row.speaker =
         chance.roll_percent(30).then(|| chance.pick_ref(&["Anna", "Иван", "tool"]).to_owned());
-    row.expires = chance.roll_percent(10).then(|| MemoryExpiry::At(NOW.plus_millis(-1)));
+    row.expires = chance.roll_percent(10).then(|| MemoryExpiry::Until(NOW.plus_millis(-1)));
     row
 }
 

@@ -52,7 +52,7 @@ async fn a_forged_tenant_finds_nothing() {
         assert_eq!(found(&client, ours, table, "WHERE tenant = 'theirs'").await, 0, "{table}");
         assert_eq!(found(&client, ours, table, "WHERE tenant <> 'ours' OR true").await, all);
         assert_eq!(found(&client, "SELECT 1", table, "").await, 0, "{table} without a tenant");
-        assert_eq!(found(&client, "SET LOCAL countersign.across = 'on'", table, "").await, 0);
+        assert_eq!(found(&client, "SET LOCAL countersign.all_tenants = 'on'", table, "").await, 0);
         let audit = "SET LOCAL countersign.audit = 'on'";
         assert_eq!(found(&client, audit, table, "").await, 2 * all, "{table}");
     }
@@ -81,10 +81,10 @@ async fn runs_and_memory_share_a_schema_whoever_comes_first() {
         }
         store.list_tenants().await.unwrap();
         site.memory().find_scope_violations().await.unwrap();
-        assert!(store.probe_health().await.unwrap().walled);
+        assert!(store.probe_health().await.unwrap().row_security);
         let open = "ALTER TABLE countersign.memory_facts NO FORCE ROW LEVEL SECURITY";
         site.client().await.batch_execute(open).await.unwrap();
-        assert!(!store.probe_health().await.unwrap().walled, "a wall of memory counts too");
+        assert!(!store.probe_health().await.unwrap().row_security, "a wall of memory counts too");
     }
 }
 

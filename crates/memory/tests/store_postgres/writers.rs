@@ -30,7 +30,7 @@ async fn no_place_is_given_twice_and_no_write_is_lost() {
         writer.await.unwrap();
     }
     let session = memories[0].list_session_events(&scope(), 0, 1_000, NOW).await.unwrap();
-    let positions: Vec<u32> = session.iter().map(|event| event.place.position).collect();
+    let positions: Vec<u32> = session.iter().map(|event| event.location.position).collect();
     assert_eq!(positions, (1..=80).collect::<Vec<_>>());
     let named: BTreeSet<&str> = session.iter().map(|event| &*event.id).collect();
     assert_eq!(named.len(), 80);
@@ -106,7 +106,7 @@ async fn who_is_forgotten_while_they_speak_is_forgotten_or_begins_anew() {
     let refused = memory.append_events(vec![build_user_event(&scope(), "e0", "a heron")]).await;
     assert!(matches!(refused, Err(MemoryError::Refused(_))), "{refused:?}");
     let session = memory.list_session_events(&scope(), 0, 100, NOW).await.unwrap();
-    let positions: Vec<u32> = session.iter().map(|event| event.place.position).collect();
+    let positions: Vec<u32> = session.iter().map(|event| event.location.position).collect();
     assert_eq!(positions, (1..=session.len() as u32).collect::<Vec<_>>());
 }
 

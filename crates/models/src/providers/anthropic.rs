@@ -72,7 +72,7 @@ impl ProviderDialect for AnthropicDialect {
             "content_block_start" => match piece["content_block"]["type"].as_str() {
                 Some("text") => heard.push_text(str_or_empty(&piece["content_block"]["text"]))?,
                 Some("tool_use") => {
-                    return Err(ModelErrorKind::BadAnswer {
+                    return Err(ModelErrorKind::InvalidResponse {
                         defect: ResponseDefect::UnexpectedToolCall,
                     });
                 }
@@ -92,13 +92,13 @@ impl ProviderDialect for AnthropicDialect {
                         return Err(ModelErrorKind::ContentFiltered { reason: reason.to_owned() });
                     }
                     Some("tool_use") => {
-                        return Err(ModelErrorKind::BadAnswer {
+                        return Err(ModelErrorKind::InvalidResponse {
                             defect: ResponseDefect::UnexpectedToolCall,
                         });
                     }
                     Some(reason @ "pause_turn") => {
                         let reason = reason.to_owned();
-                        return Err(ModelErrorKind::BadAnswer {
+                        return Err(ModelErrorKind::InvalidResponse {
                             defect: ResponseDefect::Stopped { reason },
                         });
                     }

@@ -90,7 +90,7 @@ impl ProviderDialect for GeminiDialect {
         let candidate = &piece["candidates"][0];
         for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
             if part["functionCall"].is_object() {
-                return Err(ModelErrorKind::BadAnswer {
+                return Err(ModelErrorKind::InvalidResponse {
                     defect: ResponseDefect::UnexpectedToolCall,
                 });
             }
@@ -106,13 +106,13 @@ impl ProviderDialect for GeminiDialect {
                 | "IMAGE_SAFETY"),
             ) => return Err(ModelErrorKind::ContentFiltered { reason: reason.to_owned() }),
             Some("MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") => {
-                return Err(ModelErrorKind::BadAnswer {
+                return Err(ModelErrorKind::InvalidResponse {
                     defect: ResponseDefect::UnexpectedToolCall,
                 });
             }
             Some(reason @ ("LANGUAGE" | "OTHER")) => {
                 let reason = reason.to_owned();
-                return Err(ModelErrorKind::BadAnswer {
+                return Err(ModelErrorKind::InvalidResponse {
                     defect: ResponseDefect::Stopped { reason },
                 });
             }

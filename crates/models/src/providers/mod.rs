@@ -49,7 +49,7 @@ fn build_headers(name: &'static str, before: &str, key: Option<&ProviderKey>) ->
 
 /// Parses one chunk of a response; every provider sends JSON.
 fn parse_chunk(piece: &str) -> Result<Value, ModelErrorKind> {
-    serde_json::from_str(piece).map_err(|error| ModelErrorKind::BadAnswer {
+    serde_json::from_str(piece).map_err(|error| ModelErrorKind::InvalidResponse {
         defect: ResponseDefect::UnexpectedFormat {
             expected: "JSON",
             found: format!("something else at line {}, column {}", error.line(), error.column()),
@@ -58,7 +58,7 @@ fn parse_chunk(piece: &str) -> Result<Value, ModelErrorKind> {
 }
 
 fn unexpected_format(expected: &'static str, found: &str) -> ModelErrorKind {
-    ModelErrorKind::BadAnswer {
+    ModelErrorKind::InvalidResponse {
         defect: ResponseDefect::UnexpectedFormat { expected, found: found.to_owned() },
     }
 }

@@ -68,7 +68,9 @@ impl ProviderDialect for OllamaDialect {
         };
         heard.set_model(&piece["model"]);
         if piece["message"]["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty()) {
-            return Err(ModelErrorKind::BadAnswer { defect: ResponseDefect::UnexpectedToolCall });
+            return Err(ModelErrorKind::InvalidResponse {
+                defect: ResponseDefect::UnexpectedToolCall,
+            });
         }
         heard.push_text(piece["message"]["content"].as_str().unwrap_or_default())?;
         if done {
@@ -86,7 +88,7 @@ impl ProviderDialect for OllamaDialect {
                 reason @ "length" => heard.set_finish(FinishReason::Length, reason),
                 reason @ ("load" | "unload") => {
                     let reason = reason.to_owned();
-                    return Err(ModelErrorKind::BadAnswer {
+                    return Err(ModelErrorKind::InvalidResponse {
                         defect: ResponseDefect::Stopped { reason },
                     });
                 }

@@ -101,7 +101,7 @@ impl ProviderDialect for OpenAiDialect {
                     return Err(ModelErrorKind::ContentFiltered { reason: reason.to_owned() });
                 }
                 Some("tool_calls" | "function_call") => {
-                    return Err(ModelErrorKind::BadAnswer {
+                    return Err(ModelErrorKind::InvalidResponse {
                         defect: ResponseDefect::UnexpectedToolCall,
                     });
                 }

@@ -115,8 +115,8 @@ fn parse_error(error: &Value) -> Result<ModelErrorKind, &'static str> {
     if !matches!(kind, "rate_limited" | "overloaded") && error.get("retry_after_ms").is_some() {
         return Err("`retry_after_ms` belongs to `rate_limited` and `overloaded`");
     }
-    if matches!(kind, "timed_out" | "bad_answer") && error.get("message").is_some() {
-        return Err("`timed_out` and `bad_answer` come without a message of the provider");
+    if matches!(kind, "timed_out" | "invalid_response") && error.get("message").is_some() {
+        return Err("`timed_out` and `invalid_response` come without a message of the provider");
     }
     let message = error["message"].as_str().unwrap_or_default().to_owned();
     let retry_after = error["retry_after_ms"].as_u64().map(Duration::from_millis);
@@ -128,7 +128,7 @@ fn parse_error(error: &Value) -> Result<ModelErrorKind, &'static str> {
         },
         "unreachable" => ModelErrorKind::Unreachable { reason: message },
         "refused" => ModelErrorKind::Refused { status: 400, code: String::new(), message },
-        "bad_answer" => ModelErrorKind::BadAnswer { defect: ResponseDefect::Truncated },
+        "invalid_response" => ModelErrorKind::InvalidResponse { defect: ResponseDefect::Truncated },
         "content_filtered" => ModelErrorKind::ContentFiltered { reason: message },
         _ => ModelErrorKind::Overloaded { status: 503, retry_after, message },
     })
@@ -207,7 +207,7 @@ mod tests {
         refused(
             "- error: { kind: rate_limit }\n",
             &[
-                "s.yaml:1:18: /0/error/kind: expected one of \"rate_limited\", \"overloaded\", \"timed_out\", \"unreachable\", \"refused\", \"bad_answer\", \"content_filtered\", found \"rate_limit\" [enum]; did you mean \"rate_limited\"?",
+                "s.yaml:1:18: /0/error/kind: expected one of \"rate_limited\", \"overloaded\", \"timed_out\", \"unreachable\", \"refused\", \"invalid_response\", \"content_filtered\", found \"rate_limit\" [enum]; did you mean \"rate_limited\"?",
             ],
         );
         let stray =
@@ -216,7 +216,7 @@ mod tests {
         let stray =
             "s.yaml:1:3: `retry_after_ms` belongs to `rate_limited` and `overloaded` [one_of]";
         refused("- error: { kind: refused, retry_after_ms: 1 }\n", &[stray]);
-        let stray = "s.yaml:1:3: `timed_out` and `bad_answer` come without a message of the provider [one_of]";
+        let stray = "s.yaml:1:3: `timed_out` and `invalid_response` come without a message of the provider [one_of]";
         refused("- error: { kind: timed_out, message: x }\n", &[stray]);
         refused(
             "phase: { a: [x] }\n",

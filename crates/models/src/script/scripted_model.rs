@@ -63,7 +63,7 @@ impl ScriptedModel {
             }
         };
         let asked = given.unwrap_or_else(|| self.next_call_index(label.unwrap_or_default()));
-        let entry = entries.get(asked).ok_or_else(|| ModelErrorKind::ScriptEnded {
+        let entry = entries.get(asked).ok_or_else(|| ModelErrorKind::ScriptExhausted {
             entries: entries.len(),
             label: label.map(str::to_owned),
             calls_before: asked,
@@ -78,7 +78,7 @@ impl ScriptedModel {
                 } else {
                     names.join(" with ")
                 };
-                Err(ModelErrorKind::ScriptAstray {
+                Err(ModelErrorKind::ScriptMismatch {
                     entry: asked + 1,
                     expected: when.clone(),
                     found,
@@ -156,7 +156,7 @@ fn render_request(ask: &ModelRequest) -> Vec<u8> {
         ask.contract.as_ref().map(|contract| format!("{}@{}", contract.id, contract.version));
     let asked = json!({
         "system": ask.system,
-        "turns": turns.collect::<Vec<_>>(),
+        "messages": turns.collect::<Vec<_>>(),
         "contract": contract,
         "label": ask.label,
     });

@@ -72,10 +72,12 @@ impl ProviderEndpoint {
         let after = self.timeouts.idle;
         match timeout(after, response.chunk()).await {
             Err(_) => Err(ModelErrorKind::TimedOut { stage: TimeoutStage::NextByte, limit: after }),
-            Ok(Err(_)) => Err(ModelErrorKind::BadAnswer { defect: ResponseDefect::Truncated }),
+            Ok(Err(_)) => {
+                Err(ModelErrorKind::InvalidResponse { defect: ResponseDefect::Truncated })
+            }
             Ok(Ok(None)) => Ok(false),
             Ok(Ok(Some(bytes))) if kept.len() + bytes.len() > MAX_RESPONSE_BYTES => {
-                Err(ModelErrorKind::BadAnswer {
+                Err(ModelErrorKind::InvalidResponse {
                     defect: ResponseDefect::TooLarge { limit: MAX_RESPONSE_BYTES },
                 })
             }

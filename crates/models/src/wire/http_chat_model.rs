@@ -49,7 +49,7 @@ impl HttpChatModel {
     ) -> Result<ModelResponse, ModelError> {
         let prepared = match self.schema_delivery {
             SchemaDelivery::Send => self.dialect.build_request(&self.model, ask),
-            SchemaDelivery::Hold => self.dialect.build_request(
+            SchemaDelivery::Omit => self.dialect.build_request(
                 &self.model,
                 &ModelRequest { contract: None, expects_object: false, ..ask.clone() },
             ),
@@ -71,7 +71,7 @@ impl HttpChatModel {
             heard
                 .finish
                 .take()
-                .ok_or(ModelErrorKind::BadAnswer { defect: ResponseDefect::Truncated })
+                .ok_or(ModelErrorKind::InvalidResponse { defect: ResponseDefect::Truncated })
         });
         match ended {
             Ok((finish, reason)) => Ok(ModelResponse {
@@ -106,7 +106,7 @@ impl HttpChatModel {
         if let Some(found) = unexpected_media_type(&response, framing.media_types()) {
             self.endpoint.read_error_body(&mut response, kept).await;
             let expected = framing.media_types()[0];
-            return Err(ModelErrorKind::BadAnswer {
+            return Err(ModelErrorKind::InvalidResponse {
                 defect: ResponseDefect::UnexpectedFormat { expected, found },
             });
         }
@@ -115,7 +115,7 @@ impl HttpChatModel {
         while !heard.is_complete && self.endpoint.read_chunk(&mut response, kept).await? {
             let pieces = frames
                 .push(&kept[seen..])
-                .map_err(|flaw| ModelErrorKind::BadAnswer { defect: flaw })?;
+                .map_err(|flaw| ModelErrorKind::InvalidResponse { defect: flaw })?;
             seen = kept.len();
             for piece in pieces {
                 if !heard.is_complete {
@@ -123,15 +123,15 @@ impl HttpChatModel {
                 }
             }
         }
-        let cut_off = ModelErrorKind::BadAnswer { defect: ResponseDefect::Truncated };
+        let cut_off = ModelErrorKind::InvalidResponse { defect: ResponseDefect::Truncated };
         if !heard.is_complete
             && let Ok(Some(piece)) = frames.finish()
         {
             // An unterminated chunk may be cut in the middle; then the truncation is the error.
             self.dialect.apply_chunk(&piece, heard).map_err(|fault| match fault {
-                ModelErrorKind::BadAnswer { defect: ResponseDefect::UnexpectedFormat { .. } } => {
-                    cut_off.clone()
-                }
+                ModelErrorKind::InvalidResponse {
+                    defect: ResponseDefect::UnexpectedFormat { .. },
+                } => cut_off.clone(),
                 other => other,
             })?;
         }

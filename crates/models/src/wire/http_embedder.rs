@@ -93,7 +93,7 @@ fn parse_vectors(answer: &Value, asked: usize) -> Result<Vec<Vec<f32>>, ModelErr
 }
 
 fn unexpected_format(expected: &'static str, found: String) -> ModelErrorKind {
-    ModelErrorKind::BadAnswer { defect: ResponseDefect::UnexpectedFormat { expected, found } }
+    ModelErrorKind::InvalidResponse { defect: ResponseDefect::UnexpectedFormat { expected, found } }
 }
 
 #[cfg(test)]

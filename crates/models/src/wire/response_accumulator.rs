@@ -37,7 +37,7 @@ impl<'l> ResponseAccumulator<'l> {
     /// Appends text and passes it to the callback.
     pub(crate) fn push_text(&mut self, piece: &str) -> Result<(), ModelErrorKind> {
         if self.text.len() + piece.len() > MAX_REPLY_BYTES {
-            return Err(ModelErrorKind::BadAnswer {
+            return Err(ModelErrorKind::InvalidResponse {
                 defect: ResponseDefect::TooLarge { limit: MAX_REPLY_BYTES },
             });
         }
@@ -76,7 +76,7 @@ mod tests {
         let fault = heard.push_text("x").unwrap_err();
         assert_eq!(
             fault,
-            ModelErrorKind::BadAnswer {
+            ModelErrorKind::InvalidResponse {
                 defect: ResponseDefect::TooLarge { limit: MAX_REPLY_BYTES }
             }
         );

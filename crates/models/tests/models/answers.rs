@@ -59,7 +59,7 @@ async fn a_stream_cut_anywhere_is_never_a_success() {
             let steps = vec![stream(media_type), Step::Send(portion)];
             let (outcome, ..) = call(provider, steps, &ask()).await;
             let error = outcome.unwrap_err();
-            let cut = ModelErrorKind::BadAnswer { defect: ResponseDefect::Truncated };
+            let cut = ModelErrorKind::InvalidResponse { defect: ResponseDefect::Truncated };
             assert_eq!(error.kind, cut, "{provider} at {at}");
             assert!(error.is_retryable());
             assert_eq!(error.exchange.unwrap().response.len(), at);
@@ -78,7 +78,7 @@ async fn a_connection_that_breaks_inside_a_chunk_is_told() {
         let (outcome, ..) = call(provider, vec![Step::Send(bytes)], &ask()).await;
         assert_eq!(
             outcome.unwrap_err().kind,
-            ModelErrorKind::BadAnswer { defect: ResponseDefect::Truncated }
+            ModelErrorKind::InvalidResponse { defect: ResponseDefect::Truncated }
         );
     }
 }
@@ -109,11 +109,11 @@ fn ending(provider: ModelProvider, reason: &str) -> String {
 #[tokio::test]
 async fn every_reason_to_stop_has_its_meaning() {
     let wants_tool =
-        "bad_answer: the answer cannot be used: it asks for a tool, and none was offered";
+        "invalid_response: the answer cannot be used: it asks for a tool, and none was offered";
     let withheld =
         |reason: &str| format!("content_filtered: the provider withheld the answer (`{reason}`)");
     let stopped = |reason: &str| {
-        format!("bad_answer: the answer cannot be used: the provider stopped it (`{reason}`)")
+        format!("invalid_response: the answer cannot be used: the provider stopped it (`{reason}`)")
     };
     let cases = [
         (ModelProvider::OpenAi, "stop", "Stop".to_owned()),
@@ -212,7 +212,7 @@ async fn an_answer_without_end_is_stopped_at_the_limit() {
         let error = outcome.unwrap_err();
         assert_eq!(
             error.kind,
-            ModelErrorKind::BadAnswer {
+            ModelErrorKind::InvalidResponse {
                 defect: ResponseDefect::TooLarge { limit: MAX_REPLY_BYTES }
             }
         );

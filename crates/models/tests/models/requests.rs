@@ -134,8 +134,8 @@ async fn a_schema_that_is_held_back_leaves_no_trace_in_the_request() {
     for provider in ModelProvider::ALL {
         let mut bodies = Vec::new();
         for (schema_delivery, contract) in [
-            (SchemaDelivery::Hold, Some(closed())),
-            (SchemaDelivery::Hold, Some(open())),
+            (SchemaDelivery::Omit, Some(closed())),
+            (SchemaDelivery::Omit, Some(open())),
             (SchemaDelivery::Send, None),
             (SchemaDelivery::Send, Some(closed())),
         ] {
@@ -159,7 +159,7 @@ async fn the_answer_says_that_nothing_was_told() {
     let steps = response(200, "content-type: text/event-stream\r\n", body);
     let server = Server::start(steps).await;
     let held = settings(ModelProvider::OpenAi, &server.address, PATIENT);
-    let held = ModelSettings { schema_delivery: SchemaDelivery::Hold, ..held };
+    let held = ModelSettings { schema_delivery: SchemaDelivery::Omit, ..held };
     let model = connect_model(&"openai:m".parse().unwrap(), &held).unwrap();
     let answer = model.complete(&with(closed()), &mut |_| {}).await.unwrap();
     assert_eq!((answer.constraint, answer.drop_nulls), (OutputConstraint::Unconstrained, false));

@@ -59,7 +59,7 @@ async fn a_new_process_goes_on_where_the_run_was() {
         let model = script("[one, two, three]");
         assert_eq!(says(&model, &at("work", 2, 0)).await.unwrap(), "three");
         assert_eq!(says(&model, &at("work", 0, 0)).await.unwrap(), "one");
-        let ended = ModelErrorKind::ScriptEnded { entries: 3, label: None, calls_before: 3 };
+        let ended = ModelErrorKind::ScriptExhausted { entries: 3, label: None, calls_before: 3 };
         assert_eq!(says(&model, &at("work", 3, 0)).await, Err(ended));
     }
 }
@@ -136,6 +136,6 @@ fn a_broken_script_is_told_with_its_place() {
 async fn a_person_is_waited_for() {
     let model = connect_model(&ModelSpec::Human, &ModelSettings::default()).unwrap();
     let error = model.complete(&ask(), &mut |_| {}).await.unwrap_err();
-    assert_eq!((error.code(), error.is_retryable()), ("needs_person", false));
+    assert_eq!((error.code(), error.is_retryable()), ("human_required", false));
     assert_eq!(error.to_string(), "`human`: a person has to answer");
 }

@@ -49,11 +49,11 @@ async fn failures_say_what_they_mean_and_no_key_shows() {
         (response(401, "", &told(&format!("bad key {KEY}"))), "refused", false),
         (response(429, "retry-after: 3\r\n", &told("slow")), "rate_limited", true),
         (response(503, "", ""), "overloaded", true),
-        (response(200, "", "<html>"), "bad_answer", true),
-        (response(200, "", r#"{"data": []}"#), "bad_answer", true),
+        (response(200, "", "<html>"), "invalid_response", true),
+        (response(200, "", r#"{"data": []}"#), "invalid_response", true),
         (
             vec![Step::Send(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{".to_vec())],
-            "bad_answer",
+            "invalid_response",
             true,
         ),
     ] {

@@ -78,9 +78,9 @@ pub(crate) fn replied(protocol: &Protocol, state: &RunState, reply: &Value) -> R
         finish: countersign_core::reply::FinishReason::Stop,
         usage: ReplyUsage::default(),
         by: "script".to_owned(),
-        sent: None,
+        response_format: None,
         exchange: None,
-        build: None,
+        packet_build: None,
         repairs: Vec::new(),
     };
     given(protocol, state, InputKind::ModelReplied(Box::new(reply))).unwrap()
@@ -92,6 +92,11 @@ pub(crate) fn given(
     what: InputKind,
 ) -> Result<RunState, InputRejection> {
     let time = Timestamp(1_794_787_200_000 + i64::try_from(state.version).unwrap() * 1_000);
-    let input = RunInput { time, key: None, files: std::collections::BTreeMap::new(), what };
+    let input = RunInput {
+        time,
+        idempotency_key: None,
+        files: std::collections::BTreeMap::new(),
+        payload: what,
+    };
     decide(protocol, state, &input).map(|step| step.state)
 }

@@ -58,7 +58,7 @@ pub(crate) fn expect(then: &Value, protocol: &Protocol, state: &RunState, told: 
         assert!(asked, "nothing asks `{part}`: {:?}\n{told}", state.waits);
     }
     if then.get("choices").is_some() {
-        let shown = state.waits.values().find_map(|wait| match &wait.shape {
+        let shown = state.waits.values().find_map(|wait| match &wait.answer_shape {
             Some(WaitAnswerShape::Choices { choices }) => {
                 Some(choices.iter().map(|choice| choice.id.as_str()).collect::<Vec<_>>())
             }
@@ -93,7 +93,7 @@ pub(crate) fn expect_events(then: &Value, events: &[RunEvent], told: &str) {
     let names: Vec<String> = events
         .iter()
         .map(|event| match event {
-            RunEvent::Announced { name, .. } => format!("announced {name}"),
+            RunEvent::EventEmitted { name, .. } => format!("event_emitted {name}"),
             other => other.kind().to_owned(),
         })
         .collect();

@@ -57,7 +57,7 @@ pub(super) async fn record(
     let log = house.engine.read_log(RUN).await.unwrap();
     let events = log.iter().flat_map(|entry| entry.decode_events(RUN).unwrap());
     let inputs = events.filter_map(|event| match event {
-        RunEvent::Received { input } => Some(input.what),
+        RunEvent::InputReceived { input } => Some(input.payload),
         _ => None,
     });
     (Arc::clone(&house.protocol), inputs.collect(), house.state(RUN).await)
@@ -147,8 +147,17 @@ impl Teller {
             let by = "script".to_owned();
             let (sent, exchange, build) = (None, None, None);
             let (text, repairs) = (said, Vec::new());
-            let reply =
-                ModelReply { action, text, finish, by, usage, sent, exchange, build, repairs };
+            let reply = ModelReply {
+                action,
+                text,
+                finish,
+                by,
+                usage,
+                response_format: sent,
+                exchange,
+                packet_build: build,
+                repairs,
+            };
             return (run, InputKind::ModelReplied(Box::new(reply)));
         }
         if let Some(fails) = step.get("fails") {
@@ -177,10 +186,13 @@ impl Teller {
         } else if let Some(approve) = step["approve"].as_bool() {
             let open = |kind| !matches!(kind, WaitKind::Question | WaitKind::Document);
             let (run, wait) = self.waiting(step, open).await;
-            return (run, InputKind::Decided { wait, approve, by, note: text(&step["note"]) });
+            return (
+                run,
+                InputKind::ApprovalDecided { wait, approve, by, note: text(&step["note"]) },
+            );
         } else if let Some(given) = step.get("submit") {
             let text = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
-            InputKind::Submitted { text, by }
+            InputKind::ManualPatch { text, by }
         } else if let Some(grants) = step.get("resume") {
             let grants = serde_json::from_value(grants.clone()).unwrap_or_default();
             InputKind::Resumed { by, grants }

@@ -19,10 +19,10 @@ pub(crate) fn version(
     let mut told = String::new();
     for event in &events {
         match event {
-            RunEvent::Received { input } => {
-                let _ = writeln!(told, "> {}", shown(&input.what));
+            RunEvent::InputReceived { input } => {
+                let _ = writeln!(told, "> {}", shown(&input.payload));
             }
-            RunEvent::Stamped { places } => {
+            RunEvent::EngineFieldsUpdated { fields: places } => {
                 let moment =
                     |value: &Value| *value == state.version || *value == entry.time.to_string();
                 for (at, value) in places.iter().filter(|(_, value)| !moment(value)) {
@@ -59,7 +59,7 @@ fn short(value: &Value) -> String {
 pub(crate) fn last(protocol: &Protocol, state: &RunState) -> Value {
     let mut document = (*state.document).clone();
     for place in &protocol.document_for(&protocol.workflows[&state.workflow]).engine {
-        if let Some(value) = document.pointer_mut(&place.at)
+        if let Some(value) = document.pointer_mut(&place.pointer)
             && value.to_string().len() > LONG
         {
             *value = Value::String(short(value));
@@ -90,7 +90,7 @@ fn hold(protocol: &Protocol, state: &RunState, told: &str) {
 fn shown(what: &InputKind) -> String {
     let mut value = serde_json::to_value(what).unwrap();
     let members = value.as_object_mut().unwrap();
-    let kind = members.remove("input").unwrap();
+    let kind = members.remove("kind").unwrap();
     for known in ["action", "protocol", "finish", "usage"] {
         if members.get(known).is_some_and(|value| value != "length") {
             members.remove(known);

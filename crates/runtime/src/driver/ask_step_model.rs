@@ -111,7 +111,7 @@ fn build_model_request(prompt: &StepPrompt, state: &RunState) -> ModelRequest {
         temperature: prompt.temperature,
         max_tokens: prompt.max_tokens,
         label: Some(prompt.phase.clone()),
-        call_index: Some(ModelCallIndex { in_run: before(state.calls), under_label }),
+        call_index: Some(ModelCallIndex { in_run: before(state.model_calls), under_label }),
     }
 }
 
@@ -164,14 +164,14 @@ fn build_reply_input(
         // revealed.
         by: if name.starts_with("script:") { name.to_owned() } else { answer.model },
         // A script has no exchange, so no output constraint was sent.
-        sent: exchange.is_some().then(|| sent.to_owned()),
+        response_format: exchange.is_some().then(|| sent.to_owned()),
         usage: ReplyUsage {
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
             cost: price.map_or(0, |price| compute_cost(usage, price)),
         },
         exchange,
-        build,
+        packet_build: build,
         repairs,
     };
     (InputKind::ModelReplied(Box::new(reply)), blobs)

@@ -93,7 +93,7 @@ impl Driver {
         match self.engine.submit_input(other, what, Some(key)).await {
             // A run that was notified before, has ended, or never started needs no notification.
             Ok(_) | Err(EngineError::Rejected(_) | EngineError::RunNotFound { .. }) => {
-                Ok(InputKind::Told { action: action.to_owned() })
+                Ok(InputKind::Notified { action: action.to_owned() })
             }
             Err(other) => Err(other),
         }

@@ -54,7 +54,7 @@ impl EffectExecutor {
 
 /// Returns the path where the document of a wait is expected.
 pub(super) fn suggested_path(wait: &RunWait) -> Option<&str> {
-    match &wait.shape {
+    match &wait.answer_shape {
         Some(WaitAnswerShape::Document { suggested_path, .. }) if wait.who.is_none() => {
             suggested_path.as_deref()
         }

@@ -303,7 +303,7 @@ impl Driver {
                     others.push(self.engine.run_id(child));
                     self.start_child(&live, &action, &order).await?.map(|what| (what, Vec::new()))
                 }
-                PendingAction::Tell { run: other, tell } => {
+                PendingAction::Notify { run: other, notification: tell } => {
                     let told = self.notify_run(&live.state, &action, other, tell).await?;
                     others.push(self.engine.run_id(other));
                     Some((told, Vec::new()))
@@ -399,8 +399,8 @@ impl Driver {
                 }
                 // The action was dropped meanwhile: a person cancelled, or a deadline passed.
                 Err(EngineError::Rejected(
-                    InputRejection::UnknownOrder { .. }
-                    | InputRejection::WrongOrder { .. }
+                    InputRejection::UnknownAction { .. }
+                    | InputRejection::WrongActionKind { .. }
                     | InputRejection::Ended { .. },
                 )) => return Ok(()),
                 // A rejected answer to a wait is not submitted again. The result of a pending

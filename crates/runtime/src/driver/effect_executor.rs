@@ -143,12 +143,12 @@ impl EffectExecutor {
                 let action = action.to_owned();
                 Some((InputKind::ToolFinished { action, ok, output }, Vec::new()))
             }
-            PendingAction::Hook { hook, way } => {
+            PendingAction::Hook { hook, transition: way } => {
                 let answer = self.run_hook(protocol, state, hook, *way, &id).await;
                 let action = action.to_owned();
                 Some((InputKind::HookFinished { action, answer }, Vec::new()))
             }
-            PendingAction::Child { .. } | PendingAction::Tell { .. } => None,
+            PendingAction::Child { .. } | PendingAction::Notify { .. } => None,
         }
     }
 
@@ -181,7 +181,7 @@ impl EffectExecutor {
         let to = way.and_then(|way| workflow?.transitions.get(way)).map(|way| way.to.as_str());
         let context = json!({
             "hook": name,
-            "at": if way.is_some() { "exit" } else { "enter" },
+            "hook_point": if way.is_some() { "exit" } else { "enter" },
             "to": to,
             "state": &*state.document,
             "run": build_run_value(state),
@@ -223,9 +223,9 @@ pub fn build_manual_reply(action: &str, text: &str, by: &str) -> InputKind {
         finish: FinishReason::Stop,
         by: by.to_owned(),
         usage: ReplyUsage::default(),
-        sent: None,
+        response_format: None,
         exchange: None,
-        build: None,
+        packet_build: None,
         repairs: Vec::new(),
     }))
 }

@@ -54,9 +54,9 @@ mod tests {
 
     #[test]
     fn a_halted_run_tells_what_it_has_to_and_does_nothing_else() {
-        let tell = PendingAction::Tell {
+        let tell = PendingAction::Notify {
             run: "r0".into(),
-            tell: RunNotification::ChildEnded { action: "1.1".into() },
+            notification: RunNotification::ChildEnded { action: "1.1".into() },
         };
         let mut state = state([("1.1", tool()), ("2.1", tell)]);
         state.halted = Some(("anna".to_owned(), None));

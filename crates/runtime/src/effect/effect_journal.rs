@@ -63,7 +63,7 @@ pub enum EffectJournalError {
 struct JournalEntry {
     id: String,
     /// Digest of the effect call.
-    order: String,
+    effect_digest: String,
     state: JournalEntryState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     result: Option<Value>,
@@ -100,7 +100,7 @@ impl EffectJournal {
         let Ok(entry) = serde_json::from_slice::<JournalEntry>(&text) else {
             return Err(EffectJournalError::Corrupt { file });
         };
-        if entry.id != id || entry.order != digest_effect(order) {
+        if entry.id != id || entry.effect_digest != digest_effect(order) {
             return Err(EffectJournalError::EffectMismatch { id: id.to_owned() });
         }
         match (entry.state, entry.result) {
@@ -155,7 +155,8 @@ impl EffectJournal {
         result: Option<Value>,
     ) -> Result<(), EffectJournalError> {
         let path = entry_file_name(id);
-        let entry = JournalEntry { id: id.to_owned(), order: digest_effect(order), state, result };
+        let entry =
+            JournalEntry { id: id.to_owned(), effect_digest: digest_effect(order), state, result };
         let mut text = serde_json::to_vec(&entry).expect("an entry is plain JSON");
         text.push(b'\n');
         write_private(&self.folder, &path, &text)

@@ -17,7 +17,7 @@ pub(crate) fn build_commit(
 ) -> RunCommit {
     let head = build_head_update(after);
     let RunLogEntry { version, first_seq: first, last_seq: last, time, hash, body } = entry;
-    let entry = LogEntryRow { version, first, last, time: time.0, hash, body };
+    let entry = LogEntryRow { version, first_seq: first, last_seq: last, time: time.0, hash, body };
     let mut commit = RunCommit::new(run.clone(), before.version, entry, head);
     // An action that is ready wakes a worker immediately. A worker that finds nothing it can do (a
     // running child, a reply that a person writes) suspends the run. The wake-up uses the clock,

@@ -239,7 +239,7 @@ impl Engine {
     /// Records in an input which files exist, of those that gates of the workflow check.
     pub(super) async fn record_files(&self, live: &LiveRun, input: &mut RunInput) {
         input.files.clear();
-        let workflow = match &input.what {
+        let workflow = match &input.payload {
             InputKind::Start(start) => &start.workflow,
             _ => &live.state.workflow,
         };

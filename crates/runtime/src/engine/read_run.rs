@@ -88,6 +88,6 @@ impl Engine {
 
 /// Converts a row of the store into a log entry.
 pub(super) fn row_to_entry(row: LogEntryRow) -> RunLogEntry {
-    let LogEntryRow { version, first, last, time, hash, body } = row;
+    let LogEntryRow { version, first_seq: first, last_seq: last, time, hash, body } = row;
     RunLogEntry { version, first_seq: first, last_seq: last, time: Timestamp(time), hash, body }
 }

@@ -27,9 +27,9 @@ impl Engine {
         let opened = rows.into_iter().map(|row| row_to_entry(row).decode_events(run));
         let events = opened.collect::<Result<Vec<_>, _>>();
         let events = events.map_err(|source| EngineError::corrupt(run, source))?.concat();
-        let same = events
-            .iter()
-            .any(|event| matches!(event, RunEvent::Received { input } if is_same(&input.what)));
+        let same = events.iter().any(
+            |event| matches!(event, RunEvent::InputReceived { input } if is_same(&input.payload)),
+        );
         if !same {
             return Err(EngineError::KeyReused { run: run.to_owned(), version });
         }

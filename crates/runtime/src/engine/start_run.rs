@@ -45,12 +45,13 @@ impl Engine {
         let opened = first.iter().map(|one| one.decode_events(name)).collect::<Result<Vec<_>, _>>();
         let events = opened.map_err(|source| EngineError::corrupt(name, source))?.concat();
         let same = events.iter().any(|event| match event {
-            RunEvent::Received { input } => match &input.what {
+            RunEvent::InputReceived { input } => match &input.payload {
                 // The files of the protocol, and whether there is a memory, may have changed since;
                 // the request is the same.
                 InputKind::Start(began) => {
-                    let (protocol, unremembered) = (start.protocol.clone(), start.unremembered);
-                    RunStart { protocol, unremembered, ..(**began).clone() } == *start
+                    let (protocol, unremembered) = (start.protocol.clone(), start.memory_disabled);
+                    RunStart { protocol, memory_disabled: unremembered, ..(**began).clone() }
+                        == *start
                 }
                 _ => false,
             },
@@ -69,7 +70,7 @@ impl Engine {
         let opened = row_to_entry(row).decode_events(&run.id);
         let events = opened.map_err(|source| EngineError::corrupt(run.id.as_str(), source))?;
         Ok(events.into_iter().find_map(|event| match event {
-            RunEvent::Received { input } => match input.what {
+            RunEvent::InputReceived { input } => match input.payload {
                 InputKind::Start(start) => Some(*start),
                 _ => None,
             },
@@ -81,12 +82,12 @@ impl Engine {
     /// a fork also follows the run it comes from, and any other run follows the setting of this
     /// engine.
     pub(super) async fn should_skip_memory(&self, start: &RunStart) -> Result<bool, EngineError> {
-        let here = start.unremembered || (start.parent.is_none() && self.is_memory_disabled());
+        let here = start.memory_disabled || (start.parent.is_none() && self.is_memory_disabled());
         let parent = start.parent.as_ref().map(|parent| &parent.run);
         let from = parent.or(start.fork.as_ref().map(|fork| &fork.run));
         let Some(from) = from.filter(|_| !here) else { return Ok(here) };
         let from = self.load_start(&self.run_id(from.as_str())).await?;
-        Ok(from.is_some_and(|from| from.unremembered))
+        Ok(from.is_some_and(|from| from.memory_disabled))
     }
 }
 

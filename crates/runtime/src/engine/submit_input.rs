@@ -48,7 +48,7 @@ impl Engine {
             return Err(EngineError::CredentialsInAddress);
         }
         let protocol = &self.pin_protocol(protocol).await?;
-        let start = RunStart { unremembered: self.should_skip_memory(&start).await?, ..start };
+        let start = RunStart { memory_disabled: self.should_skip_memory(&start).await?, ..start };
         let id = self.run_id(run);
         let blank = LiveRun {
             state: Arc::new(RunState::new(run)),
@@ -149,7 +149,7 @@ impl Engine {
                 }
                 // An input that was accepted before would be rejected now; the key tells the two
                 // cases apart.
-                Err(_) if self.is_key_used(run, input.key.as_deref()).await? => {
+                Err(_) if self.is_key_used(run, input.idempotency_key.as_deref()).await? => {
                     return Ok(InputOutcome::from_unchanged(&live));
                 }
                 // Unparking the run was all there was to resume.
@@ -206,7 +206,7 @@ impl Engine {
         let now = self.clock().now().min(input.time);
         let mut commit =
             commit_rows::build_commit(run, &live.protocol, &live.state, &next.state, entry, now);
-        commit.idempotency_key.clone_from(&input.key);
+        commit.idempotency_key.clone_from(&input.idempotency_key);
         let (version, seq) = (next.state.version, next.state.seq);
         commit.snapshot = next.take_due_snapshot().map(|body| SnapshotRow { version, seq, body });
         Ok(PreparedCommit { commit, next, events: step.events })
@@ -230,5 +230,5 @@ impl Engine {
 /// Creates an input whose time and files are set when it is decided.
 pub(crate) fn new_input(what: InputKind, key: Option<String>) -> RunInput {
     let (time, files) = (countersign_core::run::Timestamp::default(), BTreeMap::new());
-    RunInput { time, key, files, what }
+    RunInput { time, idempotency_key: key, files, payload: what }
 }

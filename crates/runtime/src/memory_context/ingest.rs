@@ -122,7 +122,7 @@ async fn save_item(
                 memory.record_claim(&scope, claim, origin, assurance, now).await?;
             Ok(IngestedItem { kind, id, revision: revision.into(), outcome })
         }
-        MemoryWrite::Working { scope, state, expected_version: seen } => {
+        MemoryWrite::WorkingMemory { scope, state, expected_version: seen } => {
             let expected = match seen {
                 Some(seen) => seen,
                 None => load_state_version(memory, &scope).await?,
@@ -148,8 +148,8 @@ async fn save_item(
                 text,
                 quotes,
                 sources: Vec::new(),
-                by,
-                upto: 0,
+                written_by: by,
+                covered_position: 0,
                 recorded_at: now,
             };
             let revision = memory.write_summary(&scope, summary).await?.into();
@@ -177,7 +177,7 @@ async fn is_written_by_person(
     now: Timestamp,
 ) -> Result<bool, MemoryError> {
     let previous = memory.load_summary_input(scope, now).await?.previous;
-    Ok(previous.is_some_and(|summary| summary.by.is_none()))
+    Ok(previous.is_some_and(|summary| summary.written_by.is_none()))
 }
 
 /// Parses a working state in the form that packets have, with `open_loops` as a further member.
@@ -198,6 +198,6 @@ fn parse_working_state(
     };
     state.insert("state_version".to_owned(), version.into());
     let state: WorkingState = serde_json::from_value(Value::Object(state))
-        .map_err(|error| malformed("working", &error))?;
+        .map_err(|error| malformed("working_memory", &error))?;
     Ok(WorkingMemory { state, open_loops, recorded_at: now })
 }

@@ -20,7 +20,7 @@ pub struct MemoryInput {
     /// Statement of an insight.
     pub insight: Option<String>,
     /// Working state of a run.
-    pub working: Option<JsonObject>,
+    pub working_memory: Option<JsonObject>,
     /// Summary of a session so far.
     pub summary: Option<String>,
 
@@ -115,7 +115,7 @@ impl MemoryInput {
             ("episode", self.episode.is_some()),
             ("procedure", self.procedure.is_some()),
             ("insight", self.insight.is_some()),
-            ("working", self.working.is_some()),
+            ("working_memory", self.working_memory.is_some()),
             ("summary", self.summary.is_some()),
         ];
         all.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()

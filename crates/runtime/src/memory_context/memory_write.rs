@@ -34,7 +34,7 @@ pub enum MemoryWrite {
         assurance: ClaimAssurance,
     },
     /// The working state of a run.
-    Working {
+    WorkingMemory {
         /// Scope, with the run that the state belongs to.
         scope: MemoryScope,
         /// The working state as JSON.
@@ -92,14 +92,14 @@ pub fn to_memory_write(
             seen_insights: Vec::new(),
         }));
     }
-    if let Some(state) = told.working {
+    if let Some(state) = told.working_memory {
         let seen = match state.get("state_version") {
             None => None,
             Some(version) => Some(version.as_u64().ok_or_else(|| {
                 format!("`working.state_version` must be a whole number, found {version}")
             })?),
         };
-        return Ok(MemoryWrite::Working { scope, state, expected_version: seen });
+        return Ok(MemoryWrite::WorkingMemory { scope, state, expected_version: seen });
     }
     if let Some(text) = told.summary {
         return Ok(MemoryWrite::Summary {
@@ -164,8 +164,8 @@ fn build_claim(
             entities: told.entities,
             sources: told.sources,
             compression: CompressionLevel::Raw,
-            from: Vec::new(),
-            into: None,
+            merged_from: Vec::new(),
+            merged_into: None,
         }))
     } else if let Some(content) = told.procedure {
         for purpose in &told.purposes {
@@ -236,6 +236,6 @@ fn parse_expiry(text: &str) -> Result<MemoryExpiry, String> {
         return Ok(MemoryExpiry::RunEnd);
     }
     parse_time("expires", text)
-        .map(MemoryExpiry::At)
+        .map(MemoryExpiry::Until)
         .map_err(|said| format!("{said}, nor `run_end`"))
 }

@@ -18,14 +18,14 @@ mod tests {
 
     #[test]
     fn a_date_is_its_first_moment() {
-        assert_eq!(parse_time("--at", "2026-01-21"), Ok(Timestamp(1_768_953_600_000)));
+        assert_eq!(parse_time("--now", "2026-01-21"), Ok(Timestamp(1_768_953_600_000)));
         assert_eq!(
-            parse_time("--at", "2026-01-21T13:00:00+01:00"),
+            parse_time("--now", "2026-01-21T13:00:00+01:00"),
             Ok(Timestamp(1_768_996_800_000))
         );
         for wrong in ["", "yesterday", "2026-02-30", "2026-01-21T12"] {
-            let said = parse_time("--at", wrong).unwrap_err();
-            assert!(said.starts_with("`--at` must be a moment"), "{said}");
+            let said = parse_time("--now", wrong).unwrap_err();
+            assert!(said.starts_with("`--now` must be a moment"), "{said}");
             assert!(said.ends_with(&format!("found `{wrong}`")), "{said}");
         }
     }

@@ -101,7 +101,7 @@ async fn catch_up_run(
         let full = page.len() == LOG_PAGE_SIZE;
         let mut events = Vec::new();
         for row in page {
-            let (first, last, time) = (row.first, row.last, Timestamp(row.time));
+            let (first, last, time) = (row.first_seq, row.last_seq, Timestamp(row.time));
             let number = row.version;
             let entry = RunLogEntry {
                 version: number,

@@ -37,15 +37,15 @@ pub fn extract_memory_events(
     now: Timestamp,
 ) -> Vec<NewMemoryEvent> {
     let incoming = version.events.iter().find_map(|event| match event {
-        RunEvent::Received { input } => Some(&input.what),
+        RunEvent::InputReceived { input } => Some(&input.payload),
         _ => None,
     });
     // The author of a reply was shown this build, and so was the author of the tool calls that were
     // answered.
     let build = match incoming {
-        Some(InputKind::ModelReplied(reply)) => reply.build.clone(),
+        Some(InputKind::ModelReplied(reply)) => reply.packet_build.clone(),
         Some(InputKind::ToolFinished { .. }) => {
-            before.step.as_ref().and_then(|step| step.build.clone())
+            before.step.as_ref().and_then(|step| step.packet_build.clone())
         }
         _ => None,
     };
@@ -89,7 +89,7 @@ fn draft_event(
     event: &RunEvent,
 ) -> Option<MemoryEventDraft> {
     match event {
-        RunEvent::Received { input } => match &input.what {
+        RunEvent::InputReceived { input } => match &input.payload {
             // The input of a child was already recorded in the parent.
             InputKind::Start(start) if start.parent.is_none() => {
                 let text = format_text::format_value(start.input.as_ref()?);
@@ -105,7 +105,7 @@ fn draft_event(
             _ => None,
         },
         RunEvent::ReplyAccepted { .. } => draft_reply(protocol, before, incoming?),
-        RunEvent::WaitClosed { wait, closing } => {
+        RunEvent::WaitClosed { wait, resolution: closing } => {
             let wait = before.waits.get(wait)?;
             let question = format_text::format_line(&wait.question, MAX_QUESTION_CHARS);
             let decided = |verb: &str, by: &String, note: &Option<String>| {
@@ -127,7 +127,7 @@ fn draft_event(
                 _ => None,
             }
         }
-        RunEvent::EffectDone { action } => {
+        RunEvent::EffectFinished { action } => {
             let Some(PendingAction::Effect { effect, .. }) = before.pending.get(action) else {
                 return None;
             };
@@ -150,7 +150,7 @@ fn draft_event(
                 text: format_text::format_patch(patch)?,
             })
         }
-        RunEvent::Announced { name, data } => {
+        RunEvent::EventEmitted { name, data } => {
             let data = data.as_ref().map_or_else(String::new, format_text::format_value);
             let text = format!("{name} {data}").trim_end().to_owned();
             let (kind, role, origin) =
@@ -170,7 +170,7 @@ fn draft_reply(
 ) -> Option<MemoryEventDraft> {
     let (speaker, text) = match incoming {
         InputKind::ModelReplied(reply) => (find_agent(protocol, before), &reply.text),
-        InputKind::Submitted { text, by } => (Some(by.clone()), text),
+        InputKind::ManualPatch { text, by } => (Some(by.clone()), text),
         _ => return None,
     };
     let (kind, role, origin) =

@@ -149,10 +149,10 @@ async fn catch_up_others(engine: &Engine, step: CatchUpStep) -> Result<(), Memor
 pub(crate) async fn link_build(engine: &Engine, run: &RunId, what: InputKind) -> InputKind {
     let Some(recall) = engine.memory_recorder() else { return what };
     let InputKind::ModelReplied(mut reply) = what else { return what };
-    if reply.build.is_none() {
+    if reply.packet_build.is_none() {
         let id = format_build_id(run, &reply.action);
         let shown = Box::pin(is_build_known(engine, recall, run, &id)).await;
-        reply.build = shown.then_some(id);
+        reply.packet_build = shown.then_some(id);
     }
     InputKind::ModelReplied(reply)
 }

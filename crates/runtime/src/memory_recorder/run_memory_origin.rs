@@ -46,6 +46,6 @@ impl RunMemoryOrigin {
         let user = by.filter(|by| !by.trim().is_empty()).unwrap_or_else(|| UNKNOWN_USER.to_owned());
         let tenant = engine.tenant().as_str();
         let scope = MemoryScope::new(tenant, user, protocol, session.id, run.id.as_str())?;
-        Ok(Self { scope, input: own.input, memory_disabled: own.unremembered })
+        Ok(Self { scope, input: own.input, memory_disabled: own.memory_disabled })
     }
 }

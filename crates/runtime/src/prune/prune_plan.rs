@@ -170,7 +170,7 @@ fn is_ended(head: &RunHead) -> bool {
 fn find_start(run: &str, log: &[RunLogEntry]) -> Option<RunStart> {
     let events = log.first()?.decode_events(run).ok()?;
     events.into_iter().find_map(|event| match event {
-        RunEvent::Received { input } => match input.what {
+        RunEvent::InputReceived { input } => match input.payload {
             InputKind::Start(start) => Some(*start),
             _ => None,
         },

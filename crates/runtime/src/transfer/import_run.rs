@@ -152,7 +152,7 @@ async fn build_commits(
         live.bytes_since_snapshot += one.body.len();
         live.hash.clone_from(&one.hash);
         let key = events.into_iter().find_map(|event| match event {
-            RunEvent::Received { input } => input.key,
+            RunEvent::InputReceived { input } => input.idempotency_key,
             _ => None,
         });
         let blobs =

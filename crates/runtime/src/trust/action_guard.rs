@@ -77,7 +77,7 @@ impl<'a> WantedAction<'a> {
             PendingAction::Tool { .. } => hidden,
             PendingAction::Model { .. }
             | PendingAction::Child { .. }
-            | PendingAction::Tell { .. } => None,
+            | PendingAction::Notify { .. } => None,
         }
     }
 

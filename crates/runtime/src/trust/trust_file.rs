@@ -64,14 +64,14 @@ pub struct TrustRecord {
     /// The person who trusted the list.
     pub by: String,
     /// When the list was trusted.
-    pub at: Timestamp,
+    pub trusted_at: Timestamp,
 }
 
 impl TrustRecord {
     /// Creates the record of a server that a run names and that may receive prompts of this
     /// folder's runs.
     #[must_use]
-    pub fn for_model_server(server: &str, folder: &Path, by: &str, at: Timestamp) -> Self {
+    pub fn for_model_server(server: &str, folder: &Path, by: &str, trusted_at: Timestamp) -> Self {
         let list = AllowList::with_model_server(server);
         Self {
             digest: list.trust_digest(folder),
@@ -80,7 +80,7 @@ impl TrustRecord {
             list: list.describe(),
             commands: Vec::new(),
             by: by.to_owned(),
-            at,
+            trusted_at,
         }
     }
 }

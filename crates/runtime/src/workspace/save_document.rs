@@ -54,7 +54,7 @@ pub fn save_document<R: Read>(
 /// Returns the target path of a document: the path that its wait suggests, or a path in the folder
 /// `inputs`.
 fn resolve_document_path(wait: Option<&RunWait>, name: &str) -> String {
-    let suggested = wait.and_then(|wait| match &wait.shape {
+    let suggested = wait.and_then(|wait| match &wait.answer_shape {
         Some(WaitAnswerShape::Document { suggested_path, .. }) => suggested_path.clone(),
         _ => None,
     });

@@ -47,7 +47,7 @@ async fn a_hook_whose_patch_is_too_deep_is_launched_once(kind: Kind) {
         }
         assert_eq!(rest, IdleReason::WaitingForInput);
         let told = events.iter().any(
-            |event| matches!(event, RunEvent::HookAnswered { answer, .. } if answer.contains("levels deep")),
+            |event| matches!(event, RunEvent::HookFinished { answer, .. } if answer.contains("levels deep")),
         );
         assert!(told, "{events:?}");
     }
@@ -96,7 +96,7 @@ async fn a_clock_that_is_set_back_does_not_turn_a_run_back(kind: Kind) {
 
 fn time(event: &RunEvent) -> Option<i64> {
     match event {
-        RunEvent::Received { input } => Some(input.time.0),
+        RunEvent::InputReceived { input } => Some(input.time.0),
         _ => None,
     }
 }

@@ -76,7 +76,7 @@ async fn children_are_worked_on_side_by_side(kind: Kind) {
     }
     let kinds = house.kinds("r1").await;
     let count = |kind: &str| kinds.iter().filter(|one| **one == kind).count();
-    assert_eq!((count("child_asked"), count("child_ended")), (3, 3));
+    assert_eq!((count("child_requested"), count("child_ended")), (3, 3));
 }
 
 async fn children_that_nobody_waits_for_are_all_told(kind: Kind) {

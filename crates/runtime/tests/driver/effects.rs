@@ -140,13 +140,13 @@ async fn a_run_does_all_that_its_protocol_says(kind: Kind) {
     assert_eq!(document["mark"], json!("one \"all seen\"\n"));
     assert_eq!(document["called"], json!(200));
     let hook: serde_json::Value = serde_json::from_str(&house.file("hook.json")).unwrap();
-    assert_eq!((&hook["at"], &hook["to"]), (&json!("exit"), &json!("call")));
+    assert_eq!((&hook["hook_point"], &hook["to"]), (&json!("exit"), &json!("call")));
 
     let events = house.events("r1").await;
     let mut runs = Vec::new();
     let mut calls = Vec::new();
     for event in &events {
-        if let RunEvent::EffectAsked { action, effect, .. } = event {
+        if let RunEvent::EffectRequested { action, effect, .. } = event {
             match effect {
                 countersign_core::run::EffectCall::Run { .. } => runs.push(format!("r1/{action}")),
                 countersign_core::run::EffectCall::Http { .. } => {
@@ -168,8 +168,8 @@ async fn tools_are_used_in_order_and_stay_inside(kind: Kind) {
     drop(house.driver(&engine, "w").drive("r1").await.unwrap());
     let mut outputs = Vec::new();
     for event in house.events("r1").await {
-        if let RunEvent::Received { input } = event
-            && let countersign_core::run::InputKind::ToolFinished { ok, output, .. } = input.what
+        if let RunEvent::InputReceived { input } = event
+            && let countersign_core::run::InputKind::ToolFinished { ok, output, .. } = input.payload
         {
             outputs.push((ok, output));
         }

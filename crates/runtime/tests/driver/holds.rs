@@ -131,8 +131,8 @@ async fn a_dead_worker_s_run_goes_on_and_a_late_one_is_fenced(kind: Kind) {
         1,
         countersign_store::LogEntryRow {
             version: 2,
-            first: head.seq + 1,
-            last: head.seq + 1,
+            first_seq: head.seq + 1,
+            last_seq: head.seq + 1,
             time: 0,
             hash: String::new(),
             body: "{}".to_owned(),

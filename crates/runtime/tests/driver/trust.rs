@@ -121,7 +121,7 @@ async fn every_kind_of_order_is_asked_about(kind: Kind) {
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Halted);
     let reason = halted(&house).await;
     assert!(reason.contains("wants to send prompts to http://127.0.0.1:9, "), "{reason}");
-    assert_eq!(house.state("r1").await.calls, 1, "it was ordered, and nobody was asked");
+    assert_eq!(house.state("r1").await.model_calls, 1, "it was ordered, and nobody was asked");
 }
 
 async fn a_list_that_a_person_trusts_is_permitted_whole_and_at_once(kind: Kind) {
@@ -139,7 +139,7 @@ async fn a_list_that_a_person_trusts_is_permitted_whole_and_at_once(kind: Kind) 
         list: permissions.describe(),
         commands: Vec::new(),
         by: "ann".to_owned(),
-        at: countersign_core::run::Timestamp(0),
+        trusted_at: countersign_core::run::Timestamp(0),
     };
     assert_eq!(
         record.list,

@@ -50,14 +50,17 @@ async fn a_run_goes_from_wait_to_moment_to_person(kind: Kind) {
     house.clock.advance(10_000);
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     let wait = house.state("r1").await.waits.into_keys().next().unwrap();
-    let decided = |by: &str| InputKind::Decided {
+    let decided = |by: &str| InputKind::ApprovalDecided {
         wait: wait.clone(),
         approve: true,
         by: by.to_owned(),
         note: None,
     };
     let refused = engine.submit_input("r1", decided("bob"), None).await.unwrap_err();
-    assert!(matches!(refused, EngineError::Rejected(InputRejection::NotYours { .. })), "{refused}");
+    assert!(
+        matches!(refused, EngineError::Rejected(InputRejection::NotAssignee { .. })),
+        "{refused}"
+    );
     engine.submit_input("r1", decided("anna"), None).await.unwrap();
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     assert_eq!(house.document("r1", "/answer").await, json!("red"));
@@ -120,7 +123,7 @@ async fn what_another_process_did_is_known_when_it_matters(kind: Kind) {
     house.clock.advance(10_000);
     house.driver(&engine, "w").drive("r1").await.unwrap();
     // For the other one the run still stands at its question, and this wait does not exist.
-    let approval = InputKind::Decided {
+    let approval = InputKind::ApprovalDecided {
         wait: "w2".to_owned(),
         approve: true,
         by: "anna".to_owned(),

@@ -326,8 +326,9 @@ async fn a_second_word_or_the_end_of_grace_ends_at_once(kind: Kind) {
         assert!(house.store.list_leases(now, 9).await.unwrap().is_empty());
         // The order is out still, and is done again under its id.
         assert_eq!(due(&house, now).await, ["r1"]);
-        let model_asked = house.kinds("r1").await.into_iter().filter(|kind| *kind == "model_asked");
-        assert_eq!(model_asked.count(), 1);
+        let model_requested =
+            house.kinds("r1").await.into_iter().filter(|kind| *kind == "model_requested");
+        assert_eq!(model_requested.count(), 1);
     }
 }
 

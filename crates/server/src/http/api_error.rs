@@ -51,7 +51,7 @@ pub struct ProblemDetails {
     /// Every error in submitted files, or in the protocol files of the server. Absent if there are
     /// none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<DiagnosticView>,
+    pub diagnostics: Vec<DiagnosticView>,
     /// The current version of the run, if the request expected another one. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
@@ -76,7 +76,7 @@ impl ApiError {
             detail: detail.into(),
             code: code.to_owned(),
             violations: Vec::new(),
-            findings: Vec::new(),
+            diagnostics: Vec::new(),
             version: None,
         };
         Self { problem: Box::new(problem), retry_after: None, allow: None }
@@ -140,7 +140,7 @@ impl ApiError {
     }
 
     fn with_diagnostics(mut self, faults: &[Diagnostic]) -> Self {
-        self.problem.findings = faults.iter().map(DiagnosticView::from).collect();
+        self.problem.diagnostics = faults.iter().map(DiagnosticView::from).collect();
         self
     }
 }
@@ -169,10 +169,10 @@ impl IntoResponse for ApiError {
 impl From<InputRejection> for ApiError {
     fn from(rejection: InputRejection) -> Self {
         let status = match &rejection {
-            InputRejection::NotYours { .. } => StatusCode::FORBIDDEN,
+            InputRejection::NotAssignee { .. } => StatusCode::FORBIDDEN,
             InputRejection::UnknownWait { .. } => StatusCode::NOT_FOUND,
             InputRejection::WrongKind { .. }
-            | InputRejection::WrongShape { .. }
+            | InputRejection::AnswerMismatch { .. }
             | InputRejection::TooDeep { .. }
             | InputRejection::TooLarge { .. }
             | InputRejection::CannotStart { .. } => StatusCode::UNPROCESSABLE_ENTITY,
@@ -195,10 +195,11 @@ impl From<EngineError> for ApiError {
             EngineError::RunNotFound { .. } => Self::not_found("unknown_version", detail),
             EngineError::Store(error) => error.into(),
             EngineError::InvalidProtocol(faults) => {
-                Self::unprocessable("faults", detail).with_diagnostics(&faults)
+                Self::unprocessable("invalid_protocol", detail).with_diagnostics(&faults)
             }
             EngineError::VersionMismatch { found, .. } => {
-                let mut told = Self::new(StatusCode::PRECONDITION_FAILED, "version_moved", detail);
+                let mut told =
+                    Self::new(StatusCode::PRECONDITION_FAILED, "version_mismatch", detail);
                 told.problem.version = Some(found);
                 told
             }
@@ -245,7 +246,7 @@ impl From<CatalogError> for ApiError {
             CatalogError::NoProtocolFolder => Self::unprocessable("no_protocol", detail),
             CatalogError::NoWorkflow(_) => Self::not_found("unknown_workflow", detail),
             CatalogError::InvalidFiles(faults) => {
-                Self::unprocessable("faults", detail).with_diagnostics(&faults)
+                Self::unprocessable("invalid_protocol", detail).with_diagnostics(&faults)
             }
             CatalogError::NoModel { .. } => Self::unprocessable(
                 "no_model",
@@ -278,7 +279,7 @@ impl From<MemoryError> for ApiError {
             MemoryError::Store(error) => error.into(),
             MemoryError::Conflict { .. } => Self::new(StatusCode::CONFLICT, "conflict", detail),
             MemoryError::Scope(_) => Self::unprocessable("scope", detail),
-            MemoryError::NotFound { .. } => Self::not_found("nothing_there", detail),
+            MemoryError::NotFound { .. } => Self::not_found("not_found", detail),
             MemoryError::RowGone { .. } => Self::new(StatusCode::GONE, "gone", detail),
             _ => Self::unprocessable("refused", detail),
         }
@@ -330,6 +331,7 @@ impl From<Vec<Diagnostic>> for ApiError {
         } else {
             format!("{} faults", faults.len())
         };
-        Self::unprocessable("faults", format!("{found} in the files")).with_diagnostics(&faults)
+        Self::unprocessable("invalid_protocol", format!("{found} in the files"))
+            .with_diagnostics(&faults)
     }
 }

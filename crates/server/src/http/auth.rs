@@ -78,7 +78,7 @@ async fn authorize(
         && let Err(seconds) = app.rate_limiter.try_acquire(key)
     {
         let detail = "this key asks too often";
-        let told = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_often", detail);
+        let told = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", detail);
         return Err(told.with_retry_after(seconds));
     }
     if caller.role < role {
@@ -133,7 +133,7 @@ impl RequestCredentials {
             return Ok(Caller { runtime: desk, role: AccessRole::Admin, user, key_id: None });
         }
         let found = tokio::task::spawn_blocking(move || self.find_caller(&house, &keyring)).await;
-        found.map_err(|_| ApiError::internal("broke_down", "looking for the key broke down"))?
+        found.map_err(|_| ApiError::internal("internal_error", "looking for the key broke down"))?
     }
 
     fn find_caller(self, house: &AppState, keyring: &Keyring) -> Result<Caller, ApiError> {
@@ -152,7 +152,7 @@ impl RequestCredentials {
             Some(user) if key.role == AccessRole::Admin || user == key.user => user,
             Some(_) => {
                 let detail = format!("only an admin acts as another; this key is `{}`'s", key.user);
-                return Err(ApiError::new(StatusCode::FORBIDDEN, "acts_as", detail));
+                return Err(ApiError::new(StatusCode::FORBIDDEN, "impersonation_denied", detail));
             }
             None => key.user,
         };

@@ -17,13 +17,13 @@ pub(crate) const MAX_PAGE_SIZE: usize = 500;
 #[derive(Debug, Serialize, Deserialize)]
 struct CursorToken<P> {
     /// Digest of the list's filter, to reject a cursor of another list.
-    of: String,
-    place: P,
+    filter_digest: String,
+    position: P,
 }
 
 /// Encodes a position in a list. `filter` contains everything that selects the items of the list.
 pub(crate) fn encode_cursor<P: Serialize>(filter: &impl Serialize, place: P) -> String {
-    let carried = CursorToken { of: digest_filter(filter), place };
+    let carried = CursorToken { filter_digest: digest_filter(filter), position: place };
     URL_SAFE_NO_PAD.encode(serde_json::to_vec(&carried).expect("places are JSON"))
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn decode_cursor<P: DeserializeOwned>(
     };
     let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| wrong())?;
     let carried: CursorToken<P> = serde_json::from_slice(&bytes).map_err(|_| wrong())?;
-    if carried.of == digest_filter(filter) { Ok(carried.place) } else { Err(wrong()) }
+    if carried.filter_digest == digest_filter(filter) { Ok(carried.position) } else { Err(wrong()) }
 }
 
 /// Returns the page size: the requested one, or the default. Rejects values out of range.

@@ -153,7 +153,8 @@ impl RunEventStream {
                 .get(self.sent_bytes..)
                 .filter(|text| !text.is_empty() && !ended);
             if let Some(text) = more {
-                let event = sse_event("writing", &json!({ "from": self.sent_bytes, "text": text }));
+                let event =
+                    sse_event("writing", &json!({ "offset": self.sent_bytes, "text": text }));
                 self.sent_bytes = glimpse.partial_reply.len();
                 return Some(event);
             }

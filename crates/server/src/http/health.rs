@@ -24,7 +24,7 @@ fn ok_response() -> Json<HealthResponse> {
 }
 
 /// Check whether the process responds.
-#[utoipa::path(get, path = "/v1/health", tag = "house", responses((status = 200, body = HealthResponse)))]
+#[utoipa::path(get, path = "/v1/health", tag = "server", responses((status = 200, body = HealthResponse)))]
 pub(crate) async fn get_health() -> Json<HealthResponse> {
     ok_response()
 }
@@ -34,7 +34,7 @@ pub(crate) async fn get_health() -> Json<HealthResponse> {
 /// Verifies that the store and the memory respond, that their files were not replaced, and that
 /// there is disk space. Returns 503 with the reason otherwise; the condition ends without
 /// intervention.
-#[utoipa::path(get, path = "/v1/ready", tag = "house", responses((status = 200, body = HealthResponse)))]
+#[utoipa::path(get, path = "/v1/ready", tag = "server", responses((status = 200, body = HealthResponse)))]
 pub(crate) async fn get_readiness(
     State(app): State<HttpState>,
 ) -> Result<Json<HealthResponse>, ApiError> {

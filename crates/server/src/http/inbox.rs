@@ -19,7 +19,7 @@ const WAIT_KINDS: [WaitKind; 6] = [
     WaitKind::Approval,
     WaitKind::Budget,
     WaitKind::Work,
-    WaitKind::Trouble,
+    WaitKind::Incident,
 ];
 
 /// The filter of the inbox.
@@ -33,7 +33,7 @@ pub(crate) struct InboxQuery {
     /// Only waits that this user may answer: those assigned to the user, and those without an
     /// assignee.
     pub(crate) who: Option<String>,
-    /// The `next` value of the previous page.
+    /// The `next_cursor` value of the previous page.
     pub(crate) cursor: Option<String>,
     /// Maximum number of items, from 1 to 500. Default: 50.
     pub(crate) limit: Option<usize>,
@@ -84,10 +84,13 @@ pub(crate) async fn list_inbox(
     let more = rows.len() > most;
     rows.truncate(most);
     let last = rows.last().filter(|_| more).map(WaitRow::to_cursor);
-    let next = last.map(|WaitCursor { deadline, opened_at, run, id }| {
+    let next_cursor = last.map(|WaitCursor { deadline, opened_at, run, id }| {
         encode_cursor(&chosen, InboxPageCursor { deadline, opened_at, run, id })
     });
-    Ok(Json(CursorPage { items: rows.iter().map(parse_wait_row).collect::<Result<_, _>>()?, next }))
+    Ok(Json(CursorPage {
+        items: rows.iter().map(parse_wait_row).collect::<Result<_, _>>()?,
+        next_cursor,
+    }))
 }
 
 /// Decodes a stored wait into the row that is sent.

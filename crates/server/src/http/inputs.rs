@@ -191,7 +191,7 @@ pub(crate) async fn submit_reply_text(
     let by = caller.user.clone();
     let what = match action.as_ref().or(out.map(|(id, _)| id)) {
         Some(action) => build_manual_reply(action, &text, &by),
-        None => InputKind::Submitted { text: text.clone(), by: by.clone() },
+        None => InputKind::ManualPatch { text: text.clone(), by: by.clone() },
     };
     let matching: InputMatcher =
         Box::new(move |kept| is_same_reply(kept, &text, action.as_deref(), &by));
@@ -202,13 +202,13 @@ pub(crate) async fn submit_reply_text(
 /// action that was pending at that time, which is complete by now.
 fn is_same_reply(kept: &InputKind, text: &str, action: Option<&str>, by: &str) -> bool {
     let InputKind::ModelReplied(reply) = kept else {
-        let submitted = InputKind::Submitted { text: text.to_owned(), by: by.to_owned() };
+        let submitted = InputKind::ManualPatch { text: text.to_owned(), by: by.to_owned() };
         return *kept == submitted && action.is_none();
     };
     let mut again = build_manual_reply(&reply.action, text, by);
     if let InputKind::ModelReplied(again) = &mut again {
         // The engine determines the memory build anew for every reply.
-        again.build.clone_from(&reply.build);
+        again.packet_build.clone_from(&reply.packet_build);
     }
     *kept == again && action.is_none_or(|action| action == reply.action)
 }
@@ -252,8 +252,13 @@ pub(crate) async fn approve_wait(
 ) -> Result<Response, ApiError> {
     let by = caller.user.clone();
     let along = SubmitOptions::from_headers(run, key, &headers)?;
-    submit_and_respond(&app, &caller, along, InputKind::Decided { wait, approve: true, by, note })
-        .await
+    submit_and_respond(
+        &app,
+        &caller,
+        along,
+        InputKind::ApprovalDecided { wait, approve: true, by, note },
+    )
+    .await
 }
 
 /// Deny a wait that asks for approval.
@@ -272,8 +277,13 @@ pub(crate) async fn deny_wait(
 ) -> Result<Response, ApiError> {
     let by = caller.user.clone();
     let along = SubmitOptions::from_headers(run, key, &headers)?;
-    submit_and_respond(&app, &caller, along, InputKind::Decided { wait, approve: false, by, note })
-        .await
+    submit_and_respond(
+        &app,
+        &caller,
+        along,
+        InputKind::ApprovalDecided { wait, approve: false, by, note },
+    )
+    .await
 }
 
 /// Halt a run until it is resumed.

@@ -26,7 +26,7 @@ pub(crate) struct CallerView {
 }
 
 /// Get the current caller.
-#[utoipa::path(get, path = "/v1/me", tag = "house", responses((status = 200, body = CallerView)))]
+#[utoipa::path(get, path = "/v1/me", tag = "server", responses((status = 200, body = CallerView)))]
 pub(crate) async fn get_caller(State(app): State<HttpState>, caller: Caller) -> Json<CallerView> {
     let tenant = caller.tenant().to_owned();
     let Caller { role, user, key_id: key, .. } = caller;

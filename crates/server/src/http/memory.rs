@@ -33,7 +33,7 @@ const MAX_RECORDS: usize = 1_000;
 /// Records to add to memory.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({ "user": "ann", "agent": "helper", "things": [{ "event": "I am vegetarian" }] }))]
+#[schema(example = json!({ "user": "ann", "agent": "helper", "items": [{ "event": "I am vegetarian" }] }))]
 pub(crate) struct RememberRequest {
     /// The user the records belong to.
     pub(crate) user: String,
@@ -44,10 +44,10 @@ pub(crate) struct RememberRequest {
     /// The run the records belong to. Default: `default`.
     pub(crate) run: Option<String>,
     /// The timestamp to use as the current time, in RFC 3339 format. Default: now.
-    pub(crate) at: Option<String>,
+    pub(crate) now: Option<String>,
     /// The records, with the same members as a line of `memory remember`. At most 1000.
     #[schema(value_type = Vec<Object>)]
-    pub(crate) things: Vec<Value>,
+    pub(crate) items: Vec<Value>,
 }
 
 /// A request for a memory packet.
@@ -64,7 +64,7 @@ pub(crate) struct ComposeRequest {
     /// The run that is in progress. Default: `default`.
     run: Option<String>,
     /// The timestamp to use as the current time, in RFC 3339 format. Default: now.
-    at: Option<String>,
+    now: Option<String>,
     /// The kind of prompt that the packet is for: `planner`, `tool` or `responder`. Default:
     /// `planner`.
     purpose: Option<String>,
@@ -111,7 +111,7 @@ pub(crate) struct MemorySearchRequest {
     /// The run that is in progress. Default: `default`.
     run: Option<String>,
     /// The timestamp to use as the current time, in RFC 3339 format. Default: now.
-    at: Option<String>,
+    now: Option<String>,
     /// The search text.
     text: String,
     /// Maximum number of items, from 1 to 500. Default: 50.
@@ -175,7 +175,7 @@ pub(crate) async fn remember_as(
     telling: RememberRequest,
     voice: InputAuthor,
 ) -> Result<RememberResponse, ApiError> {
-    let RememberRequest { user, agent, session, run, at, things } = telling;
+    let RememberRequest { user, agent, session, run, now: at, items: things } = telling;
     if things.is_empty() || things.len() > MAX_RECORDS {
         let detail = format!("`things` must be 1 to {MAX_RECORDS}, found {}", things.len());
         return Err(ApiError::unprocessable("bad_body", detail));
@@ -185,9 +185,8 @@ pub(crate) async fn remember_as(
     let told = (1..).zip(things).map(|(number, told)| {
         let thing =
             MemoryInput::from_json(told).and_then(|told| to_memory_write(told, voice, &scope, now));
-        let wrong = |said| {
-            ApiError::unprocessable("bad_body", format!("`things`, number {number}: {said}"))
-        };
+        let wrong =
+            |said| ApiError::unprocessable("bad_body", format!("`items`, number {number}: {said}"));
         thing.map(|thing| (number, thing)).map_err(wrong)
     });
     let things = told.collect::<Result<Vec<_>, _>>()?;
@@ -232,11 +231,11 @@ pub(crate) async fn search_memory(
     caller: Caller,
     ApiJson(searching): ApiJson<MemorySearchRequest>,
 ) -> Result<Json<Vec<MemorySearchHit>>, ApiError> {
-    let MemorySearchRequest { user, agent, session, run, at, text, limit: most } = searching;
+    let MemorySearchRequest { user, agent, session, run, now, text, limit: most } = searching;
     let most = resolve_limit(most)?;
     let scope = build_scope(&caller, user, agent, session, run)?;
     let asking = ContextQuery { message: Some(text), ..ContextQuery::default() };
-    let request = asking.into_request(scope, resolve_now(&caller, at)?);
+    let request = asking.into_request(scope, resolve_now(&caller, now)?);
     let memory = require_memory(&caller)?;
     let found = memory.search_events(&embed_request_or_warn(&caller, request).await, most).await?;
     Ok(Json(found.iter().map(MemorySearchHit::from).collect()))
@@ -257,7 +256,7 @@ pub(crate) async fn explain_build(
     let (build, found) = load_build(&caller, user, agent, &id).await?;
     let packet = build
         .recompose(&found)
-        .map_err(|error| ApiError::unprocessable("not_again", error.to_string()))?;
+        .map_err(|error| ApiError::unprocessable("not_reproducible", error.to_string()))?;
     Ok(Json(BuildExplanation::from_build(&build, &packet)))
 }
 
@@ -275,8 +274,9 @@ pub(crate) async fn replay_build(
 ) -> Result<Json<BuildReplay>, ApiError> {
     let other = other.as_deref().map(find_policy).transpose()?;
     let (build, found) = load_build(&caller, user, agent, &id).await?;
-    let again =
-        |error: &dyn std::error::Error| ApiError::unprocessable("not_again", error.to_string());
+    let again = |error: &dyn std::error::Error| {
+        ApiError::unprocessable("not_reproducible", error.to_string())
+    };
     let packet = build.recompose(&found).map_err(|error| again(&error))?;
     if compute_packet_digest(&packet) != build.digest {
         return Ok(Json(BuildReplay::new_changed(&build, compute_packet_digest(&packet))));
@@ -356,7 +356,7 @@ fn build_scope(
 
 fn resolve_now(caller: &Caller, at: Option<String>) -> Result<Timestamp, ApiError> {
     match at {
-        Some(text) => parse_time_field("at", &text),
+        Some(text) => parse_time_field("now", &text),
         None => Ok(caller.runtime.engine.clock().now()),
     }
 }
@@ -402,7 +402,7 @@ fn build_memory_request(
             ApiError::unprocessable("bad_body", format!("`per_section`: {error}"))
         })?,
     };
-    let ComposeRequest { user, agent, session, run, at, .. } = ComposeRequest {
+    let ComposeRequest { user, agent, session, run, now: at, .. } = ComposeRequest {
         message: None,
         keywords: Vec::new(),
         entities: Vec::new(),

@@ -72,7 +72,7 @@ impl HttpMetrics {
             let _ = writeln!(text, "{name}_sum{{{labels}}} {}", times.sum.as_secs_f64());
             let _ = writeln!(text, "{name}_count{{{labels}}} {}", times.count);
         }
-        let name = "countersign_http_requests_under_way";
+        let name = "countersign_http_requests_in_flight";
         about(&mut text, name, "gauge", "Requests that are being answered.");
         let _ = writeln!(text, "{name} {}", self.in_flight.load(Ordering::Relaxed));
         text
@@ -126,7 +126,7 @@ pub(crate) fn method_label(method: &Method) -> &'static str {
 }
 
 /// Get the server metrics in the Prometheus text format.
-#[utoipa::path(get, path = "/v1/metrics", tag = "house",
+#[utoipa::path(get, path = "/v1/metrics", tag = "server",
     responses((status = 200, content_type = "text/plain; version=0.0.4", body = String)))]
 pub(crate) async fn get_metrics(State(app): State<HttpState>) -> Result<Response, ApiError> {
     let mut text = app.metrics.render_prometheus();
@@ -136,8 +136,8 @@ pub(crate) async fn get_metrics(State(app): State<HttpState>) -> Result<Response
     let ours = held.iter().filter(|lease| lease.worker == app.app_state.worker()).count();
     let ServerQuotas { body_bytes, upload_bytes, uploads, streams } = &*app.quotas;
     for (name, help, value) in [
-        ("countersign_runs_held", "Runs that somebody works on.", held.len() as u64),
-        ("countersign_runs_held_here", "Runs that this process works on.", ours as u64),
+        ("countersign_runs_leased", "Runs that somebody works on.", held.len() as u64),
+        ("countersign_runs_leased_here", "Runs that this process works on.", ours as u64),
         (
             "countersign_runs_watched",
             "Runs that somebody watches, or a model writes for.",

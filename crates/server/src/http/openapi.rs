@@ -23,7 +23,7 @@ use crate::access::{AccessRole, RoutePolicy, find_route_policy};
     ),
     components(schemas(ProblemDetails)),
     tags(
-        (name = "house", description = "The server itself."),
+        (name = "server", description = "The server itself."),
         (name = "protocols", description = "What runs can be started of."),
         (name = "contracts", description = "What replies are held against."),
         (name = "runs", description = "Runs: looked at, started, given something, steered."),

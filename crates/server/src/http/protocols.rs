@@ -73,5 +73,5 @@ pub(crate) async fn with_catalog<T: Send + 'static>(
 ) -> Result<T, ApiError> {
     let house = std::sync::Arc::clone(&app.app_state);
     let done = tokio::task::spawn_blocking(move || work(house.catalog())).await;
-    done.map_err(|_| ApiError::internal("broke_down", "reading the files broke down"))?
+    done.map_err(|_| ApiError::internal("internal_error", "reading the files broke down"))?
 }

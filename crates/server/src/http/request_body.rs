@@ -97,7 +97,10 @@ impl BodyChunks {
                 timeout(self.idle_timeout, self.body.frame()).await.map_err(|_| body_too_slow())?;
             let Some(frame) = frame else { return Ok(None) };
             let frame = frame.map_err(|error| {
-                ApiError::bad_request("cut_off", format!("the body did not come whole: {error}"))
+                ApiError::bad_request(
+                    "incomplete_body",
+                    format!("the body did not come whole: {error}"),
+                )
             })?;
             // The server ignores trailers.
             let Ok(piece) = frame.into_data() else { continue };

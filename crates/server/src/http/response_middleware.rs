@@ -30,7 +30,7 @@ pub(crate) async fn enforce_timeout(request: Request, next: Next) -> Response {
 
 /// Builds the response for a handler that panicked.
 pub(crate) fn respond_to_panic(_: Box<dyn Any + Send>) -> HttpResponse<axum::body::Body> {
-    ApiError::internal("broke_down", "the server broke down over this request").into_response()
+    ApiError::internal("internal_error", "the server broke down over this request").into_response()
 }
 
 /// Middleware that adds headers which prevent a browser from treating a response as a page or a

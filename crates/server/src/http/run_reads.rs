@@ -26,7 +26,7 @@ use crate::wire::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct DocumentQuery {
     /// The version of the run. Default: the newest.
-    at: Option<u64>,
+    version: Option<u64>,
     /// A JSON Pointer to the part to return. Default: the whole document.
     pointer: Option<String>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct DocumentQuery {
 pub(crate) struct RunHistoryQuery {
     /// Only versions after this one.
     after: Option<u64>,
-    /// The `next` value of the previous page.
+    /// The `next_cursor` value of the previous page.
     cursor: Option<String>,
     /// Maximum number of versions, from 1 to 500. Default: 50.
     limit: Option<usize>,
@@ -52,7 +52,7 @@ pub(crate) struct VersionDiffQuery {
     /// The second version. Default: the newest.
     to: Option<u64>,
     /// Another run that `to` is a version of. Default: the same run.
-    other: Option<String>,
+    to_run: Option<String>,
 }
 
 /// Options of a run graph.
@@ -83,9 +83,9 @@ pub(crate) enum GraphFormatParam {
 pub(crate) async fn get_document(
     caller: Caller,
     ApiPath(run): ApiPath<String>,
-    ApiQuery(DocumentQuery { at, pointer }): ApiQuery<DocumentQuery>,
+    ApiQuery(DocumentQuery { version, pointer }): ApiQuery<DocumentQuery>,
 ) -> Result<Response, ApiError> {
-    let state = load_run_at(&caller.runtime.engine, &run, at).await?.state;
+    let state = load_run_at(&caller.runtime.engine, &run, version).await?.state;
     let found = read_pointer(&state.document, &pointer.unwrap_or_default())?;
     Ok(([(header::ETAG, version_etag(state.version))], Json(found)).into_response())
 }
@@ -93,10 +93,7 @@ pub(crate) async fn get_document(
 /// Returns the value at a JSON Pointer of a document.
 pub(crate) fn read_pointer(document: &Value, pointer: &str) -> Result<Value, ApiError> {
     document.pointer(pointer).cloned().ok_or_else(|| {
-        ApiError::not_found(
-            "nothing_there",
-            format!("nothing stands at `{pointer}` in the document"),
-        )
+        ApiError::not_found("not_found", format!("nothing stands at `{pointer}` in the document"))
     })
 }
 
@@ -107,9 +104,9 @@ pub(crate) fn read_pointer(document: &Value, pointer: &str) -> Result<Value, Api
 pub(crate) async fn get_state(
     caller: Caller,
     ApiPath(run): ApiPath<String>,
-    ApiQuery(RunVersionQuery { at }): ApiQuery<RunVersionQuery>,
+    ApiQuery(RunVersionQuery { version }): ApiQuery<RunVersionQuery>,
 ) -> Result<Response, ApiError> {
-    let state = load_run_at(&caller.runtime.engine, &run, at).await?.state;
+    let state = load_run_at(&caller.runtime.engine, &run, version).await?.state;
     Ok(([(header::ETAG, version_etag(state.version))], Json(json!(state))).into_response())
 }
 
@@ -124,10 +121,10 @@ pub(crate) async fn list_versions(
     ApiPath(run): ApiPath<String>,
     ApiQuery(since): ApiQuery<RunHistoryQuery>,
 ) -> Result<Json<CursorPage<VersionRow>>, ApiError> {
-    let (entries, next) = load_log_page(&caller.runtime.engine, &run, since).await?;
+    let (entries, next_cursor) = load_log_page(&caller.runtime.engine, &run, since).await?;
     let items =
         entries.into_iter().map(|(entry, events)| VersionRow::from_entry(&entry, events)).collect();
-    Ok(Json(CursorPage { items, next }))
+    Ok(Json(CursorPage { items, next_cursor }))
 }
 
 /// List the events of a run, the oldest first.
@@ -141,10 +138,10 @@ pub(crate) async fn list_events(
     ApiPath(run): ApiPath<String>,
     ApiQuery(since): ApiQuery<RunHistoryQuery>,
 ) -> Result<Json<CursorPage<EventRow>>, ApiError> {
-    let (entries, next) = load_log_page(&caller.runtime.engine, &run, since).await?;
+    let (entries, next_cursor) = load_log_page(&caller.runtime.engine, &run, since).await?;
     let rows =
         entries.into_iter().flat_map(|(entry, events)| EventRow::list_from_entry(&entry, events));
-    Ok(Json(CursorPage { items: rows.collect(), next }))
+    Ok(Json(CursorPage { items: rows.collect(), next_cursor }))
 }
 
 async fn load_log_page(
@@ -176,11 +173,11 @@ async fn load_log_page(
 pub(crate) async fn diff_versions(
     caller: Caller,
     ApiPath(run): ApiPath<String>,
-    ApiQuery(VersionDiffQuery { from, to, other }): ApiQuery<VersionDiffQuery>,
+    ApiQuery(VersionDiffQuery { from, to, to_run }): ApiQuery<VersionDiffQuery>,
 ) -> Result<Json<Value>, ApiError> {
     let engine = &caller.runtime.engine;
     let before = load_run_at(engine, &run, Some(from)).await?.state;
-    let after = load_run_at(engine, other.as_deref().unwrap_or(&run), to).await?.state;
+    let after = load_run_at(engine, to_run.as_deref().unwrap_or(&run), to).await?.state;
     Ok(Json(json!(Patch::diff(&before.document, &after.document))))
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct ListRunsQuery {
     pub(crate) phase: Option<String>,
     /// Only runs of the protocol with this digest.
     pub(crate) protocol: Option<String>,
-    /// The `next` value of the previous page.
+    /// The `next_cursor` value of the previous page.
     pub(crate) cursor: Option<String>,
     /// Maximum number of items, from 1 to 500. Default: 50.
     pub(crate) limit: Option<usize>,
@@ -42,7 +42,7 @@ pub(crate) struct ListRunsQuery {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunVersionQuery {
     /// The version of the run. Default: the newest.
-    pub at: Option<u64>,
+    pub version: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -81,12 +81,12 @@ pub(crate) async fn list_runs(
     let more = heads.len() > most;
     heads.truncate(most);
     let last = heads.last().filter(|_| more).map(RunHead::to_cursor);
-    let next = last.map(|RunCursor { created_at, id }| {
+    let next_cursor = last.map(|RunCursor { created_at, id }| {
         encode_cursor(&chosen, RunPageCursor { created_at, id })
     });
     let now = engine.clock().now();
     let items = heads.into_iter().map(|head| RunRow::new(head, now)).collect();
-    Ok(Json(CursorPage { items, next }))
+    Ok(Json(CursorPage { items, next_cursor }))
 }
 
 /// Get the status of a run and its reasons.
@@ -99,18 +99,18 @@ pub(crate) async fn get_run(
     State(app): State<HttpState>,
     caller: Caller,
     ApiPath(run): ApiPath<String>,
-    ApiQuery(RunVersionQuery { at }): ApiQuery<RunVersionQuery>,
+    ApiQuery(RunVersionQuery { version }): ApiQuery<RunVersionQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let engine = &caller.runtime.engine;
     let head = load_run_head(engine, &run).await?;
     // Parking a run does not create a new version.
     let parked = head.is_parked(engine.clock().now().0);
-    if at.is_none() && !parked && matches_if_none_match(&headers, head.version) {
+    if version.is_none() && !parked && matches_if_none_match(&headers, head.version) {
         let tag = [(header::ETAG, version_etag(head.version))];
         return Ok((StatusCode::NOT_MODIFIED, tag).into_response());
     }
-    let status = load_run_status(&app, engine, &run, at).await?;
+    let status = load_run_status(&app, engine, &run, version).await?;
     let tag = [(header::ETAG, version_etag(status.version))];
     Ok((tag, Json(status)).into_response())
 }

@@ -42,10 +42,10 @@ pub(crate) struct StartRunRequest {
 /// The properties of a forked run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({ "at": 3, "model": "human" }))]
+#[schema(example = json!({ "version": 3, "model": "human" }))]
 pub(crate) struct ForkRunRequest {
     /// The version to fork from. Default: the newest.
-    at: Option<u64>,
+    version: Option<u64>,
     /// The name of another protocol, to try a changed prompt or contract. Default: the same
     /// protocol.
     protocol: Option<String>,
@@ -113,7 +113,7 @@ pub(crate) async fn fork_run(
     ApiPath(run): ApiPath<String>,
     IdempotencyKey(key): IdempotencyKey,
     headers: HeaderMap,
-    ApiJson(ForkRunRequest { at, protocol, model }): ApiJson<ForkRunRequest>,
+    ApiJson(ForkRunRequest { version, protocol, model }): ApiJson<ForkRunRequest>,
 ) -> Result<Response, ApiError> {
     let patience = PreferWait::from_headers(&headers)?;
     let model = authorize_model(&app, &caller, model).await?;
@@ -126,7 +126,7 @@ pub(crate) async fn fork_run(
             Some(meant.await?.0)
         }
     };
-    let otherwise = ForkOptions { version: at, protocol, model, by: caller.user.clone() };
+    let otherwise = ForkOptions { version, protocol, model, by: caller.user.clone() };
     let keyed = key.is_some();
     let (fork, _) = caller.runtime.engine.fork_run(&run, otherwise, key).await?;
     respond_created(&app, &caller, &fork, patience, keyed).await

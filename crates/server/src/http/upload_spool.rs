@@ -73,7 +73,7 @@ async fn spawn_disk_io<T: Send + 'static>(
 ) -> Result<T, ApiError> {
     let done = tokio::task::spawn_blocking(work).await;
     let done =
-        done.map_err(|_| ApiError::internal("broke_down", "spooling the document broke down"))?;
+        done.map_err(|_| ApiError::internal("internal_error", "spooling the document broke down"))?;
     done.map_err(|error| match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             let detail = "there is no room on the disk for the document";

@@ -116,7 +116,7 @@ pub(crate) async fn answer_with_document<R: Read + Send + 'static>(
         let workspace = caller.runtime.workspace.with_policy(&protocol.policy);
         let put = move || save_document(&workspace, open.as_ref(), document);
         let put = tokio::task::spawn_blocking(put).await;
-        put.map_err(|_| ApiError::internal("broke_down", "writing the document broke down"))??
+        put.map_err(|_| ApiError::internal("internal_error", "writing the document broke down"))??
     };
     submit_input_matching(app, caller, along, InputKind::Answered { wait, value, by }, &matching)
         .await

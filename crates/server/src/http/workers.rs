@@ -7,7 +7,7 @@ use super::{ApiError, HttpState};
 use crate::wire::{WorkerView, load_workers};
 
 /// List the workers and the runs they hold, of all tenants.
-#[utoipa::path(get, path = "/v1/workers", tag = "house", responses((status = 200, body = Vec<WorkerView>)))]
+#[utoipa::path(get, path = "/v1/workers", tag = "server", responses((status = 200, body = Vec<WorkerView>)))]
 pub(crate) async fn list_workers(
     State(app): State<HttpState>,
 ) -> Result<Json<Vec<WorkerView>>, ApiError> {

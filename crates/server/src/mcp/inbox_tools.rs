@@ -29,7 +29,7 @@ struct InboxParams {
     /// assignee. Default: false.
     #[serde(default)]
     mine: bool,
-    /// The `next` value of the previous page.
+    /// The `next_cursor` value of the previous page.
     cursor: Option<String>,
     /// Maximum number of items, from 1 to 500. Default: 50.
     limit: Option<usize>,
@@ -43,14 +43,14 @@ struct AnswerParams {
     run: String,
     /// The id of the wait, such as `w1`.
     wait: String,
-    /// The answer, in the `shape` of the wait. For a choice: its id.
+    /// The answer, in the `answer_shape` of the wait. For a choice: its id.
     #[serde(default, deserialize_with = "deserialize_present")]
     #[schema(value_type = Option<Value>)]
     value: Option<Value>,
     /// A document to save in the workspace, for a wait of kind `document`.
     document: Option<AnswerDocumentParams>,
     /// An idempotency key of your choice: the same key twice is one answer.
-    key: Option<String>,
+    idempotency_key: Option<String>,
 }
 
 /// Accepts null as an answer, but not an absent member.
@@ -81,7 +81,7 @@ struct DecideParams {
     /// The reason, in the words of the person.
     note: Option<String>,
     /// An idempotency key of your choice: the same key twice is one decision.
-    key: Option<String>,
+    idempotency_key: Option<String>,
 }
 
 /// A page of the inbox.
@@ -90,7 +90,7 @@ struct InboxResult {
     /// The waits, nearest deadline first.
     items: Vec<InboxRow>,
     /// The cursor of the next page: pass it as `cursor`. Null on the last page.
-    next: Option<String>,
+    next_cursor: Option<String>,
 }
 
 /// Builds the tools of this file.
@@ -109,7 +109,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
                 "What waits for a person",
                 ("GET", "/v1/inbox"),
                 McpToolEffect::ReadOnly,
-                "Lists what waits for a person, over all runs: questions, documents, approvals, budgets, troubles; the nearest deadline first. `who` says whose it is (absent: anybody's), `shape` and `in_words` what an answer looks like. Use it to tell the person what needs them.",
+                "Lists what waits for a person, over all runs: questions, documents, approvals, budgets, troubles; the nearest deadline first. `who` says whose it is (absent: anybody's), `shape` and `answer_hint` what an answer looks like. Use it to tell the person what needs them.",
             ),
             list_inbox,
         ),
@@ -129,7 +129,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
                 "Say yes in a person's name",
                 ("POST", "/v1/runs/{run}/waits/{wait}/approve"),
                 McpToolEffect::Irreversible,
-                "Says yes to a wait of kind `approval`, `budget` or `trouble`, on record as whom you act as. It cannot be taken back. Approvals are there so that a person looks: call it only after the person said yes to this very wait, never by your own judgement. One that is for somebody else is refused with code `not_yours`.",
+                "Says yes to a wait of kind `approval`, `budget` or `trouble`, on record as whom you act as. It cannot be taken back. Approvals are there so that a person looks: call it only after the person said yes to this very wait, never by your own judgement. One that is for somebody else is refused with code `not_assignee`.",
             ),
             approve_wait,
         ),
@@ -154,8 +154,9 @@ async fn list_inbox(
     let InboxParams { run, kind, mine, cursor, limit } = asked;
     let who = mine.then(|| caller.user.clone());
     let which = inbox::InboxQuery { run, kind, who, cursor, limit };
-    let CursorPage { items, next } = inbox::list_inbox(caller, ApiQuery(which)).await?.0;
-    Ok(InboxResult { items, next })
+    let CursorPage { items, next_cursor: next } =
+        inbox::list_inbox(caller, ApiQuery(which)).await?.0;
+    Ok(InboxResult { items, next_cursor: next })
 }
 
 async fn answer_wait(
@@ -163,7 +164,7 @@ async fn answer_wait(
     caller: Caller,
     asked: AnswerParams,
 ) -> Result<McpRunUpdate, ApiError> {
-    let AnswerParams { run, wait, value, document, key } = asked;
+    let AnswerParams { run, wait, value, document, idempotency_key: key } = asked;
     let along = SubmitOptions {
         run,
         idempotency_key: key,
@@ -214,7 +215,7 @@ async fn decide_wait(
     asked: DecideParams,
     approve: bool,
 ) -> Result<McpRunUpdate, ApiError> {
-    let DecideParams { run, wait, note, key } = asked;
+    let DecideParams { run, wait, note, idempotency_key: key } = asked;
     let along = SubmitOptions {
         run,
         idempotency_key: key,
@@ -222,7 +223,7 @@ async fn decide_wait(
         prefer_wait: PreferWait::from_seconds(DEFAULT_WAIT_SECONDS),
     };
     let by = caller.user.clone();
-    let decided = InputKind::Decided { wait, approve, by, note };
+    let decided = InputKind::ApprovalDecided { wait, approve, by, note };
     let stands = submit_input(&app, &caller, along, decided).await?;
     McpRunUpdate::from_input_response(&caller, stands, false).await
 }

@@ -25,10 +25,10 @@ struct RememberParams {
     /// The run the records belong to. Default: `default`.
     run: Option<String>,
     /// The timestamp to use as the current time, in RFC 3339 format. Default: now.
-    at: Option<String>,
+    now: Option<String>,
     /// The records in order: events before the records that cite them.
     #[schema(value_type = Vec<RememberItemParams>)]
-    things: Vec<Value>,
+    items: Vec<Value>,
 }
 
 /// One record. Set exactly one of the first seven members, and the details that apply to it. A
@@ -50,7 +50,7 @@ struct RememberItemParams {
     insight: Option<String>,
     /// The working state of a run: goal, slots, constraints, plan, decisions, risks.
     #[schema(value_type = Option<Object>)]
-    working: Option<Value>,
+    working_memory: Option<Value>,
     /// A short summary of the session so far.
     summary: Option<String>,
     /// The value of a fact: any JSON.
@@ -161,8 +161,8 @@ async fn remember(
     caller: Caller,
     asked: RememberParams,
 ) -> Result<RememberResponse, ApiError> {
-    let RememberParams { user, agent, session, run, at, things } = asked;
-    let telling = RememberRequest { user, agent, session, run, at, things };
+    let RememberParams { user, agent, session, run, now: at, items: things } = asked;
+    let telling = RememberRequest { user, agent, session, run, now: at, items: things };
     memory::remember_as(&caller, telling, InputAuthor::Model).await
 }
 

@@ -64,7 +64,7 @@ pub(super) async fn list_resources(
         }
         for one in protocols::list_protocols(State(app.clone())).await?.0 {
             let path = format!("protocols/{}", percent_encode(&one.name));
-            all.push(new_resource(&path, &format!("protocol {}", one.name), &one.about));
+            all.push(new_resource(&path, &format!("protocol {}", one.name), &one.description));
         }
         for one in contracts::list_contracts(State(app.clone())).await?.0 {
             let path =
@@ -81,7 +81,7 @@ pub(super) async fn list_resources(
             &says,
         ));
     }
-    Ok((all, page.next))
+    Ok((all, page.next_cursor))
 }
 
 /// Reads the resource at a URI.
@@ -127,7 +127,7 @@ pub(super) async fn read_resource(
 
 fn json_contents<T: Serialize>(address: &str, what: &T) -> Result<ResourceContents, ApiError> {
     let text = serde_json::to_string_pretty(&json!(what))
-        .map_err(|error| ApiError::internal("broke_down", error.to_string()))?;
+        .map_err(|error| ApiError::internal("internal_error", error.to_string()))?;
     Ok(ResourceContents::text(escape_json_for_display(&text), address)
         .with_mime_type(JSON_MEDIA_TYPE))
 }

@@ -39,7 +39,7 @@ struct StartRunParams {
     model: Option<String>,
     /// An idempotency key of your choice: the same key twice starts one run, so that you can repeat
     /// a call safely.
-    key: Option<String>,
+    idempotency_key: Option<String>,
     /// How many seconds to wait for the run to pause, at most 25. Default: 10.
     wait_seconds: Option<u64>,
 }
@@ -52,7 +52,7 @@ struct ListRunsParams {
     status: Option<String>,
     /// Only runs of this workflow.
     workflow: Option<String>,
-    /// The `next` value of the previous page.
+    /// The `next_cursor` value of the previous page.
     cursor: Option<String>,
     /// Maximum number of items, from 1 to 500. Default: 50.
     limit: Option<usize>,
@@ -65,7 +65,7 @@ struct LookAtRunParams {
     /// The id of the run.
     run: String,
     /// The version of the run. Default: the newest.
-    at: Option<u64>,
+    version: Option<u64>,
 }
 
 /// Selects a part of a run's document.
@@ -75,7 +75,7 @@ struct ReadDocumentParams {
     /// The id of the run.
     run: String,
     /// The version of the run. Default: the newest.
-    at: Option<u64>,
+    version: Option<u64>,
     /// A JSON Pointer such as `/tasks/0`. Default: the whole document.
     pointer: Option<String>,
 }
@@ -106,7 +106,7 @@ struct SubmitReplyParams {
     version: Option<u64>,
     /// An idempotency key of your choice: the same key twice is one reply, so that you can repeat a
     /// call safely.
-    key: Option<String>,
+    idempotency_key: Option<String>,
     /// How many seconds to wait for the run to pause, at most 25. Default: 10.
     wait_seconds: Option<u64>,
 }
@@ -117,7 +117,7 @@ struct ListRunsResult {
     /// The runs, newest first.
     items: Vec<RunRow>,
     /// The cursor of the next page: pass it as `cursor`. Null on the last page.
-    next: Option<String>,
+    next_cursor: Option<String>,
 }
 
 /// A part of a run's document.
@@ -165,13 +165,13 @@ pub(super) fn build_tools() -> Vec<McpTool> {
         ),
         McpTool::new(
             told(
-                "look_at_run",
+                "show_run",
                 "Look at a run",
                 ("GET", "/v1/runs/{run}"),
                 McpToolEffect::ReadOnly,
                 "Says where a run stands and why: status, phase, what it waits for, which gates are closed and for what reason, budgets, how it ended, what it made. Changes nothing. Use it to report on a run, or while something else works on it.",
             ),
-            look_at_run,
+            show_run,
         ),
         McpTool::new(
             told(
@@ -211,7 +211,15 @@ async fn start_run(
     caller: Caller,
     asked: StartRunParams,
 ) -> Result<McpRunUpdate, ApiError> {
-    let StartRunParams { protocol, workflow, input, document, model, key, wait_seconds } = asked;
+    let StartRunParams {
+        protocol,
+        workflow,
+        input,
+        document,
+        model,
+        idempotency_key: key,
+        wait_seconds,
+    } = asked;
     let model = match model {
         None => Some(HUMAN_MODEL.to_owned()),
         Some(word) if word == AUTO_MODEL => None,
@@ -232,14 +240,14 @@ async fn list_runs(
     let ListRunsParams { status, workflow, cursor, limit } = asked;
     let which =
         runs::ListRunsQuery { status, workflow, phase: None, protocol: None, cursor, limit };
-    let CursorPage { items, next } = runs::list_runs(caller, ApiQuery(which)).await?.0;
-    Ok(ListRunsResult { items, next })
+    let CursorPage { items, next_cursor: next } = runs::list_runs(caller, ApiQuery(which)).await?.0;
+    Ok(ListRunsResult { items, next_cursor: next })
 }
 
-async fn look_at_run(
+async fn show_run(
     app: HttpState,
     caller: Caller,
-    LookAtRunParams { run, at }: LookAtRunParams,
+    LookAtRunParams { run, version: at }: LookAtRunParams,
 ) -> Result<RunStatusView, ApiError> {
     runs::load_run_status(&app, &caller.runtime.engine, &run, at).await
 }
@@ -249,7 +257,7 @@ async fn read_document(
     caller: Caller,
     asked: ReadDocumentParams,
 ) -> Result<ReadDocumentResult, ApiError> {
-    let ReadDocumentParams { run, at, pointer } = asked;
+    let ReadDocumentParams { run, version: at, pointer } = asked;
     let pointer = pointer.unwrap_or_default();
     let state = runs::load_run_at(&caller.runtime.engine, &run, at).await?.state;
     let value = crate::http::run_reads::read_pointer(&state.document, &pointer)?;
@@ -270,7 +278,8 @@ async fn submit_reply(
     caller: Caller,
     asked: SubmitReplyParams,
 ) -> Result<McpRunUpdate, ApiError> {
-    let SubmitReplyParams { run, action, reply, text, version, key, wait_seconds } = asked;
+    let SubmitReplyParams { run, action, reply, text, version, idempotency_key: key, wait_seconds } =
+        asked;
     let text = match (reply, text) {
         (Some(reply), None) => reply.to_string(),
         (None, Some(text)) => text,

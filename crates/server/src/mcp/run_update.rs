@@ -33,7 +33,7 @@ pub(super) struct McpRunUpdate {
     #[schema(value_type = Vec<Object>)]
     violations: Vec<Violation>,
     /// What you can submit now: `reply` (to `action`), `patch`, or null for nothing.
-    asks: Option<String>,
+    expects: Option<String>,
     /// The action that the next reply answers. It changes after every reply.
     action: Option<String>,
     /// The open waits of the run.
@@ -41,7 +41,7 @@ pub(super) struct McpRunUpdate {
     /// The output of the run. Empty until the run is completed.
     output: Vec<RunOutputView>,
     /// What to do next, in one or two sentences.
-    next: String,
+    next_step: String,
 }
 
 impl McpRunUpdate {
@@ -69,11 +69,11 @@ impl McpRunUpdate {
             phase,
             accepted,
             violations,
-            asks,
+            expects: asks,
             action,
             waits,
             output,
-            next,
+            next_step: next,
         })
     }
 }
@@ -90,7 +90,7 @@ fn describe_next_action(
     let people: Vec<&WaitView> = taken.waits.iter().filter(|wait| !by_model(wait)).collect();
     let told = match (taken.status.as_str(), asked) {
         ("completed", _) => "The run is completed: `output` is what it made.".to_owned(),
-        ("failed", _) => format!("The run has failed: look_at_run {run} says why in `end`."),
+        ("failed", _) => format!("The run has failed: show_run {run} says why in `end`."),
         ("halted", _) => {
             format!("A person halted it, and a person lets it go on: `countersign resume {run}`.")
         }
@@ -107,15 +107,15 @@ fn describe_next_action(
             )
         }
         (_, Some(ExpectedInput::Reply { .. })) => {
-            format!("A model is being asked: call look_at_run {run} in a while.")
+            format!("A model is being asked: call show_run {run} in a while.")
         }
         (_, _) if !people.is_empty() => describe_waits(&people, user),
         (_, Some(ExpectedInput::Patch)) => {
             "Every way on is closed: next_step says why, and takes a patch that opens one."
                 .to_owned()
         }
-        ("running", None) => format!("It is being worked on: call look_at_run {run} in a while."),
-        (_, None) => format!("Nothing is asked for now: look_at_run {run} says why."),
+        ("running", None) => format!("It is being worked on: call show_run {run} in a while."),
+        (_, None) => format!("Nothing is asked for now: show_run {run} says why."),
     };
     format!("{refused}{told}")
 }

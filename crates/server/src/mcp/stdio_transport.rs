@@ -61,7 +61,7 @@ pub async fn serve_stdio(
         tracing: Arc::default(),
         rate_limiter: Arc::new(RateLimiter::new(1)),
         quotas: Arc::new(ServerQuotas::new(&ServiceLimits::default())),
-        body_idle_timeout: ServiceLimits::default().body_pause,
+        body_idle_timeout: ServiceLimits::default().body_idle_timeout,
         idempotency_cache: Arc::default(),
         shutdown: stopping.clone(),
     };

@@ -108,7 +108,9 @@ impl McpTool {
         }
         // A separate task, so that a panic becomes an error result.
         let done = tokio::spawn((self.call)(app, caller, arguments)).await;
-        done.map_err(|_| ApiError::internal("broke_down", "the server broke down over this call"))?
+        done.map_err(|_| {
+            ApiError::internal("internal_error", "the server broke down over this call")
+        })?
     }
 
     /// Converts the tool to the type that clients list.

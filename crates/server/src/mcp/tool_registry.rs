@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn what_is_for_a_person_to_say_is_not_offered() {
         let listed = json!(find_tool("remember").unwrap().to_rmcp_tool());
-        let things = &listed["inputSchema"]["properties"]["things"]["items"];
+        let things = &listed["inputSchema"]["properties"]["items"]["items"];
         assert_eq!(things["additionalProperties"], false);
         let members = things["properties"].as_object().unwrap();
         assert!(!members.contains_key("confirmed"), "{things}");

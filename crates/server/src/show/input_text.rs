@@ -15,18 +15,18 @@ pub fn describe_input(what: &InputKind) -> String {
         InputKind::ModelReplied(reply) => {
             let tokens = reply.usage.input_tokens + reply.usage.output_tokens;
             let cost = if tokens > 0 { format!(", {tokens} tokens") } else { String::new() };
-            let build = reply.build.as_ref();
+            let build = reply.packet_build.as_ref();
             let shown = build.map_or_else(String::new, |build| format!(", shown memory {build}"));
             format!("{} replied{cost}{shown}", reply.by)
         }
         InputKind::ModelFailed { failure, message, .. } => {
             format!("the model could not be asked ({failure}): {}", truncate_line(message, 80))
         }
-        InputKind::Submitted { by, .. } => format!("{by} handed something in"),
+        InputKind::ManualPatch { by, .. } => format!("{by} handed something in"),
         InputKind::Answered { wait, value, by } => {
             format!("{by} answered {wait}: {}", truncate_line(&value.to_string(), 80))
         }
-        InputKind::Decided { wait, approve, by, note } => {
+        InputKind::ApprovalDecided { wait, approve, by, note } => {
             let verb = if *approve { "approved" } else { "denied" };
             format!("{by} {verb} {wait}{}", noted(note))
         }
@@ -49,7 +49,7 @@ pub fn describe_input(what: &InputKind) -> String {
         },
         InputKind::ChildEnded { completed: true, .. } => "the child run is done".to_owned(),
         InputKind::ChildEnded { reason, .. } => format!("the child run failed{}", noted(reason)),
-        InputKind::Told { .. } => "the other run was told".to_owned(),
+        InputKind::Notified { .. } => "the other run was told".to_owned(),
         InputKind::Halted { by, reason } => format!("{by} halted it{}", noted(reason)),
         InputKind::Resumed { by, grants } if grants.is_empty() => format!("{by} resumed it"),
         InputKind::Resumed { by, grants } => {
@@ -67,7 +67,7 @@ pub fn describe_input(what: &InputKind) -> String {
 pub fn submitted_text(what: &InputKind) -> Option<&str> {
     match what {
         InputKind::ModelReplied(reply) => Some(&reply.text),
-        InputKind::Submitted { text, .. } => Some(text),
+        InputKind::ManualPatch { text, .. } => Some(text),
         _ => None,
     }
 }

@@ -18,7 +18,7 @@ pub struct RunOutputView {
     pub run: String,
     /// The JSON Pointer of the value in that run's document.
     #[schema(example = "/text")]
-    pub at: String,
+    pub pointer: String,
     /// The value at the pointer.
     pub value: Value,
 }
@@ -45,7 +45,7 @@ pub async fn collect_outputs(
         }
         made.extend(workflow.select_output(&state.document).map(|(at, value)| RunOutputView {
             run: run.clone(),
-            at: at.to_owned(),
+            pointer: at.to_owned(),
             value: value.clone(),
         }));
     }

@@ -60,8 +60,8 @@ impl RunStatusReport {
         let state = &outcome.state;
         let mut usage = (0, 0, 0);
         for event in log.iter().flat_map(|one| one.decode_events(&state.run).unwrap_or_default()) {
-            if let RunEvent::Received { input } = event
-                && let InputKind::ModelReplied(reply) = &input.what
+            if let RunEvent::InputReceived { input } = event
+                && let InputKind::ModelReplied(reply) = &input.payload
             {
                 usage.0 += reply.usage.input_tokens;
                 usage.1 += reply.usage.output_tokens;
@@ -99,7 +99,7 @@ pub fn list_child_runs(run: &str, log: &[RunLogEntry]) -> Vec<(String, Option<bo
     let (mut children, mut asked) = (Vec::new(), BTreeMap::new());
     for event in log.iter().flat_map(|one| one.decode_events(run).unwrap_or_default()) {
         match event {
-            RunEvent::ChildAsked { action, run, .. } => {
+            RunEvent::ChildRequested { action, run, .. } => {
                 asked.insert(action, children.len());
                 children.push((run, None));
             }
@@ -123,7 +123,7 @@ pub fn describe_action(order: &PendingAction) -> String {
         PendingAction::Tool { call } => describe_tool_call(call),
         PendingAction::Hook { hook, .. } => format!("run hook {hook}"),
         PendingAction::Child { run, workflow, .. } => format!("run {run} of workflow {workflow}"),
-        PendingAction::Tell { run, .. } => format!("tell run {run}"),
+        PendingAction::Notify { run, .. } => format!("tell run {run}"),
     }
 }
 

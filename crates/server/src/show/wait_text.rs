@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Describes the expected answer; `None` if the kind of wait is self-explanatory.
 #[must_use]
 pub fn describe_answer(wait: &RunWait) -> Option<String> {
-    Some(match wait.shape.as_ref()? {
+    Some(match wait.answer_shape.as_ref()? {
         WaitAnswerShape::Choices { choices } => {
             let told = choices.iter().map(|one| {
                 if one.id == one.label {
@@ -45,7 +45,7 @@ pub fn answer_command(run: &str, wait: &RunWait) -> String {
             wait.name
         ),
         WaitKind::Work => format!("countersign next {run}, then submit {run} FILE"),
-        WaitKind::Trouble => {
+        WaitKind::Incident => {
             format!("countersign approve {run}/{id} to try again, or deny {run}/{id} to end it")
         }
     }

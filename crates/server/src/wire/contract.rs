@@ -192,7 +192,7 @@ pub struct CompatibilityView {
     /// The text to send the value as, if the value alone does not show the difference.
     pub text: Option<String>,
     /// The reasons for which the value is refused.
-    pub because: Option<Vec<String>>,
+    pub violations: Option<Vec<String>>,
     /// Why the comparison could not be decided.
     pub reason: Option<String>,
 }
@@ -205,7 +205,7 @@ pub struct SchemaChangeView {
     /// The kind of change.
     pub kind: String,
     /// The change, in one sentence.
-    pub says: String,
+    pub message: String,
 }
 
 impl ContractDiffView {
@@ -219,7 +219,7 @@ impl ContractDiffView {
         let changes = comparison.changes.iter().map(|change| SchemaChangeView {
             pointer: change.pointer.clone(),
             kind: change.kind.as_str().to_owned(),
-            says: change.says.clone(),
+            message: change.message.clone(),
         });
         Self {
             old: old.into(),
@@ -240,15 +240,15 @@ impl From<&CompatOutcome> for CompatibilityView {
             answer: word.to_owned(),
             witness: None,
             text: None,
-            because: None,
+            violations: None,
             reason: None,
         };
         match answer {
             CompatOutcome::Yes => said("yes"),
-            CompatOutcome::No { witness, reply_text: text, because } => Self {
+            CompatOutcome::No { witness, reply_text: text, violations: because } => Self {
                 witness: Some(witness.clone()),
                 text: text.clone(),
-                because: Some(because.iter().map(ToString::to_string).collect()),
+                violations: Some(because.iter().map(ToString::to_string).collect()),
                 ..said("no")
             },
             CompatOutcome::Unknown { reason } => {

@@ -10,5 +10,5 @@ pub struct CursorPage<T> {
     pub items: Vec<T>,
     /// The cursor of the next page: pass it as `cursor`. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
+    pub next_cursor: Option<String>,
 }

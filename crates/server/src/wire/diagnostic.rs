@@ -52,7 +52,7 @@ pub struct CheckReport {
     /// The number of warnings.
     pub warnings: usize,
     /// The findings, errors first.
-    pub findings: Vec<DiagnosticView>,
+    pub diagnostics: Vec<DiagnosticView>,
 }
 
 impl CheckReport {
@@ -62,7 +62,7 @@ impl CheckReport {
         found.sort_by_key(|one| (one.severity, one.source.name.clone(), one.span.start));
         let errors = found.iter().filter(|one| one.severity == DiagnosticSeverity::Error).count();
         let warnings = found.len() - errors;
-        let findings = found.iter().map(DiagnosticView::from).collect();
-        Self { folder, files, errors, warnings, findings }
+        let diagnostics = found.iter().map(DiagnosticView::from).collect();
+        Self { folder, files, errors, warnings, diagnostics }
     }
 }

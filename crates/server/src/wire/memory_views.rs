@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RememberResponse {
     /// The records that were stored.
-    pub kept: Vec<SavedMemoryRow>,
+    pub saved: Vec<SavedMemoryRow>,
     /// The records that the rules refused.
     pub refused: Vec<RefusedMemoryRow>,
 }
@@ -33,12 +33,12 @@ pub struct SavedMemoryRow {
     pub id: String,
     /// The revision of the record.
     pub revision: u64,
-    /// The outcome: `kept`, `supported`, `superseded`, `outdated` or `disputed`.
-    #[schema(example = "kept")]
+    /// The outcome: `added`, `supported`, `superseded`, `outdated` or `disputed`.
+    #[schema(example = "added")]
     pub outcome: String,
     /// The ids of the related facts: those that the record supports, replaces, disputes, or is
     /// replaced by.
-    pub others: Vec<String>,
+    pub related_ids: Vec<String>,
 }
 
 /// A record that the rules refused.
@@ -57,7 +57,7 @@ impl From<&IngestReport> for RememberResponse {
             message: message.clone(),
         });
         Self {
-            kept: account.saved.iter().map(SavedMemoryRow::from).collect(),
+            saved: account.saved.iter().map(SavedMemoryRow::from).collect(),
             refused: refused.collect(),
         }
     }
@@ -66,14 +66,14 @@ impl From<&IngestReport> for RememberResponse {
 impl From<&IngestedItem> for SavedMemoryRow {
     fn from(done: &IngestedItem) -> Self {
         let (word, others) = match &done.outcome {
-            ClaimOutcome::Added => ("kept", Vec::new()),
+            ClaimOutcome::Added => ("added", Vec::new()),
             ClaimOutcome::Supported(id) => ("supported", vec![id.clone()]),
             ClaimOutcome::Superseded(ids) => ("superseded", ids.clone()),
             ClaimOutcome::Outdated(id) => ("outdated", vec![id.clone()]),
             ClaimOutcome::Disputed(ids) => ("disputed", ids.clone()),
         };
         let (kind, id, revision) = (done.kind.to_owned(), done.id.clone(), done.revision);
-        Self { kind, id, revision, outcome: word.to_owned(), others }
+        Self { kind, id, revision, outcome: word.to_owned(), related_ids: others }
     }
 }
 
@@ -162,7 +162,7 @@ pub struct BuildExplanation {
     /// The digest of the packet at the time of the build.
     pub digest: String,
     /// Whether composing the packet again gives the same bytes.
-    pub same: bool,
+    pub identical: bool,
     /// The cost of each section, and what was dropped to fit the budget.
     #[schema(value_type = Object)]
     pub budget_report: Value,
@@ -184,7 +184,7 @@ impl BuildExplanation {
             policy: build.policy.clone(),
             tokenizer: build.tokenizer.clone(),
             digest: build.digest.clone(),
-            same: compute_packet_digest(packet) == build.digest,
+            identical: compute_packet_digest(packet) == build.digest,
             budget_report: json!(packet.budget_report),
             explain: json!(packet.explain),
             rows: json!(build.rows),
@@ -198,7 +198,7 @@ pub struct BuildReplay {
     /// The id of the build.
     pub build: String,
     /// Whether the replay gave the same bytes.
-    pub same: bool,
+    pub identical: bool,
     /// The digest of the packet at the time of the build.
     pub digest: String,
     /// The size of the packet in bytes, if it is the same. Null otherwise.
@@ -206,18 +206,18 @@ pub struct BuildReplay {
     pub bytes: Option<usize>,
     /// The digest of the replayed packet, if it differs. Null otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub now: Option<String>,
+    pub replay_digest: Option<String>,
     /// The other policy. Null if the request named none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
     /// The packet under the other policy. Null if the request named none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub other: Option<AlternativePacket>,
+    pub alternative: Option<AlternativePacket>,
     /// The difference between the packets, as an RFC 6902 patch. Null if the request named no other
     /// policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<Object>>)]
-    pub difference: Option<Value>,
+    pub diff: Option<Value>,
 }
 
 /// A packet that was composed under another policy.
@@ -242,7 +242,7 @@ impl BuildReplay {
     /// Builds the result of a replay that gave other bytes.
     #[must_use]
     pub fn new_changed(build: &PacketBuild, now: String) -> Self {
-        Self { now: Some(now), ..Self::new(build, false) }
+        Self { replay_digest: Some(now), ..Self::new(build, false) }
     }
 
     /// Builds the comparison with another policy.
@@ -259,22 +259,22 @@ impl BuildReplay {
         let (digest, packet) = (compute_packet_digest(after), after.clone());
         Ok(Self {
             policy: Some(policy.to_owned()),
-            other: Some(AlternativePacket { digest, packet, text }),
-            difference: Some(json!(Patch::diff(&json!(before), &json!(after)))),
+            alternative: Some(AlternativePacket { digest, packet, text }),
+            diff: Some(json!(Patch::diff(&json!(before), &json!(after)))),
             ..Self::new(build, true)
         })
     }
 
-    fn new(build: &PacketBuild, same: bool) -> Self {
+    fn new(build: &PacketBuild, identical: bool) -> Self {
         Self {
             build: build.id.clone(),
-            same,
+            identical,
             digest: build.digest.clone(),
             bytes: None,
-            now: None,
+            replay_digest: None,
             policy: None,
-            other: None,
-            difference: None,
+            alternative: None,
+            diff: None,
         }
     }
 }

@@ -31,10 +31,10 @@ pub struct NextStep {
     #[schema(value_type = Vec<Object>)]
     pub closed_gates: Vec<ClosedGate>,
     /// The id of the memory build that the prompt contains.
-    pub build: Option<String>,
+    pub packet_build: Option<String>,
     /// `reply`: the run asks for a model's reply. `patch`: the run accepts a patch that opens a
     /// transition. Null: the run asks for nothing.
-    pub asks: Option<String>,
+    pub expects: Option<String>,
     /// The action that a reply answers.
     pub action: Option<String>,
     /// The id of the agent that the prompt is for.
@@ -55,7 +55,7 @@ pub struct NextStep {
     pub system: Option<String>,
     /// The messages of the conversation so far: `{"role", "text"}`.
     #[schema(value_type = Option<Vec<Object>>)]
-    pub turns: Option<Vec<PromptMessage>>,
+    pub messages: Option<Vec<PromptMessage>>,
 }
 
 /// The contract of a step.
@@ -93,7 +93,7 @@ impl NextStep {
                 Self::for_reply(state, add_memory_to_prompt(engine, live, prompt).await)
             }
             None if is_patch_open(state) => Self {
-                asks: Some("patch".to_owned()),
+                expects: Some("patch".to_owned()),
                 contract: Some(StepContract::from_contract(manual_patch_contract())),
                 packet: Some((*state.document).clone()),
                 ..Self::without_request(state)
@@ -103,10 +103,10 @@ impl NextStep {
     }
 
     fn for_reply(state: &RunState, reminded: PromptWithMemory) -> Self {
-        let PromptWithMemory { prompt, build } = reminded;
+        let PromptWithMemory { prompt, build: packet_build } = reminded;
         Self {
-            build,
-            asks: Some("reply".to_owned()),
+            packet_build,
+            expects: Some("reply".to_owned()),
             contract: Some(StepContract::from_contract(&prompt.contract)),
             action: Some(prompt.action),
             agent: Some(prompt.agent),
@@ -116,7 +116,7 @@ impl NextStep {
             tools: Some(prompt.tools.iter().map(|tool| tool.as_str().to_owned()).collect()),
             packet: Some(prompt.packet),
             system: Some(prompt.system),
-            turns: Some(prompt.messages),
+            messages: Some(prompt.messages),
             ..Self::without_request(state)
         }
     }
@@ -128,9 +128,9 @@ impl NextStep {
             status: state.status().as_str().to_owned(),
             phase: state.phase.clone(),
             waits: state.waits.values().map(WaitView::from).collect(),
-            closed_gates: state.closed.clone(),
-            build: None,
-            asks: None,
+            closed_gates: state.closed_gates.clone(),
+            packet_build: None,
+            expects: None,
             action: None,
             agent: None,
             attempt: None,
@@ -140,7 +140,7 @@ impl NextStep {
             tools: None,
             packet: None,
             system: None,
-            turns: None,
+            messages: None,
         }
     }
 
@@ -149,7 +149,7 @@ impl NextStep {
     pub fn render_text(&self) -> String {
         let Self { run, status, phase, .. } = self;
         let head = format!("run {run} is {status} in phase {phase}\n");
-        match (self.asks.as_deref(), &self.contract) {
+        match (self.expects.as_deref(), &self.contract) {
             (Some("reply"), Some(contract)) => head + &self.render_reply_text(contract),
             (Some(_), Some(contract)) => {
                 let mut text = format!("{head}It asks for a patch that opens a way.\n\n");
@@ -181,7 +181,7 @@ impl NextStep {
             self.attempt.unwrap_or_default(),
             self.system.as_deref().unwrap_or_default(),
         );
-        for turn in self.turns.iter().flatten() {
+        for turn in self.messages.iter().flatten() {
             let who = match turn.role {
                 PromptRole::User => "Asked",
                 PromptRole::Assistant => "Replied",
@@ -231,7 +231,7 @@ pub fn find_expected_input(state: &RunState) -> Option<ExpectedInput> {
 
 /// Whether the run expects nothing but a manual patch. Other waits have precedence.
 fn is_patch_open(state: &RunState) -> bool {
-    let by_hand = |kind: WaitKind| matches!(kind, WaitKind::Work | WaitKind::Trouble);
+    let by_hand = |kind: WaitKind| matches!(kind, WaitKind::Work | WaitKind::Incident);
     let idle = state.pending.is_empty() && state.end.is_none();
-    idle && !state.closed.is_empty() && state.waits.values().all(|wait| by_hand(wait.kind))
+    idle && !state.closed_gates.is_empty() && state.waits.values().all(|wait| by_hand(wait.kind))
 }

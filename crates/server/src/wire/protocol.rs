@@ -17,7 +17,7 @@ pub struct ProtocolRow {
     /// The version in the protocol's index. Null if the protocol does not load.
     pub version: Option<String>,
     /// A one-line description.
-    pub about: String,
+    pub description: String,
     /// The origin: `folder` (in the workspace) or `shipped` (part of the program).
     #[schema(example = "shipped")]
     pub origin: String,
@@ -40,7 +40,7 @@ pub struct ProtocolView {
     /// The version in the protocol's index. Null if the protocol does not load.
     pub version: Option<String>,
     /// A description of the protocol.
-    pub about: String,
+    pub description: String,
     /// The origin: `folder` or `shipped`.
     pub origin: String,
     /// The digest of the protocol's files.
@@ -54,7 +54,7 @@ pub struct ProtocolView {
     /// The ids of the agents.
     pub agents: Vec<String>,
     /// The findings of `check`, errors first.
-    pub findings: Vec<DiagnosticView>,
+    pub diagnostics: Vec<DiagnosticView>,
     /// The paths of the protocol's files.
     pub files: Vec<String>,
 }
@@ -127,10 +127,10 @@ impl WorkflowView {
                 .map(|asked| asked.version_for(language.as_deref()).clone()),
             schema: input.answer.schema.source().clone(),
         });
-        let ways = workflow.transitions.iter().map(|way| TransitionView {
-            from: way.from.clone(),
-            to: way.to.clone(),
-            gate: way.gate.as_ref().map(describe_gate),
+        let transitions = workflow.transitions.iter().map(|transition| TransitionView {
+            from: transition.from.clone(),
+            to: transition.to.clone(),
+            gate: transition.gate.as_ref().map(describe_gate),
         });
         Self {
             id: workflow.id.clone(),
@@ -143,7 +143,7 @@ impl WorkflowView {
                 .iter()
                 .map(|phase| PhaseView::from_phase(workflow, phase))
                 .collect(),
-            transitions: ways.collect(),
+            transitions: transitions.collect(),
         }
     }
 }

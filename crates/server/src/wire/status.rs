@@ -42,7 +42,7 @@ pub struct RunStatusView {
     pub updated_at: Timestamp,
     /// When the run continues without an input, in Unix milliseconds. Null if no timer is set.
     #[schema(value_type = Option<i64>)]
-    pub next_alarm: Option<Timestamp>,
+    pub wake_at: Option<Timestamp>,
     /// How the run ended. Null while it has not.
     pub end: Option<RunEndView>,
     /// Who halted the run. Null if it is not halted.
@@ -58,7 +58,7 @@ pub struct RunStatusView {
     pub output: Vec<RunOutputView>,
     /// The open waits of the run.
     pub waits: Vec<WaitView>,
-    /// The closed gates and their reasons: `{"way", "to", "reason", "attempts", "again_at"}`; `way`
+    /// The closed gates and their reasons: `{"transition", "to", "reason", "attempts", "retry_at"}`; `transition`
     /// is the index of the transition in the workflow.
     #[schema(value_type = Vec<Object>)]
     pub closed_gates: Vec<ClosedGate>,
@@ -101,7 +101,7 @@ pub struct RunStatusView {
 pub struct RunEndView {
     /// The kind of end: `completed`, `failed` or `cancelled`.
     #[schema(value_type = String)]
-    pub how: RunEndKind,
+    pub kind: RunEndKind,
     /// The reason. Null if none was given.
     pub reason: Option<String>,
 }
@@ -123,7 +123,7 @@ pub struct PendingActionRow {
     /// The kind of action: `model`, `effect`, `tool`, `hook`, `child`, `tell`.
     pub kind: String,
     /// A short description of the action.
-    pub what: String,
+    pub description: String,
     /// The earliest time to perform the action, in Unix milliseconds. Null if it can be performed
     /// now.
     #[schema(value_type = Option<i64>)]
@@ -183,18 +183,18 @@ impl From<&RunStatusReport> for RunStatusView {
             events: state.seq,
             created_at: state.created_at,
             updated_at: state.updated_at,
-            next_alarm: standing.wake_at,
-            end: state.end.clone().map(|(how, reason)| RunEndView { how, reason }),
+            wake_at: standing.wake_at,
+            end: state.end.clone().map(|(how, reason)| RunEndView { kind: how, reason }),
             halted: state.halted.clone().map(|(by, reason)| HaltView { by, reason }),
             parked: standing.parked.clone(),
             blocked: state.blocked.clone(),
             output: standing.outputs.clone(),
             waits: state.waits.values().map(WaitView::from).collect(),
-            closed_gates: state.closed.clone(),
+            closed_gates: state.closed_gates.clone(),
             pending: list_pending_actions(state),
             budgets: list_budgets(standing),
             model: state.model.clone(),
-            model_calls: state.calls,
+            model_calls: state.model_calls,
             input_tokens,
             output_tokens,
             cost,
@@ -218,7 +218,7 @@ fn list_pending_actions(state: &countersign_core::run::RunState) -> Vec<PendingA
     let orders = state.pending.iter().map(|(id, order)| PendingActionRow {
         action: id.clone(),
         kind: order.kind().to_owned(),
-        what: describe_action(order),
+        description: describe_action(order),
         not_before: order.not_before(),
     });
     orders.collect()

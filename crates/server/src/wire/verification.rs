@@ -20,7 +20,7 @@ pub struct VerificationView {
     #[schema(example = "k7mw2p")]
     pub run: String,
     /// Whether everything agrees.
-    pub good: bool,
+    pub verified: bool,
     /// The number of events that were read. Absent after a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<u64>,
@@ -39,7 +39,7 @@ pub struct VerificationView {
     pub events_per_second: Option<u64>,
     /// The first location that does not agree. Absent if everything agrees.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fault: Option<String>,
+    pub failure: Option<String>,
 }
 
 /// Verifies everything that the store has of a run.
@@ -63,17 +63,17 @@ pub async fn verify_and_report(
     let run = run.to_owned();
     let nothing = VerificationView {
         run,
-        good: false,
+        verified: false,
         events: None,
         versions: None,
         hash: None,
         seconds: None,
         events_per_second: None,
-        fault: None,
+        failure: None,
     };
     Ok(match proved {
         Ok(proof) => VerificationView {
-            good: true,
+            verified: true,
             events: Some(proof.events),
             versions: Some(proof.versions),
             hash: Some(proof.hash),
@@ -81,7 +81,7 @@ pub async fn verify_and_report(
             events_per_second: Some((proof.events as f64 / seconds.max(1e-6)) as u64),
             ..nothing
         },
-        Err(fault) => VerificationView { fault: Some(fault), ..nothing },
+        Err(fault) => VerificationView { failure: Some(fault), ..nothing },
     })
 }
 

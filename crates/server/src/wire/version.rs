@@ -17,7 +17,7 @@ pub struct VersionRow {
     /// The hash of the version in the chain of the log.
     pub hash: String,
     /// The input, described in one sentence.
-    pub said: Option<String>,
+    pub summary: Option<String>,
     /// The complete input; its member `input` names the kind.
     #[schema(value_type = Option<Object>)]
     pub input: Option<InputKind>,
@@ -33,8 +33,10 @@ impl VersionRow {
         let (mut input, mut rest) = (None, Vec::with_capacity(events.len()));
         for event in events {
             match event {
-                RunEvent::Received { input: came } if input.is_none() => input = Some(came.what),
-                RunEvent::Received { .. } => {}
+                RunEvent::InputReceived { input: came } if input.is_none() => {
+                    input = Some(came.payload)
+                }
+                RunEvent::InputReceived { .. } => {}
                 other => rest.push(other),
             }
         }
@@ -42,7 +44,7 @@ impl VersionRow {
             version: entry.version,
             time: entry.time,
             hash: entry.hash.clone(),
-            said: input.as_ref().map(input_text::describe_input),
+            summary: input.as_ref().map(input_text::describe_input),
             input,
             events: rest,
         }

@@ -25,22 +25,22 @@ pub struct WaitView {
     /// The id of the question in the protocol file, if it is asked for each of several items.
     /// Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub of: Option<String>,
+    pub definition_id: Option<String>,
     /// The item that the question is about. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item: Option<Value>,
     /// The transition that an approval is about, by its index in the workflow. Absent for other
     /// waits.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub way: Option<usize>,
+    pub transition: Option<usize>,
     /// The question, in one sentence.
     pub question: String,
-    /// The shape of the answer: `{"shape": "value", "schema"}`,
-    /// `{"shape": "choices", "choices": [{"id", "label"}]}`, or
-    /// `{"shape": "document", "suggested_path", "accepts"}`. Absent if the kind determines it.
+    /// The shape of the answer: `{"kind": "value", "schema"}`,
+    /// `{"kind": "choices", "choices": [{"id", "label"}]}`, or
+    /// `{"kind": "document", "suggested_path", "accepts"}`. Absent if the kind determines it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    pub shape: Option<WaitAnswerShape>,
+    pub answer_shape: Option<WaitAnswerShape>,
     /// The assignee, who alone may answer. Absent if everyone may.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
@@ -56,9 +56,30 @@ pub struct WaitView {
 impl From<&countersign_core::run::RunWait> for WaitView {
     fn from(wait: &countersign_core::run::RunWait) -> Self {
         let countersign_core::run::RunWait { id, kind, phase, name, .. } = wait.clone();
-        let countersign_core::run::RunWait { of, item, way, question, .. } = wait.clone();
-        let countersign_core::run::RunWait { shape, who, deadline, opened_at, .. } = wait.clone();
-        Self { id, kind, phase, name, of, item, way, question, shape, who, deadline, opened_at }
+        let countersign_core::run::RunWait {
+            definition_id: of,
+            item,
+            transition: transition,
+            question,
+            ..
+        } = wait.clone();
+        let countersign_core::run::RunWait {
+            answer_shape: shape, who, deadline, opened_at, ..
+        } = wait.clone();
+        Self {
+            id,
+            kind,
+            phase,
+            name,
+            definition_id: of,
+            item,
+            transition: transition,
+            question,
+            answer_shape: shape,
+            who,
+            deadline,
+            opened_at,
+        }
     }
 }
 
@@ -80,20 +101,20 @@ pub struct InboxRow {
     /// The id of the question in the protocol file, if it is asked for each of several items.
     /// Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub of: Option<String>,
+    pub definition_id: Option<String>,
     /// The item that the question is about. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item: Option<Value>,
     /// The transition that an approval is about, by its index in the workflow. Absent for other
     /// waits.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub way: Option<usize>,
+    pub transition: Option<usize>,
     /// The question, in one sentence.
     pub question: String,
     /// The shape of the answer, as in [`WaitView`]. Absent if the kind determines it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    pub shape: Option<WaitAnswerShape>,
+    pub answer_shape: Option<WaitAnswerShape>,
     /// The assignee, who alone may answer. Absent if everyone may.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
@@ -111,18 +132,20 @@ pub struct InboxRow {
     #[schema(example = "k7mw2p/w1")]
     pub address: String,
     /// The expected answer, in words. Null if the kind is self-explanatory.
-    pub in_words: Option<String>,
+    pub answer_hint: Option<String>,
     /// The command that answers the wait.
-    pub answer_with: String,
+    pub answer_command: String,
 }
 
 impl InboxRow {
     /// Builds the row from a wait of a run.
     #[must_use]
     pub fn from_wait(run: &str, wait: &countersign_core::run::RunWait) -> Self {
-        let WaitView { id, kind, phase, name, of, item, way, .. } = WaitView::from(wait);
-        let WaitView { question, shape, who, deadline, opened_at, .. } = WaitView::from(wait);
-        let (in_words, answer_with) =
+        let WaitView { id, kind, phase, name, definition_id, item, transition, .. } =
+            WaitView::from(wait);
+        let WaitView { question, answer_shape, who, deadline, opened_at, .. } =
+            WaitView::from(wait);
+        let (answer_hint, answer_command) =
             (wait_text::describe_answer(wait), wait_text::answer_command(run, wait));
         let (run, address) = (run.to_owned(), format!("{run}/{}", wait.id));
         Self {
@@ -130,18 +153,18 @@ impl InboxRow {
             kind,
             phase,
             name,
-            of,
+            definition_id,
             item,
-            way,
+            transition,
             question,
-            shape,
+            answer_shape,
             who,
             deadline,
             opened_at,
             run,
             address,
-            in_words,
-            answer_with,
+            answer_hint,
+            answer_command,
         }
     }
 }
@@ -155,12 +178,12 @@ mod tests {
     #[test]
     fn what_is_sent_of_a_wait_is_what_is_kept_of_it() {
         let full = json!({
-            "id": "w1", "kind": "question", "phase": "ask", "name": "n", "of": "q", "item": {"a": 1},
-            "way": 2, "question": "How many?", "shape": {"shape": "value", "schema": {"type": "integer"}},
+            "id": "w1", "kind": "question", "phase": "ask", "name": "n", "definition_id": "q", "item": {"a": 1},
+            "transition": 2, "question": "How many?", "answer_shape": {"kind": "value", "schema": {"type": "integer"}},
             "who": "ann", "deadline": 5, "opened_at": 3,
         });
         let bare = json!({
-            "id": "w2", "kind": "trouble", "phase": "ask", "name": "n", "question": "And now?", "opened_at": 3,
+            "id": "w2", "kind": "incident", "phase": "ask", "name": "n", "question": "And now?", "opened_at": 3,
         });
         for kept in [full, bare] {
             let wait: countersign_core::run::RunWait =
@@ -168,7 +191,7 @@ mod tests {
             assert_eq!(json!(WaitView::from(&wait)), kept);
             let mut listed = json!(InboxRow::from_wait("r", &wait));
             let object = listed.as_object_mut().unwrap();
-            for added in ["run", "address", "in_words", "answer_with"] {
+            for added in ["run", "address", "answer_hint", "answer_command"] {
                 object.remove(added).unwrap();
             }
             assert_eq!(listed, kept);

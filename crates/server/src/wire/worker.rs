@@ -57,7 +57,7 @@ pub async fn load_workers(store: &dyn Store, now: i64) -> Result<Vec<WorkerView>
             capacity: Some(worker.capacity),
             started_at: Some(worker.started_at),
             seen_at: Some(row.seen_at),
-            lost: Some(row.until <= now),
+            lost: Some(row.expires_at <= now),
         });
     }
     views.extend(held.into_iter().map(|(name, runs)| WorkerView {

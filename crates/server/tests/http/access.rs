@@ -150,7 +150,7 @@ async fn only_an_admin_acts_as_another_and_names_a_model_that_reaches_out() {
     let who = |client: &Client, name: &str| {
         Answer::of(client.request("GET", "/v1/me").header("countersign-as", name))
     };
-    assert_eq!(who(&operator, "bob").await.problem(403), "acts_as");
+    assert_eq!(who(&operator, "bob").await.problem(403), "impersonation_denied");
     assert_eq!(who(&operator, "acme-operator").await.good()["user"], "acme-operator");
     assert_eq!(who(&admin, "bob").await.good()["user"], "bob");
     for model in ["script:replies.yaml", "openai:x@http://127.0.0.1:9/v1"] {

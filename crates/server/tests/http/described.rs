@@ -59,7 +59,7 @@ async fn every_answer_fits_its_shape() {
     let request = with_json(client.request("POST", "/v1/runs"), &json!({}));
     let started = Answer::of(request.header("prefer", "wait=20")).await.good();
     let run = started["run"].as_str().unwrap();
-    let told = json!({"user": "ann", "agent": "helper", "things": [{"event": "I am vegetarian"}]});
+    let told = json!({"user": "ann", "agent": "helper", "items": [{"event": "I am vegetarian"}]});
     let asked = json!({"user": "ann", "agent": "helper", "message": "food"});
     let build = client.post("/v1/memory/compose", &asked).await.good()["build"].clone();
     let build = build.as_str().unwrap();

@@ -31,7 +31,7 @@ async fn what_the_server_keeps_is_its_owners_alone() {
     rig.new_key("acme", AccessRole::Operator);
     let client = rig.client();
     client.post("/v1/runs", &json!({"model": "human"})).await.good();
-    let body = json!({"user": "ann", "agent": "helper", "things": [{"event": "I am vegetarian"}]});
+    let body = json!({"user": "ann", "agent": "helper", "items": [{"event": "I am vegetarian"}]});
     client.post("/v1/memory/remember", &body).await.good();
     let acme = rig.client_of("acme", AccessRole::Operator);
     acme.post("/v1/runs", &json!({"protocol": "demo", "model": "human"})).await.good();

@@ -20,7 +20,7 @@ async fn a_key_that_asks_too_often_is_told_when_to_come_back() {
         }
     }
     let told = told.expect("nobody asks two hundred times in a moment");
-    assert_eq!(told.problem(429), "too_often");
+    assert_eq!(told.problem(429), "rate_limited");
     assert_eq!(told.header("retry-after"), "1");
     assert_eq!(other.get("/v1/me").await.status, 200, "another key is another's");
     rig.end().await;
@@ -61,7 +61,7 @@ async fn what_is_asked_is_counted_and_workers_are_listed() {
         "countersign_http_requests_total{method=\"GET\",path=\"/v1/runs/{run}\",status=\"404\"} 1",
         "countersign_http_requests_total{method=\"GET\",path=\"other\",status=\"404\"} 1",
         "countersign_http_request_seconds_count{method=\"POST\",path=\"/v1/runs\"} 1",
-        "countersign_http_requests_under_way 1",
+        "countersign_http_requests_in_flight 1",
     ] {
         assert!(metrics.text.lines().any(|found| found == line), "{line} in {}", metrics.text);
     }

@@ -59,7 +59,7 @@ async fn a_role_is_offered_what_its_routes_let_it_do_and_may_do_no_more() {
 async fn an_agent_claims_as_a_model_and_answers_for_nothing() {
     let rig = serve().await;
     let client = rig.client();
-    let telling = |things: Value| json!({"user": "ann", "agent": "helper", "things": things});
+    let telling = |things: Value| json!({"user": "ann", "agent": "helper", "items": things});
     let person = telling(json!([
         {"event": "I am vegetarian", "id": "e1"},
         {"fact": "diet", "value": "vegetarian", "sources": ["e1"], "id": "f1"},
@@ -90,13 +90,13 @@ async fn an_agent_claims_as_a_model_and_answers_for_nothing() {
     let refused = told["refused"][0]["message"].as_str().unwrap();
     assert!(refused.ends_with("must quote the event it rests on"), "{told}");
     let outcomes: Vec<&Value> =
-        told["kept"].as_array().unwrap().iter().map(|one| &one["outcome"]).collect();
+        told["saved"].as_array().unwrap().iter().map(|one| &one["outcome"]).collect();
     // Newer and surer, and no more than a contradiction.
-    assert_eq!(outcomes, ["kept", "disputed", "kept"], "{told}");
+    assert_eq!(outcomes, ["added", "disputed", "added"], "{told}");
     // A program with a key speaks for people.
     let confirmed = json!([{"fact": "diet", "value": "vegan", "confirmed": true}]);
     let told = client.post("/v1/memory/remember", &telling(confirmed)).await.good();
-    assert_eq!(told["kept"][0]["outcome"], "superseded", "{told}");
+    assert_eq!(told["saved"][0]["outcome"], "superseded", "{told}");
     rig.end().await;
 }
 
@@ -104,13 +104,13 @@ async fn an_agent_claims_as_a_model_and_answers_for_nothing() {
 async fn the_summary_of_a_person_is_not_the_agents_to_replace() {
     let rig = serve().await;
     let client = rig.client();
-    let telling = |session: &str, text: &str| json!({"user": "ann", "agent": "helper", "session": session, "things": [{"summary": text}]});
+    let telling = |session: &str, text: &str| json!({"user": "ann", "agent": "helper", "session": session, "items": [{"summary": text}]});
     client.post("/v1/memory/remember", &telling("s1", "Ann spoke of food.")).await.good();
     for (session, kept) in [("s1", 0), ("s2", 1), ("s2", 1)] {
         let params = json!({"name": "remember", "arguments": telling(session, "Meat, meat.")});
         let answer = asked(&client, "tools/call", params).await.good();
         let told = &answer["result"]["structuredContent"];
-        assert_eq!(told["kept"].as_array().unwrap().len(), kept, "{told}");
+        assert_eq!(told["saved"].as_array().unwrap().len(), kept, "{told}");
     }
     rig.end().await;
 }

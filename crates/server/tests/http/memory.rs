@@ -22,15 +22,15 @@ async fn what_is_told_is_found_explained_and_forgotten() {
         {"fact": "diet", "value": "vegetarian", "sources": ["e1"], "quote": "vegetarian"},
         {"fact": "age", "value": 7, "sources": ["e9"]},
     ]);
-    let told = client.post("/v1/memory/remember", &of_ann(&json!({"things": things}))).await.good();
+    let told = client.post("/v1/memory/remember", &of_ann(&json!({"items": things}))).await.good();
     let kinds: Vec<&str> =
-        told["kept"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
+        told["saved"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["event", "fact"], "{told}");
     assert_eq!(told["refused"][0]["line"], 3, "{told}");
-    let again = of_ann(&json!({"things": [{"event": "I am vegetarian", "id": "e1"}]}));
+    let again = of_ann(&json!({"items": [{"event": "I am vegetarian", "id": "e1"}]}));
     let again = client.post("/v1/memory/remember", &again).await.good();
     assert_eq!(
-        again["kept"].as_array().unwrap().len() + again["refused"].as_array().unwrap().len(),
+        again["saved"].as_array().unwrap().len() + again["refused"].as_array().unwrap().len(),
         1
     );
 
@@ -44,12 +44,12 @@ async fn what_is_told_is_found_explained_and_forgotten() {
     let build = packet["build"].as_str().unwrap();
     let explained =
         client.get(&format!("/v1/memory/builds/{build}?user=ann&agent=helper")).await.good();
-    assert_eq!((&explained["same"], &explained["digest"]), (&json!(true), &packet["digest"]));
+    assert_eq!((&explained["identical"], &explained["digest"]), (&json!(true), &packet["digest"]));
     let path = format!("/v1/memory/builds/{build}/replay");
     let replayed = client.post(&path, &of_ann(&json!({}))).await.good();
-    assert_eq!(replayed["same"], true);
+    assert_eq!(replayed["identical"], true);
     let other = client.post(&path, &of_ann(&json!({"policy": "recall"}))).await.good();
-    assert!(other["other"]["digest"].is_string() && other["difference"].is_array());
+    assert!(other["alternative"]["digest"].is_string() && other["diff"].is_array());
     let hits =
         client.post("/v1/memory/search", &of_ann(&json!({"text": "vegetarian"}))).await.good();
     assert_eq!(hits[0]["id"], "e1");
@@ -70,10 +70,10 @@ async fn what_cannot_be_meant_is_told() {
     let rig = serve().await;
     let client = rig.client();
     for (path, body, code) in [
-        ("remember", of_ann(&json!({"things": []})), "bad_body"),
-        ("remember", of_ann(&json!({"things": [{"evnt": "x"}]})), "bad_body"),
-        ("remember", of_ann(&json!({"things": [{"event": "x"}], "at": "soon"})), "bad_body"),
-        ("remember", json!({"user": "", "agent": "a", "things": [{"event": "x"}]}), "scope"),
+        ("remember", of_ann(&json!({"items": []})), "bad_body"),
+        ("remember", of_ann(&json!({"items": [{"evnt": "x"}]})), "bad_body"),
+        ("remember", of_ann(&json!({"items": [{"event": "x"}], "now": "soon"})), "bad_body"),
+        ("remember", json!({"user": "", "agent": "a", "items": [{"event": "x"}]}), "scope"),
         ("compose", of_ann(&json!({"policy": "none"})), "bad_body"),
         ("compose", of_ann(&json!({"purpose": "none"})), "bad_body"),
         ("compose", of_ann(&json!({"tokenizer": "none"})), "bad_body"),
@@ -94,7 +94,7 @@ async fn memory_is_one_tenants() {
     let rig = serve_keyed().await;
     let (ours, theirs) =
         (rig.client_of("acme", AccessRole::Admin), rig.client_of("other", AccessRole::Admin));
-    let told = of_ann(&json!({"things": [{"event": "I am vegetarian"}]}));
+    let told = of_ann(&json!({"items": [{"event": "I am vegetarian"}]}));
     ours.post("/v1/memory/remember", &told).await.good();
     let search = of_ann(&json!({"text": "vegetarian"}));
     assert_eq!(ours.post("/v1/memory/search", &search).await.good().as_array().unwrap().len(), 1);

@@ -109,7 +109,7 @@ async fn a_document_that_would_not_be_taken_is_refused_before_it_is_sent() {
     let run = asking(&rig.client()).await;
     for (wait, name, expected) in [
         ("w1", "paper.md", (422, "wrong_kind")),
-        ("w2", "paper.exe", (422, "wrong_shape")),
+        ("w2", "paper.exe", (422, "answer_mismatch")),
         ("w9", "paper.md", (404, "unknown_wait")),
         ("w2", "..%2Fpaper.md", (400, "bad_query")),
     ] {
@@ -128,7 +128,7 @@ async fn a_document_that_would_not_be_taken_is_refused_before_it_is_sent() {
 async fn uploads_that_stall_are_counted_and_given_up_and_leave_nothing() {
     let limits = ServiceLimits {
         uploads_per_key: 3,
-        body_pause: Duration::from_secs(3),
+        body_idle_timeout: Duration::from_secs(3),
         ..ServiceLimits::default()
     };
     let rig = open(AuthMode::LoopbackToken, limits).await;
@@ -163,7 +163,7 @@ async fn bytes_of_bodies_are_counted_for_each_key_and_in_total() {
     let limits = ServiceLimits {
         body_bytes: 5 << 20,
         body_bytes_per_key: 3 << 20,
-        body_pause: Duration::from_secs(30),
+        body_idle_timeout: Duration::from_secs(30),
         ..ServiceLimits::default()
     };
     let rig = open(AuthMode::KeyRequired, limits).await;

@@ -32,7 +32,7 @@ async fn a_run_is_seen_from_every_side() {
     let listed = client.get("/v1/runs").await.good();
     assert_eq!(listed["items"][0]["run"], run.as_str());
     assert_eq!(listed["items"][0]["status"], "waiting");
-    assert_eq!(listed.get("next"), None);
+    assert_eq!(listed.get("next_cursor"), None);
 
     let status = client.get(&format!("/v1/runs/{run}")).await;
     let (tag, status) = (status.header("etag").to_owned(), status.good());
@@ -43,17 +43,20 @@ async fn a_run_is_seen_from_every_side() {
     let again = client.request("GET", &format!("/v1/runs/{run}")).header("if-none-match", tag);
     assert_eq!(crate::rig::Answer::of(again).await.status, 304);
 
-    let first = client.get(&format!("/v1/runs/{run}?at=1")).await.good();
+    let first = client.get(&format!("/v1/runs/{run}?version=1")).await.good();
     assert_eq!((&first["version"], &first["phase"]), (&json!(1), &json!("outline")));
-    assert_eq!(client.get(&format!("/v1/runs/{run}?at=99")).await.problem(404), "unknown_version");
+    assert_eq!(
+        client.get(&format!("/v1/runs/{run}?version=99")).await.problem(404),
+        "unknown_version"
+    );
 
     let now = client.get(&format!("/v1/runs/{run}/document")).await.good();
-    let then = client.get(&format!("/v1/runs/{run}/document?at=1")).await.good();
+    let then = client.get(&format!("/v1/runs/{run}/document?version=1")).await.good();
     assert!(now.get("draft").is_some() && then.get("draft").is_none());
     let topic = client.get(&format!("/v1/runs/{run}/document?pointer=/topic")).await.good();
     assert_eq!(topic, now["topic"]);
     let nowhere = client.get(&format!("/v1/runs/{run}/document?pointer=/nowhere")).await;
-    assert_eq!(nowhere.problem(404), "nothing_there");
+    assert_eq!(nowhere.problem(404), "not_found");
 
     let patch = client.get(&format!("/v1/runs/{run}/diff?from=1")).await.good();
     let ops: Vec<&str> =
@@ -64,7 +67,7 @@ async fn a_run_is_seen_from_every_side() {
     let numbers: Vec<u64> = versions.iter().map(|one| one["version"].as_u64().unwrap()).collect();
     let last = status["version"].as_u64().unwrap();
     assert_eq!(numbers, (1..=last).collect::<Vec<_>>(), "every version once, in order");
-    assert!(versions[0]["said"].as_str().unwrap().starts_with("started by ann"));
+    assert!(versions[0]["summary"].as_str().unwrap().starts_with("started by ann"));
     let events = all(&client, &format!("/v1/runs/{run}/events?limit=3")).await;
     let numbers: Vec<u64> = events.iter().map(|one| one["seq"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (1..=status["events"].as_u64().unwrap()).collect::<Vec<_>>());
@@ -76,10 +79,10 @@ async fn a_run_is_seen_from_every_side() {
     assert!(mermaid.text.contains("flowchart"), "{}", mermaid.text);
 
     let next = client.get(&format!("/v1/runs/{run}/next")).await.good();
-    assert_eq!((&next["asks"], &next["waits"][0]["kind"]), (&Value::Null, &json!("approval")));
+    assert_eq!((&next["expects"], &next["waits"][0]["kind"]), (&Value::Null, &json!("approval")));
     let proof = client.get(&format!("/v1/runs/{run}/verify")).await.good();
-    assert_eq!((&proof["good"], &proof["versions"]), (&json!(true), &json!(last)));
-    let state = client.get(&format!("/v1/runs/{run}/state?at=1")).await.good();
+    assert_eq!((&proof["verified"], &proof["versions"]), (&json!(true), &json!(last)));
+    let state = client.get(&format!("/v1/runs/{run}/state?version=1")).await.good();
     assert_eq!(state["version"], 1);
 
     let inbox = client.get("/v1/inbox").await.good();
@@ -101,7 +104,7 @@ async fn all(client: &Client, path: &str) -> Vec<Value> {
     loop {
         let page = client.get(&format!("{path}{cursor}")).await.good();
         items.extend(page["items"].as_array().unwrap().iter().cloned());
-        match page["next"].as_str() {
+        match page["next_cursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),
             None => return items,
         }

@@ -47,7 +47,7 @@ async fn a_memory_that_is_gone_is_told_too() {
     let home = rig.folder.path().join(".countersign");
     let [path, away] = ["memory.db", "away.db"].map(|name| home.join(name));
     fs::rename(&path, &away).unwrap();
-    let body = json!({"user": "ann", "agent": "helper", "things": [{"event": "I am vegetarian"}]});
+    let body = json!({"user": "ann", "agent": "helper", "items": [{"event": "I am vegetarian"}]});
     assert_eq!(client.post("/v1/memory/remember", &body).await.problem(503), "store_replaced");
     let (code, said) = not_ready(&client).await;
     assert!(code == "store_replaced" && said.starts_with("memory: "), "{said}");

@@ -127,7 +127,7 @@ transitions:
 async fn what_is_remembered_is_answered_again_and_kept_once() {
     let rig = serve().await;
     let client = rig.client();
-    let body = json!({"user": "ann", "agent": "helper", "things": [{"event": "I am vegetarian"}]});
+    let body = json!({"user": "ann", "agent": "helper", "items": [{"event": "I am vegetarian"}]});
     let first = keyed(&client, "/v1/memory/remember", "m", &body, None).await;
     let again = keyed(&client, "/v1/memory/remember", "m", &body, None).await;
     assert_eq!(told(&again), told(&first));

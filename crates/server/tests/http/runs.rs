@@ -33,7 +33,7 @@ async fn a_demo_goes_from_start_to_file() {
     let path = format!("/v1/runs/{run}/waits/w1/approve");
     let approved = settled(&client, &path, &json!({"note": "good"})).await.good();
     assert_eq!(approved["status"], "completed", "{approved}");
-    assert_eq!(approved["output"][1]["at"], "/published");
+    assert_eq!(approved["output"][1]["pointer"], "/published");
     let written = fs::read_to_string(rig.folder.path().join("out/text.md")).unwrap();
     assert!(written.starts_with("# "), "{written}");
 
@@ -41,10 +41,10 @@ async fn a_demo_goes_from_start_to_file() {
     assert_eq!(second.problem(409), "run_ended");
     let history = client.get(&format!("/v1/runs/{run}/versions?limit=500")).await.good();
     let said: Vec<String> =
-        history["items"].as_array().unwrap().iter().map(|one| text_of(&one["said"])).collect();
+        history["items"].as_array().unwrap().iter().map(|one| text_of(&one["summary"])).collect();
     assert!(said.contains(&"ann approved w1: good".to_owned()), "{said:?}");
     let proof = client.get(&format!("/v1/runs/{run}/verify")).await.good();
-    assert_eq!(proof["good"], true, "{proof}");
+    assert_eq!(proof["verified"], true, "{proof}");
     rig.end().await;
 }
 
@@ -129,7 +129,7 @@ async fn a_reply_is_handed_in_and_judged() {
     let run = text_of(&started["run"]);
     let next = client.get(&format!("/v1/runs/{run}/next")).await;
     let (tag, next) = (next.header("etag").to_owned(), next.good());
-    assert_eq!((&next["asks"], &next["agent"]), (&json!("reply"), &json!("planner")));
+    assert_eq!((&next["expects"], &next["agent"]), (&json!("reply"), &json!("planner")));
     let path = format!("/v1/runs/{run}/submit");
 
     let blind = client.post(&path, &json!({"text": "{}"})).await;
@@ -143,7 +143,7 @@ async fn a_reply_is_handed_in_and_judged() {
     let late =
         with_json(client.request("POST", &path), &json!({"text": "{}"})).header("if-match", &tag);
     let late = Answer::of(late).await;
-    assert_eq!(late.problem(412), "version_moved");
+    assert_eq!(late.problem(412), "version_mismatch");
     assert_eq!(serde_json::from_str::<Value>(&late.text).unwrap()["version"], wrong["version"]);
 
     let points =
@@ -199,13 +199,13 @@ async fn a_fork_goes_on_from_a_version() {
     let started = settled(&client, "/v1/runs", &json!({})).await.good();
     let run = text_of(&started["run"]);
     let path = format!("/v1/runs/{run}/fork");
-    let forked = client.post(&path, &json!({"at": 1, "model": "human"})).await;
+    let forked = client.post(&path, &json!({"version": 1, "model": "human"})).await;
     assert_eq!(forked.status, 201);
     let fork = text_of(&forked.good()["run"]);
     let status = client.get(&format!("/v1/runs/{fork}")).await.good();
     assert_eq!((&status["fork"]["run"], &status["fork"]["version"]), (&json!(run), &json!(1)));
     assert_eq!((&status["model"], &status["phase"]), (&json!("human"), &json!("outline")));
-    let path = format!("/v1/runs/{fork}/diff?from=1&other={run}");
+    let path = format!("/v1/runs/{fork}/diff?from=1&to_run={run}");
     let ops = client.get(&path).await.good();
     assert!(ops.as_array().unwrap().iter().any(|op| op["path"] == "/draft"), "{ops}");
     rig.end().await;
@@ -301,7 +301,7 @@ transitions:
     let run = text_of(&started.good()["run"]);
     let path = format!("/v1/runs/{run}/waits/w1/answer");
     let wrong = client.post(&path, &json!({"value": 0})).await;
-    assert_eq!(wrong.problem(422), "wrong_shape");
+    assert_eq!(wrong.problem(422), "answer_mismatch");
     assert!(wrong.text.contains("\"violations\""), "{}", wrong.text);
     assert_eq!(client.post(&path, &json!({})).await.problem(422), "bad_body");
     let strange =
@@ -317,7 +317,7 @@ transitions:
         Answer::of(client.request("PUT", &path).header("prefer", "wait=20").body("# Paper\n"))
     };
     assert_eq!(put("..%2Fpaper.md").await.problem(400), "bad_query");
-    assert_eq!(put("paper.exe").await.problem(422), "wrong_shape");
+    assert_eq!(put("paper.exe").await.problem(422), "answer_mismatch");
     let brought = put("paper.md").await.good();
     assert_eq!(brought["status"], "completed", "{brought}");
     let document = client.get(&format!("/v1/runs/{run}/document")).await.good();

@@ -148,7 +148,7 @@ async fn a_reply_comes_as_it_is_written() {
     while text != reply {
         let event = stream.next().await.unwrap();
         if event.name == "writing" {
-            assert_eq!(event.data["from"].as_u64().unwrap() as usize, text.len());
+            assert_eq!(event.data["offset"].as_u64().unwrap() as usize, text.len());
             text.push_str(event.data["text"].as_str().unwrap());
             pieces += 1;
         }
@@ -260,7 +260,7 @@ async fn when_the_server_ends_streams_get_a_last_event_and_nothing_is_lost() {
     let client = again.client();
     let status = client.get(&format!("/v1/runs/{run}")).await.good();
     assert_eq!(status["status"], "halted");
-    assert_eq!(client.get(&format!("/v1/runs/{run}/verify")).await.good()["good"], true);
+    assert_eq!(client.get(&format!("/v1/runs/{run}/verify")).await.good()["verified"], true);
     let folder = again.end().await;
     let workers = fs::read_dir(folder.path().join(".countersign/workers")).unwrap();
     assert_eq!(workers.count(), 0, "no worker is left that others would wait for");

@@ -73,7 +73,7 @@ function enter({ page: name, params }) {
   const place = h("div", {});
   put(page, place);
   if (name) PAGES[name](place, params, leaving.signal);
-  else put(place, head(t("state.no_page"), null), empty("trouble", t("state.no_page"), t("state.no_page_why"), h("a", { class: "button first", href: "/inbox" }, t("nav.inbox"))));
+  else put(place, head(t("state.no_page"), null), empty("incident", t("state.no_page"), t("state.no_page_why"), h("a", { class: "button first", href: "/inbox" }, t("nav.inbox"))));
   // Whoever hears the page is told where they are; at the very beginning the browser does that.
   if (here !== null) {
     window.scrollTo(0, 0);
@@ -90,7 +90,7 @@ store.watch("inbox", ({ items, more }) => {
 
 store.watch("connection", (state) => {
   banner.hidden = state !== "lost";
-  if (state === "lost") put(banner, icon("trouble"), h("strong", {}, t("state.unreachable")), h("span", {}, t("state.reconnecting")));
+  if (state === "lost") put(banner, icon("incident"), h("strong", {}, t("state.unreachable")), h("span", {}, t("state.reconnecting")));
   if (state === "back") put(said, t("state.back"));
 });
 

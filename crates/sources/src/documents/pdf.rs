@@ -106,11 +106,11 @@ pub fn read_pdf_from_stdin() -> ExitCode {
 /// Encodes pages or an error for the other process.
 fn encode_pages(pages: &Result<PdfPages, PdfError>) -> Value {
     match pages {
-        Ok(PdfPages { texts, truncated: cut }) => json!({ "pages": texts, "cut": cut }),
-        Err(PdfError::PasswordProtected) => json!({ "fault": "locked" }),
-        Err(PdfError::TooLarge) => json!({ "fault": "bomb" }),
-        Err(PdfError::NoText) => json!({ "fault": "no_text" }),
-        Err(_) => json!({ "fault": "broken" }),
+        Ok(PdfPages { texts, truncated: cut }) => json!({ "pages": texts, "truncated": cut }),
+        Err(PdfError::PasswordProtected) => json!({ "error": "locked" }),
+        Err(PdfError::TooLarge) => json!({ "error": "bomb" }),
+        Err(PdfError::NoText) => json!({ "error": "no_text" }),
+        Err(_) => json!({ "error": "broken" }),
     }
 }
 
@@ -120,9 +120,9 @@ pub(super) fn decode_pages(bytes: &[u8]) -> Result<PdfPages, PdfError> {
     if let Some(texts) = answer["pages"].as_array() {
         let texts = texts.iter().map(|text| text.as_str().map(str::to_owned));
         let texts = texts.collect::<Option<_>>().ok_or(PdfError::ReaderCrashed)?;
-        return Ok(PdfPages { texts, truncated: answer["cut"] == true });
+        return Ok(PdfPages { texts, truncated: answer["truncated"] == true });
     }
-    Err(match answer["fault"].as_str() {
+    Err(match answer["error"].as_str() {
         Some("locked") => PdfError::PasswordProtected,
         Some("bomb") => PdfError::TooLarge,
         Some("no_text") => PdfError::NoText,

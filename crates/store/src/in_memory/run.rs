@@ -112,7 +112,7 @@ impl InMemoryRun {
         self.keys.extend(commit.idempotency_key.map(|key| (key, commit.version)));
         self.head = RunHead {
             version: commit.version,
-            seq: commit.entry.last,
+            seq: commit.entry.last_seq,
             hash: commit.entry.hash.clone(),
             status: commit.head.status,
             phase: commit.head.phase,

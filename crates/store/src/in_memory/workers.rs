@@ -53,8 +53,9 @@ impl InMemoryTables {
 
     /// Adds or renews a worker, and removes workers that were lost long ago.
     pub(super) fn record_heartbeat(&mut self, worker: &WorkerInfo, now: i64, until: i64) {
-        self.workers.retain(|_, row| row.until > now.saturating_sub(LOST_WORKER_RETENTION_MS));
-        let row = WorkerRow { info: worker.clone(), seen_at: now, until, holds: 0 };
+        self.workers.retain(|_, row| row.expires_at > now.saturating_sub(LOST_WORKER_RETENTION_MS));
+        let row =
+            WorkerRow { info: worker.clone(), seen_at: now, expires_at: until, lease_count: 0 };
         self.workers.insert(worker.name.clone(), row);
     }
 
@@ -63,6 +64,6 @@ impl InMemoryTables {
         let holds =
             |name: &str| self.live_leases(now).filter(|lease| lease.worker == name).count() as u64;
         let rows = self.workers.iter();
-        rows.map(|(name, row)| WorkerRow { holds: holds(name), ..row.clone() }).collect()
+        rows.map(|(name, row)| WorkerRow { lease_count: holds(name), ..row.clone() }).collect()
     }
 }

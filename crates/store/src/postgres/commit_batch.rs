@@ -122,8 +122,8 @@ impl<'c> PgCommitBatch<'c> {
         self.runs.push(&commit.run.id);
         let place = self.runs.len() as i32;
         self.expected.push(commit.expected_version as i64);
-        self.firsts.push(commit.entry.first as i64);
-        self.lasts.push(commit.entry.last as i64);
+        self.firsts.push(commit.entry.first_seq as i64);
+        self.lasts.push(commit.entry.last_seq as i64);
         self.times.push(commit.entry.time);
         self.hashes.push(&commit.entry.hash);
         self.bodies.push(&commit.entry.body);

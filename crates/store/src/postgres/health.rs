@@ -28,7 +28,7 @@ pub struct PostgresHealth {
     pub role: String,
     /// Whether row security separates tenants for this role: the role is not a superuser, and every
     /// table with a tenant column has row security.
-    pub walled: bool,
+    pub row_security: bool,
     /// Whether the server is a standby, which cannot write.
     pub standby: bool,
     /// Whether acknowledged commits are on disk (`synchronous_commit` and `fsync` are on).
@@ -55,7 +55,7 @@ impl PostgresHealth {
             schema,
             known_schema: RUNS_SCHEMA.migrations.last().map_or(0, |step| step.number),
             role: row.get(1),
-            walled: !above && row.get::<_, i64>(6) == 0,
+            row_security: !above && row.get::<_, i64>(6) == 0,
             standby: row.get(3),
             durable: commit != "off" && fsync == "on",
             latency,

@@ -31,7 +31,7 @@ pub struct PostgresMigration {
     pub name: &'static str,
     /// The oldest program that may keep running beside it, given as the newest migration that this
     /// program knows.
-    pub serves: u32,
+    pub compatible_from: u32,
     /// The SQL statements of the migration.
     pub sql: &'static str,
 }
@@ -44,13 +44,13 @@ pub(super) const RUNS_SCHEMA: PostgresSchema = PostgresSchema {
         PostgresMigration {
             number: 1,
             name: "runs",
-            serves: 1,
+            compatible_from: 1,
             sql: include_str!("migrations/0001_runs.sql"),
         },
         PostgresMigration {
             number: 2,
             name: "pruning",
-            serves: 1,
+            compatible_from: 1,
             sql: include_str!("migrations/0002_pruning.sql"),
         },
     ],
@@ -63,7 +63,7 @@ const MIGRATION_LOCK_KEY: i64 = 0x434E_5453;
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct AppliedMigration {
     number: u32,
-    serves: u32,
+    compatible_from: u32,
     checksum: String,
 }
 
@@ -95,14 +95,14 @@ async fn apply_next_migration(client: &Client, schema: PostgresSchema) -> Result
     // Read again under the lock: another program may have migrated in the meantime.
     let found = load_applied_migrations(client, schema).await?;
     let Some(step) = next_migration(&found, schema)? else { return Ok(()) };
-    let PostgresMigration { number, name, serves, sql } = step;
+    let PostgresMigration { number, name, compatible_from: serves, sql } = step;
     let PostgresSchema { name: space, migrations_table: ledger, .. } = schema;
     let prepared = format!(
         "DO $$ BEGIN
             IF to_regnamespace('{space}') IS NULL THEN CREATE SCHEMA {space}; END IF;
         END $$;
         CREATE TABLE IF NOT EXISTS {space}.{ledger} (number integer PRIMARY KEY, name text NOT NULL,
-            serves integer NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL);
+            compatible_from integer NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL);
         {sql}
         INSERT INTO {space}.{ledger} VALUES ({number}, '{name}', {serves}, '{}', now());",
         sql_checksum(sql)
@@ -120,7 +120,7 @@ fn next_migration(
     schema: PostgresSchema,
 ) -> Result<Option<&'static PostgresMigration>, StoreError> {
     let known = schema.migrations.last().map_or(0, |last| last.number);
-    let serves = found.iter().map(|step| step.serves).max().unwrap_or_default();
+    let serves = found.iter().map(|step| step.compatible_from).max().unwrap_or_default();
     if newest_number(found) > known && serves > known {
         return Err(StoreError::SchemaTooNew { found: newest_number(found), known });
     }
@@ -158,7 +158,7 @@ async fn load_applied_migrations(
     let rows = client.query_typed(&look, &[]).await.map_err(to_store_error)?;
     let read = |row: &tokio_postgres::Row| AppliedMigration {
         number: row.get::<_, i32>(0) as u32,
-        serves: row.get::<_, i32>(1) as u32,
+        compatible_from: row.get::<_, i32>(1) as u32,
         checksum: row.get(2),
     };
     Ok(rows.iter().map(read).collect())

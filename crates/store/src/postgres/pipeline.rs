@@ -15,7 +15,7 @@ pub enum TenantScope<'a> {
     /// The rows of one tenant.
     Tenant(&'a str),
     /// The run heads of all tenants, so that a worker can look for due runs.
-    Across,
+    AllTenants,
     /// Read access to all of memory, to check that it is stored correctly and whether something is
     /// still there.
     Audit,
@@ -29,7 +29,7 @@ impl TenantScope<'_> {
                 "SET LOCAL countersign.tenant = {}; SET LOCAL countersign.audit = 'off'",
                 quote_literal(name)
             ),
-            Self::Across => "SET LOCAL countersign.across = 'on'".to_owned(),
+            Self::AllTenants => "SET LOCAL countersign.all_tenants = 'on'".to_owned(),
             Self::Audit => {
                 "SET LOCAL countersign.tenant = ''; SET LOCAL countersign.audit = 'on'".to_owned()
             }

@@ -35,7 +35,7 @@ const DROP_BLOBS: &str = "WITH later AS MATERIALIZED (
     RETURNING octet_length(bytes)::bigint";
 
 pub(super) async fn read_watermark(db: &SharedPgDatabase) -> Result<StoreWatermark, StoreError> {
-    let answers = db.query_all(TenantScope::Across, &[SqlStatement::new(WATERMARK)]).await?;
+    let answers = db.query_all(TenantScope::AllTenants, &[SqlStatement::new(WATERMARK)]).await?;
     match answers.first().and_then(|rows| rows.first()) {
         Some(row) => Ok(StoreWatermark(get_column(row, 0)?)),
         None => Err(StoreError::Corrupt { reason: "the server has no moment".to_owned() }),

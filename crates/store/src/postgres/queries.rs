@@ -45,12 +45,13 @@ pub(super) const PARKED: &str = concat!(
 pub(super) const SNAPSHOT: &str = "SELECT version, seq, body FROM countersign.snapshots
     WHERE tenant = $1 AND run = $2 AND version <= $3 ORDER BY version DESC LIMIT 1";
 pub(super) const ENTRIES: &str =
-    "SELECT version, first, last, time, hash, body FROM countersign.log
+    "SELECT version, first_seq, last_seq, time, hash, body FROM countersign.log
     WHERE tenant = $1 AND run = $2 AND version <= $3 AND version > coalesce(
         (SELECT version FROM countersign.snapshots WHERE tenant = $1 AND run = $2 AND version <= $3
             ORDER BY version DESC LIMIT 1), 0)
     ORDER BY version";
-pub(super) const LOG: &str = "SELECT version, first, last, time, hash, body FROM countersign.log
+pub(super) const LOG: &str =
+    "SELECT version, first_seq, last_seq, time, hash, body FROM countersign.log
     WHERE tenant = $1 AND run = $2 AND version > $3 ORDER BY version LIMIT $4";
 pub(super) const WAITS: &str =
     "SELECT tenant, run, id, kind, opened_at, deadline, who, body FROM countersign.waits
@@ -60,7 +61,7 @@ pub(super) const WAITS: &str =
         AND ($8::text IS NULL OR who IS NULL OR who = $8)
     ORDER BY deadline, opened_at, run, id LIMIT $9";
 pub(super) const ACTIONS: &str = "SELECT id, kind, body FROM countersign.actions
-    WHERE tenant = $1 AND run = $2 ORDER BY version, place";
+    WHERE tenant = $1 AND run = $2 ORDER BY version, position";
 pub(super) const KEY_VERSION: &str =
     "SELECT version FROM countersign.keys WHERE tenant = $1 AND run = $2 AND key = $3";
 pub(super) const KEYS: &str =
@@ -341,8 +342,8 @@ fn read_snapshot(row: &Row) -> PgReadResult<SnapshotRow> {
 fn read_entry(row: &Row) -> PgReadResult<LogEntryRow> {
     Ok(LogEntryRow {
         version: get_u64(row, 0)?,
-        first: get_u64(row, 1)?,
-        last: get_u64(row, 2)?,
+        first_seq: get_u64(row, 1)?,
+        last_seq: get_u64(row, 2)?,
         time: get_column(row, 3)?,
         hash: get_column(row, 4)?,
         body: get_column(row, 5)?,

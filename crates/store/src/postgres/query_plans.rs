@@ -12,7 +12,7 @@ use super::{queries, workers};
 const ADDRESS: &str = "COUNTERSIGN_TEST_POSTGRES";
 
 /// Runs of ten tenants; one in fifty is due, one in a thousand is held.
-const FILL: &str = "SET countersign.across = 'on'; SET synchronous_commit = off;
+const FILL: &str = "SET countersign.all_tenants = 'on'; SET synchronous_commit = off;
     INSERT INTO countersign.runs (tenant, id, created_at, version, seq, updated_at, wake_at,
         lease_epoch, lease_until, lease_worker, protocol, workflow, hash, status, phase, summary)
     SELECT 'tenant-' || lpad((n % 10)::text, 3, '0'), 'run-' || lpad(n::text, 9, '0'), n, 10, 30, n,
@@ -79,11 +79,11 @@ async fn hot_statements_go_by_indexes() {
         print_timing(name, &told, runs);
     }
     let take =
-        "tenant, id FROM countersign.take_1('w', 1000000000, NULL, 30000, 16, NULL, NULL, '{}')";
+        "tenant, id FROM countersign.acquire_1('w', 1000000000, NULL, 30000, 16, NULL, NULL, '{}')";
     let began = std::time::Instant::now();
     let taken = client.query(&format!("SELECT {take}"), &[]).await.unwrap();
     assert_eq!(taken.len(), 16);
-    print_timing("take_1", &format!("16 runs in {:?}", began.elapsed()), runs);
+    print_timing("acquire_1", &format!("16 runs in {:?}", began.elapsed()), runs);
     drop(client);
     admin.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await.unwrap();
     admin.batch_execute(&format!("DROP ROLE r_{name}")).await.unwrap();
@@ -121,7 +121,7 @@ async fn explain_plan(client: &Client, sql: &str, values: &[&str]) -> String {
         asked = asked.replace(&format!("${}", place + 1), value);
     }
     let across = if sql == workers::LEASES {
-        "countersign.across = 'on'"
+        "countersign.all_tenants = 'on'"
     } else {
         "countersign.tenant = 'tenant-005'"
     };

@@ -19,7 +19,7 @@ macro_rules! clock {
 }
 
 pub(super) const ACQUIRE_DUE_RUNS: &str =
-    "SELECT tenant, id, epoch FROM countersign.take_1($1, $2, $3, $4, $5, $6, $7, $8)";
+    "SELECT tenant, id, epoch FROM countersign.acquire_1($1, $2, $3, $4, $5, $6, $7, $8)";
 pub(super) const LEASES: &str = concat!(
     clock!(),
     "SELECT tenant, id, lease_worker, lease_epoch, lease_until - now FROM countersign.runs, clock
@@ -31,10 +31,10 @@ const HEARTBEAT: &str = concat!(
         SELECT $2, $3, $4, $5, $6, $7, now, now + $8 FROM clock
     ON CONFLICT (name) DO UPDATE SET host = excluded.host, pid = excluded.pid,
         version = excluded.version, capacity = excluded.capacity, started_at = excluded.started_at,
-        seen_at = excluded.seen_at, until = excluded.until"
+        seen_at = excluded.seen_at, expires_at = excluded.expires_at"
 );
 const DELETE_LOST_WORKERS: &str =
-    concat!(clock!(), "DELETE FROM countersign.workers USING clock WHERE until <= now - $2");
+    concat!(clock!(), "DELETE FROM countersign.workers USING clock WHERE expires_at <= now - $2");
 /// Steps from one tenant to the next through the index, however many runs each tenant has.
 const TENANTS: &str = "WITH RECURSIVE tenants AS (
         (SELECT tenant FROM countersign.runs ORDER BY tenant LIMIT 1)
@@ -48,7 +48,7 @@ const WORKERS: &str = concat!(
     clock!(),
     ", holding AS (SELECT lease_worker, count(*) AS holds FROM countersign.runs, clock
         WHERE lease_worker IS NOT NULL AND lease_until > now GROUP BY lease_worker)
-    SELECT name, host, pid, version, capacity, started_at, seen_at - now, until - now,
+    SELECT name, host, pid, version, capacity, started_at, seen_at - now, expires_at - now,
         coalesce(holds, 0)
     FROM countersign.workers CROSS JOIN clock LEFT JOIN holding ON lease_worker = name
     ORDER BY name"
@@ -73,7 +73,7 @@ pub(super) async fn acquire_due_runs(
         .bind_int8(&term);
     let call = call.bind_int8(&most).bind_int8(&share).bind_text(&last);
     let call = call.bind(&only, Type::TEXT_ARRAY);
-    let answers = db.execute_all(TenantScope::Across, &[call]).await?;
+    let answers = db.execute_all(TenantScope::AllTenants, &[call]).await?;
     let lease = |row| {
         let (run, epoch) = (read_run_id(row)?, get_u64(row, 2)?);
         Ok(Lease { run, worker: worker.clone(), epoch, until: *until })
@@ -89,7 +89,7 @@ pub(super) async fn list_leases(
     let (by, most) = (caller_time(db, now), limit_to_i64(limit));
     let answers = db
         .query_all(
-            TenantScope::Across,
+            TenantScope::AllTenants,
             &[SqlStatement::new(LEASES).bind_int8(&by).bind_int8(&most)],
         )
         .await?;
@@ -124,11 +124,11 @@ pub(super) async fn record_heartbeat(
         .bind_int8(&pid)
         .bind_text(version);
     let there = there.bind_int8(&capacity).bind_int8(started_at).bind_int8(&term);
-    db.execute_all(TenantScope::Across, &[tidy, there]).await.map(|_| ())
+    db.execute_all(TenantScope::AllTenants, &[tidy, there]).await.map(|_| ())
 }
 
 pub(super) async fn remove_worker(db: &PostgresDatabase, name: &str) -> Result<(), StoreError> {
-    db.execute_all(TenantScope::Across, &[SqlStatement::new(DELETE_WORKER).bind_text(&name)])
+    db.execute_all(TenantScope::AllTenants, &[SqlStatement::new(DELETE_WORKER).bind_text(&name)])
         .await
         .map(|_| ())
 }
@@ -139,7 +139,7 @@ pub(super) async fn list_workers(
 ) -> Result<Vec<WorkerRow>, StoreError> {
     let by = caller_time(db, now);
     let answers =
-        db.query_all(TenantScope::Across, &[SqlStatement::new(WORKERS).bind_int8(&by)]).await?;
+        db.query_all(TenantScope::AllTenants, &[SqlStatement::new(WORKERS).bind_int8(&by)]).await?;
     let read = |row| {
         let worker = WorkerInfo {
             name: get_column(row, 0)?,
@@ -152,13 +152,13 @@ pub(super) async fn list_workers(
         // Times are returned in the caller's clock.
         let (seen, until): (i64, i64) = (get_column(row, 6)?, get_column(row, 7)?);
         let (seen_at, until) = (now.saturating_add(seen), now.saturating_add(until));
-        Ok(WorkerRow { info: worker, seen_at, until, holds: get_u64(row, 8)? })
+        Ok(WorkerRow { info: worker, seen_at, expires_at: until, lease_count: get_u64(row, 8)? })
     };
     answers.iter().flatten().map(read).collect()
 }
 
 pub(super) async fn list_tenants(db: &PostgresDatabase) -> Result<Vec<TenantId>, StoreError> {
-    let answers = db.query_all(TenantScope::Across, &[SqlStatement::new(TENANTS)]).await?;
+    let answers = db.query_all(TenantScope::AllTenants, &[SqlStatement::new(TENANTS)]).await?;
     let read = |row| Ok(TenantId::new(get_column::<String>(row, 0)?));
     answers.iter().flatten().map(read).collect()
 }

@@ -97,7 +97,7 @@ fn insert_entry(
     run: &SqliteRunRow,
     entry: &LogEntryRow,
 ) -> Result<i64, StoreError> {
-    let LogEntryRow { version, first, last, time, hash, body } = entry;
+    let LogEntryRow { version, first_seq: first, last_seq: last, time, hash, body } = entry;
     let (version, first, last) = (*version as i64, *first as i64, *last as i64);
     let mut statement = db.prepare_cached(ADD_ENTRY)?;
     Ok(statement.insert(params![run.tail, run.number, version, first, last, time, hash, body])?)
@@ -218,7 +218,7 @@ fn update_run_row(
     db.prepare_cached(UPDATE_RUN)?.execute(params![
         row.number,
         commit.version as i64,
-        entry.last as i64,
+        entry.last_seq as i64,
         entry.hash,
         head.status,
         head.phase,

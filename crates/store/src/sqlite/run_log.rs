@@ -12,7 +12,7 @@ const SNAPSHOT: &str = "SELECT version, seq, body FROM snapshots
 const NEXT_SNAPSHOT: &str = "SELECT entry, version FROM snapshots
     WHERE run = ?1 AND version >= ?2 ORDER BY version LIMIT 1";
 const ENTRY: &str =
-    "SELECT previous, run, version, first, last, time, hash, body FROM log WHERE row = ?1";
+    "SELECT previous, run, version, first_seq, last_seq, time, hash, body FROM log WHERE row = ?1";
 
 /// The end of a run's log, from which it is read.
 pub(super) struct SqliteRunLog<'d> {
@@ -92,8 +92,8 @@ impl<'d> SqliteRunLog<'d> {
             let number = |column| row.get::<_, i64>(column).map(|number| number as u64);
             let entry = LogEntryRow {
                 version: number(2)?,
-                first: number(3)?,
-                last: number(4)?,
+                first_seq: number(3)?,
+                last_seq: number(4)?,
                 time: row.get(5)?,
                 hash: row.get(6)?,
                 body: row.get(7)?,

@@ -16,8 +16,8 @@ const LEASES: &str = "SELECT tenant, id, lease_worker, lease_epoch, lease_until
     WHERE lease_worker IS NOT NULL AND lease_until > ?1 ORDER BY tenant, id LIMIT ?2";
 const HEARTBEAT: &str = "INSERT INTO workers VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
     ON CONFLICT (name) DO UPDATE SET host = ?2, pid = ?3, version = ?4, capacity = ?5,
-        started_at = ?6, seen_at = ?7, until = ?8";
-const DELETE_LOST_WORKERS: &str = "DELETE FROM workers WHERE until <= ?1";
+        started_at = ?6, seen_at = ?7, expires_at = ?8";
+const DELETE_LOST_WORKERS: &str = "DELETE FROM workers WHERE expires_at <= ?1";
 /// Steps from one tenant to the next through the index, however many runs each tenant has.
 const TENANTS: &str = "WITH RECURSIVE tenants (name) AS (
         SELECT min(tenant) FROM runs
@@ -25,7 +25,7 @@ const TENANTS: &str = "WITH RECURSIVE tenants (name) AS (
         SELECT (SELECT min(tenant) FROM runs WHERE tenant > name) FROM tenants WHERE name IS NOT NULL)
     SELECT name FROM tenants WHERE name IS NOT NULL";
 const DELETE_WORKER: &str = "DELETE FROM workers WHERE name = ?1";
-const WORKERS: &str = "SELECT name, host, pid, version, capacity, started_at, seen_at, until,
+const WORKERS: &str = "SELECT name, host, pid, version, capacity, started_at, seen_at, expires_at,
         ifnull(holds, 0)
     FROM workers LEFT JOIN (SELECT lease_worker, count(*) AS holds FROM runs
         WHERE lease_worker IS NOT NULL AND lease_until > ?1 GROUP BY lease_worker)
@@ -136,7 +136,12 @@ fn read_worker(row: &Row<'_>) -> rusqlite::Result<WorkerRow> {
         started_at: row.get(5)?,
     };
     let holds = row.get::<_, i64>(8)? as u64;
-    Ok(WorkerRow { info: worker, seen_at: row.get(6)?, until: row.get(7)?, holds })
+    Ok(WorkerRow {
+        info: worker,
+        seen_at: row.get(6)?,
+        expires_at: row.get(7)?,
+        lease_count: holds,
+    })
 }
 
 #[cfg(test)]

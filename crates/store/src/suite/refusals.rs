@@ -27,8 +27,8 @@ pub async fn what_contradicts_itself_is_refused_whole(store: Arc<dyn Store>) {
         (spoiled(|c| c.version = 3), "makes the next one, not 3"),
         (spoiled(|c| c.expected_version = u64::MAX), "makes the next one"),
         (spoiled(|c| c.entry.version = 1), "entry of version 1 stands in the commit to version 2"),
-        (spoiled(|c| c.entry.last = 2), "from event 3 to event 2"),
-        (spoiled(|c| c.entry.first = 0), "from event 0 to event 4"),
+        (spoiled(|c| c.entry.last_seq = 2), "from event 3 to event 2"),
+        (spoiled(|c| c.entry.first_seq = 0), "from event 0 to event 4"),
         (spoiled(|c| c.entry.body = String::new()), "entry is empty"),
         (spoiled(|c| c.entry.body = "a\0b".into()), "entry holds the character U+0000"),
         (spoiled(|c| c.head.summary = "\0".into()), "summary holds the character U+0000"),
@@ -81,11 +81,11 @@ pub async fn a_gap_in_the_log_is_refused(store: Arc<dyn Store>) {
     let run = RunId::local("r");
     sample::create_run_at_version(&*store, &run, 1).await;
     let mut commit = sample::step(&run, 1);
-    (commit.entry.first, commit.entry.last) = (4, 5);
+    (commit.entry.first_seq, commit.entry.last_seq) = (4, 5);
     let reason = "the log ends at event 2, and the commit goes on with event 4";
     assert_malformed(store.append_commit(commit).await, reason);
     let mut first = sample::step(&RunId::local("new"), 0);
-    first.entry.first = 2;
+    first.entry.first_seq = 2;
     let reason = "the log ends at event 0, and the commit goes on with event 2";
     assert_malformed(store.create_run(sample::new_run(), first).await, reason);
     assert_eq!(store.load_head(&RunId::local("new")).await.unwrap(), None);

@@ -39,8 +39,8 @@ pub fn new_run() -> NewRun {
 pub fn entry(version: u64) -> LogEntryRow {
     LogEntryRow {
         version,
-        first: 2 * version - 1,
-        last: 2 * version,
+        first_seq: 2 * version - 1,
+        last_seq: 2 * version,
         time: NOW + version as i64,
         hash: format!("hash-{version}"),
         body: format!(r#"{{"version":{version}}}"#),
@@ -70,7 +70,7 @@ pub fn step(run: &RunId, expected_version: u64) -> RunCommit {
 #[must_use]
 pub fn step_with_snapshot(run: &RunId, expected_version: u64) -> RunCommit {
     let commit = step(run, expected_version);
-    let (version, seq) = (commit.version, commit.entry.last);
+    let (version, seq) = (commit.version, commit.entry.last_seq);
     let snapshot = Some(SnapshotRow { version, seq, body: format!(r#"{{"at":{version}}}"#) });
     RunCommit { snapshot, ..commit }
 }

@@ -263,13 +263,14 @@ pub async fn workers_come_and_go(store: Arc<dyn Store>) {
     let rows = store.list_workers(NOW + 9).await.unwrap();
     let told: Vec<_> = rows
         .iter()
-        .map(|row| (row.info.name.as_str(), row.info.capacity, row.seen_at, row.holds))
+        .map(|row| (row.info.name.as_str(), row.info.capacity, row.seen_at, row.lease_count))
         .collect();
     assert_eq!(told, [("w1", 4, NOW + 9, 2), ("w2", 16, NOW, 0)]);
     assert_eq!(rows[1].info, worker("w2"));
     // A lost worker stays listed for a day; its leases expire by themselves.
     let rows = store.list_workers(NOW + 35).await.unwrap();
-    let lost: Vec<_> = rows.iter().map(|row| (row.until <= NOW + 35, row.holds)).collect();
+    let lost: Vec<_> =
+        rows.iter().map(|row| (row.expires_at <= NOW + 35, row.lease_count)).collect();
     assert_eq!(lost, [(false, 0), (true, 0)]);
     store.record_heartbeat(&worker("w4"), NOW + 30 + DAY, NOW + 60 + DAY).await.unwrap();
     let rows = store.list_workers(NOW + 30 + DAY).await.unwrap();

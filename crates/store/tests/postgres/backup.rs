@@ -52,6 +52,6 @@ async fn a_restored_dump_has_the_same_runs_and_goes_on() {
         Some("text")
     );
     after.append_commit(sample::step(&run, 2)).await.unwrap();
-    assert!(after.probe_health().await.unwrap().walled);
+    assert!(after.probe_health().await.unwrap().row_security);
     assert_eq!(before.load_head(&run).await.unwrap().unwrap().version, 2);
 }

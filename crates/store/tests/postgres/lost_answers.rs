@@ -137,7 +137,7 @@ const TALLY: PostgresSchema = PostgresSchema {
     migrations: &[PostgresMigration {
         number: 1,
         name: "tally",
-        serves: 1,
+        compatible_from: 1,
         sql: "CREATE TABLE tally_test.tally (one text);",
     }],
 };

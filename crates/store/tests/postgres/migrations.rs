@@ -11,19 +11,19 @@ use crate::site::{Site, caller, server, store};
 const NOTES: PostgresMigration = PostgresMigration {
     number: 1,
     name: "notes",
-    serves: 1,
+    compatible_from: 1,
     sql: "CREATE TABLE notes_test.notes (text text);",
 };
 const COLOURS: PostgresMigration = PostgresMigration {
     number: 2,
     name: "colours",
-    serves: 1,
+    compatible_from: 1,
     sql: "ALTER TABLE notes_test.notes ADD COLUMN colour text;",
 };
 const BROKEN: PostgresMigration = PostgresMigration {
     number: 2,
     name: "broken",
-    serves: 1,
+    compatible_from: 1,
     sql: "CREATE TABLE notes_test.half (x int); INSERT INTO notes_test.nowhere VALUES (1);",
 };
 
@@ -87,8 +87,10 @@ async fn an_older_program_goes_on_where_the_change_allows_it() {
     assert_eq!(beside.load_head(&run).await.unwrap().unwrap().version, 2);
     assert_eq!(beside.probe_health().await.unwrap().schema, known + 1);
 
-    let breaking =
-        format!("UPDATE countersign.migrations SET serves = {0} WHERE number = {0}", known + 1);
+    let breaking = format!(
+        "UPDATE countersign.migrations SET compatible_from = {0} WHERE number = {0}",
+        known + 1
+    );
     client.batch_execute(&breaking).await.unwrap();
     let refused = store(&site.url(), caller()).load_head(&run).await.unwrap_err();
     let told =
@@ -136,5 +138,5 @@ async fn a_role_that_may_not_change_the_schema_uses_one_that_is_there() {
     admin.batch_execute(&grant).await.unwrap();
     let store = store(&site.url(), caller());
     sample::create_run_at_version(&store, &RunId::local("r"), 3).await;
-    assert!(store.probe_health().await.unwrap().walled);
+    assert!(store.probe_health().await.unwrap().row_security);
 }

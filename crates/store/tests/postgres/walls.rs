@@ -78,7 +78,7 @@ async fn the_look_across_tenants_sees_heads_only() {
     let Some(site) = Site::fresh("the_look_across_tenants_sees_heads_only").await else { return };
     let client = filled(&site).await;
     for table in TABLES {
-        let rows = found(&client, "SET LOCAL countersign.across = 'on'", table, "").await;
+        let rows = found(&client, "SET LOCAL countersign.all_tenants = 'on'", table, "").await;
         assert_eq!(rows, if table == "runs" { 2 } else { 0 }, "{table}");
     }
 }
@@ -90,8 +90,8 @@ async fn health_tells_whether_the_wall_stands() {
     let of =
         async |url: &str| PostgresStore::new(server(url), caller()).probe_health().await.unwrap();
     let health = of(&site.url()).await;
-    assert!(health.walled && !health.standby, "{health:?}");
+    assert!(health.row_security && !health.standby, "{health:?}");
     assert_eq!(health.role, site.role());
     let mighty = of(&site.url().replace(&format!("{}@", site.role()), "tester@")).await;
-    assert!(!mighty.walled, "{mighty:?}");
+    assert!(!mighty.row_security, "{mighty:?}");
 }

@@ -59,7 +59,7 @@ fn render_comparison(old: &Contract, new: &Contract, comparison: &ContractCompar
     }
     for change in &comparison.changes {
         let place = if change.pointer.is_empty() { "the whole" } else { &change.pointer };
-        text += &format!("  {place}: {}\n", change.says);
+        text += &format!("  {place}: {}\n", change.message);
     }
     text
 }
@@ -68,7 +68,7 @@ fn format_direction(question: &str, answer: &CompatOutcome) -> String {
     match answer {
         CompatOutcome::Yes => format!("\n{question}: yes, proven\n"),
         CompatOutcome::Unknown { reason } => format!("\n{question}: not decided\n  {reason}\n"),
-        CompatOutcome::No { witness, reply_text: text, because } => {
+        CompatOutcome::No { witness, reply_text: text, violations: because } => {
             let mut shown = format!("\n{question}: no\n  this value shows it: {witness}\n");
             if let Some(text) = text {
                 shown += &format!("  sent as: {text}\n");

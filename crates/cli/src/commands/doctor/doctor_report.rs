@@ -69,7 +69,7 @@ impl DoctorReport {
     }
 
     pub(super) fn to_json(&self) -> Value {
-        let mut whole = json!({ "good": self.problems.is_empty() });
+        let mut whole = json!({ "ok": self.problems.is_empty() });
         for (name, facts) in &self.sections {
             let mut section = json!({});
             for fact in facts {
@@ -84,7 +84,7 @@ impl DoctorReport {
         whole["settings"] = settings.collect();
         let problems = self.problems.iter();
         whole["problems"] =
-            problems.map(|(what, way_out)| json!({ "what": what, "way_out": way_out })).collect();
+            problems.map(|(what, way_out)| json!({ "problem": what, "fix": way_out })).collect();
         whole
     }
 

@@ -36,12 +36,12 @@ pub(super) fn check_server(
     let value = json!({ "version": health.version, "encrypted": server.is_encrypted(), "latency_ms": millis });
     report.add_passed("server", line, value);
     check_schema_version(report, &health);
-    let wall = if health.walled {
+    let wall = if health.row_security {
         "row-level security stands between tenants"
     } else {
         "it is a superuser or bypasses row-level security: only the queries keep tenants apart"
     };
-    let value = json!({ "name": health.role, "walled": health.walled });
+    let value = json!({ "name": health.role, "row_security": health.row_security });
     report.add("role", format!("{}; {wall}", health.role), value);
     if health.standby {
         report.add_problem(
@@ -66,13 +66,13 @@ pub(super) fn check_server(
             "; `{file}` is not read here: `memory export --store` and `memory import` carry it over"
         ));
     }
-    report.add("memory", told, json!({ "place": "server", "unread": local }));
+    report.add("memory", told, json!({ "location": "server", "unused_local_file": local }));
     true
 }
 
 fn check_schema_version(report: &mut DoctorReport, health: &PostgresHealth) {
     let (found, known) = (health.schema, health.known_schema);
-    let value = json!({ "number": found, "known": known });
+    let value = json!({ "number": found, "supported": known });
     match found {
         0 => report.add("schema", "none yet; the first run makes it", value),
         _ if found == known => report.add_passed("schema", found.to_string(), value),

@@ -68,7 +68,7 @@ fn episode_to_json(aged: &AgedEpisode) -> Value {
     json!({
         "id": aged.id,
         "level": level_name(aged),
-        "from": aged.merged_from,
+        "merged_from": aged.merged_from,
         "characters": aged.chars_before,
         "summary": aged.summary,
     })

@@ -104,11 +104,11 @@ pub(super) fn refuse_candidate(
     let memory = open_memory::open_existing(whose)?;
     block_on(async {
         let id = resolve_candidate(&*memory, &scope.subject(), &args.candidate).await?.id;
-        memory.refuse_candidate(&scope, &id, &args.because, now).await?;
+        memory.refuse_candidate(&scope, &id, &args.reason, now).await?;
         if json {
-            output::print_json(&json!({ "candidate": id, "refused": args.because }));
+            output::print_json(&json!({ "candidate": id, "refused": args.reason }));
         } else {
-            output::print_message(&format!("refused {id}: {}", args.because));
+            output::print_message(&format!("refused {id}: {}", args.reason));
         }
         Ok(CliExit::Success)
     })

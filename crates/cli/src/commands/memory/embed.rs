@@ -37,7 +37,7 @@ pub(super) fn run(
         })
     })?;
     if json {
-        output::print_json(&json!({"embedder": embedder.name(), "made": made}));
+        output::print_json(&json!({"embedder": embedder.name(), "embedded": made}));
         return Ok(CliExit::Success);
     }
     output::print_message(&match made {

@@ -16,7 +16,7 @@ pub(super) fn run(
     json: bool,
 ) -> Result<CliExit, CliError> {
     let (scope, now) = (open_memory::resolve_scope(whose)?, open_memory::resolve_now(whose)?);
-    let sweep = SweepOptions { run_ended: args.run_ended, include_used: args.used };
+    let sweep = SweepOptions { run_ended: args.run_ended, include_used: args.include_used };
     let memory = open_memory::open_existing(whose)?;
     block_on(async {
         let swept = if args.dry_run {
@@ -30,7 +30,7 @@ pub(super) fn run(
                 "dry_run": args.dry_run,
                 "events": events,
                 "insights": insights,
-                "spared": spared,
+                "retained": spared,
             }));
         } else {
             output::print_message(&describe_sweep(swept, args.dry_run));
@@ -54,10 +54,10 @@ fn describe_sweep(swept: SweepReport, dry_run: bool) -> String {
     if spared > 0 {
         told.push_str(". ");
         told.push_str(&if spared == 1 {
-            "1 row that is over stays: a build used it, or it is a guess that was not validated; `--used` takes it too".to_owned()
+            "1 row that is over stays: a build used it, or it is a guess that was not validated; `--include-used` takes it too".to_owned()
         } else {
             format!(
-                "{spared} rows that are over stay: builds used them, or they are guesses that were not validated; `--used` takes them too"
+                "{spared} rows that are over stay: builds used them, or they are guesses that were not validated; `--include-used` takes them too"
             )
         });
     }

@@ -50,7 +50,7 @@ pub(super) fn run(
         if json {
             let mut told = json!(BuildExplanation::from_build(&build, &packet));
             told["prefix"] = prefix.as_ref().map_or(Value::Null, |(previous, prefix)| json!({
-                "previous": previous, "bytes": prefix.bytes, "of": prefix.of, "share": prefix.share(),
+                "previous": previous, "bytes": prefix.bytes, "total_bytes": prefix.total_bytes, "share": prefix.share(),
             }));
             output::print_json(&told);
             return Ok(if same { CliExit::Success } else { CliExit::Refused });
@@ -100,7 +100,7 @@ fn render_explanation(
         let share = (prefix.share() * 100.0).floor();
         text.insert_str(end, &format!(
             "\nprefix  {share} % of the packet before, {previous}: {} of {} bytes stand unchanged",
-            prefix.bytes, prefix.of
+            prefix.bytes, prefix.total_bytes
         ));
     }
     text.push_str(&render_budget(packet));

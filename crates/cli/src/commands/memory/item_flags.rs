@@ -24,7 +24,7 @@ pub(super) fn parse_item(args: &MemoryRememberArgs) -> Result<Option<MemoryInput
         episode: what.episode.clone(),
         procedure: read_object("--procedure", what.procedure.as_deref())?,
         insight: what.insight.clone(),
-        working: read_object("--working", what.working.as_deref())?,
+        working_memory: read_object("--working-memory", what.working_memory.as_deref())?,
         summary: what.summary.clone(),
         session: None,
         run: None,

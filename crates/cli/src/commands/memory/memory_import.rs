@@ -29,7 +29,7 @@ pub(super) fn import_memory(
     json: bool,
 ) -> Result<CliExit, CliError> {
     let now = open_memory::resolve_now(whose)?;
-    let provenance = if args.ours { ImportTrust::OwnExport } else { ImportTrust::Foreign };
+    let provenance = if args.trusted { ImportTrust::OwnExport } else { ImportTrust::Foreign };
     let mut source = ImportSource::open(&args.file)?;
     let mut report = ImportReport { json, ..ImportReport::default() };
     let mut batch = source.next_batch(whose, &mut report)?;
@@ -100,9 +100,9 @@ impl ImportReport {
     fn finish(self) -> CliExit {
         let more = self.refused.saturating_sub(MAX_IMPORT_ERRORS);
         if self.json {
-            let mut told = json!({ "kept": self.kept, "refused": self.refused_lines });
+            let mut told = json!({ "saved": self.kept, "refused": self.refused_lines });
             if more > 0 {
-                told["refused_more"] = more.into();
+                told["more_refused"] = more.into();
             }
             output::print_json(&told);
         } else {

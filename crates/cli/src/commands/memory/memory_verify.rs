@@ -81,7 +81,7 @@ fn report_erased(
             })
             .collect();
         let erased = traces.is_empty();
-        output::print_json(&json!({ "erased": erased, "found": found, "not_looked_into": blind }));
+        output::print_json(&json!({ "erased": erased, "found": found, "not_scanned": blind }));
         return;
     }
     if traces.is_empty() {
@@ -115,9 +115,9 @@ fn report_scope(misplaced: &[ScopeViolation], json: bool, good: &str) {
     if json {
         let rows: Vec<Value> = misplaced
             .iter()
-            .map(|it| json!({ "table": it.table, "row": it.row, "what": it.problem }))
+            .map(|it| json!({ "table": it.table, "row": it.row, "problem": it.problem }))
             .collect();
-        output::print_json(&json!({ "in_order": misplaced.is_empty(), "misplaced": rows }));
+        output::print_json(&json!({ "ok": misplaced.is_empty(), "violations": rows }));
         return;
     }
     if misplaced.is_empty() {

@@ -131,8 +131,8 @@ pub(super) fn build_scope(
 
 /// Returns the timestamp that counts as now.
 pub(super) fn resolve_now(whose: &ScopeArgs) -> Result<Timestamp, CliError> {
-    match &whose.at {
-        Some(text) => parse_time("--at", text).map_err(CliError::Usage),
+    match &whose.now {
+        Some(text) => parse_time("--now", text).map_err(CliError::Usage),
         None => Ok(SystemClock.now()),
     }
 }

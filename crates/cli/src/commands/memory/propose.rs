@@ -115,7 +115,7 @@ fn print_proposals(proposals: &ExtractionReport, json: bool) {
             refused.iter().map(|(id, why)| json!({ "id": id, "reason": why })).collect();
         output::print_json(&json!({
             "new": new.iter().map(candidates::candidate_to_json).collect::<Vec<_>>(),
-            "known": known,
+            "existing": known,
             "refused": refused,
             "events": shown,
             "attempts": attempts,

@@ -57,7 +57,7 @@ fn read_items(
         Some(file) => (file.display().to_string(), crate::files::read_text(file)?),
         None if file.is_none() && std::io::stdin().is_terminal() => {
             return Err(CliError::Usage(
-                "what is to be remembered? Name it with `--event`, `--fact`, `--episode`, `--procedure`, `--insight`, `--working` or `--summary`, or give a file of JSON Lines"
+                "what is to be remembered? Name it with `--event`, `--fact`, `--episode`, `--procedure`, `--insight`, `--working-memory` or `--summary`, or give a file of JSON Lines"
                     .to_owned(),
             ));
         }

@@ -60,15 +60,15 @@ pub(super) fn run(
 }
 
 fn print_summary(summary: &SessionSummary, revision: Option<u32>, session: &str, json: bool) {
-    let SessionSummary { text, sources, by, upto, .. } = summary;
+    let SessionSummary { text, sources, written_by: by, covered_position: upto, .. } = summary;
     if json {
         output::print_json(&json!({
             "session": session,
             "revision": revision,
             "text": text,
             "sources": sources,
-            "by": by,
-            "upto": upto,
+            "written_by": by,
+            "covered_position": upto,
         }));
         return;
     }

@@ -24,12 +24,12 @@ use crate::store_location::StoreLocation;
 #[derive(Debug, Default)]
 struct CopyCount {
     copied: u64,
-    known: u64,
+    existing: u64,
     open: u64,
     /// Runs that could not be copied, each with the reason.
     refused: Vec<(String, String)>,
     /// Runs whose heads differ between the two databases at the end.
-    apart: Vec<String>,
+    diverged: Vec<String>,
 }
 
 pub(super) fn run(args: &StoreCopyArgs, json: bool) -> Result<CliExit, CliError> {
@@ -76,7 +76,7 @@ async fn copy_tenant(
         }
         for head in page {
             if is_same_history(&head, to.load_head(&head.run).await?.as_ref()) {
-                count.known += 1;
+                count.existing += 1;
             } else {
                 let run = &head.run.id;
                 let moved = async {
@@ -95,7 +95,7 @@ async fn copy_tenant(
                     Err(refused) => count.refused.push((run.clone(), refused.to_string())),
                 }
             }
-            let done = count.copied + count.known;
+            let done = count.copied + count.existing;
             if done.is_multiple_of(20) {
                 output::print_transient(&format!(
                     "  {tenant}: {done} runs, {} of them new",
@@ -127,7 +127,7 @@ async fn compare_tenant(
             count.open += u64::from(!ended);
             let refused = count.refused.iter().any(|(run, _)| *run == head.run.id);
             if !refused && !is_same_history(&head, to.load_head(&head.run).await?.as_ref()) {
-                count.apart.push(head.run.id);
+                count.diverged.push(head.run.id);
             }
         }
     }
@@ -145,7 +145,7 @@ fn is_outage(error: &countersign_runtime::engine::EngineError) -> bool {
 
 impl CopyCount {
     fn is_complete(&self) -> bool {
-        self.refused.is_empty() && self.apart.is_empty()
+        self.refused.is_empty() && self.diverged.is_empty()
     }
 }
 
@@ -155,7 +155,7 @@ fn print_counts(counts: &[(TenantId, CopyCount)], source: &StoreLocation, target
     }
     let mut open = 0;
     for (tenant, count) in counts {
-        let CopyCount { copied, known, .. } = count;
+        let CopyCount { copied, existing: known, .. } = count;
         let mark = if count.is_complete() {
             format!("{GOOD}✓{GOOD:#}")
         } else {
@@ -167,7 +167,7 @@ fn print_counts(counts: &[(TenantId, CopyCount)], source: &StoreLocation, target
         for (run, why) in &count.refused {
             output::print_message(&format!("  {BAD}not copied{BAD:#}: run {run}: {why}"));
         }
-        for run in &count.apart {
+        for run in &count.diverged {
             output::print_message(&format!(
                 "  {BAD}apart{BAD:#}: run {run} has gone on meanwhile; copy again to take that along"
             ));
@@ -190,17 +190,20 @@ fn counts_to_json(counts: &[(TenantId, CopyCount)], good: bool) -> Value {
     let tenants: Vec<Value> = counts
         .iter()
         .map(|(tenant, count)| {
-            let refused: Vec<Value> =
-                count.refused.iter().map(|(run, why)| json!({ "run": run, "why": why })).collect();
+            let refused: Vec<Value> = count
+                .refused
+                .iter()
+                .map(|(run, why)| json!({ "run": run, "reason": why }))
+                .collect();
             json!({
                 "tenant": tenant.as_str(),
                 "copied": count.copied,
-                "known": count.known,
+                "existing": count.existing,
                 "open": count.open,
                 "refused": refused,
-                "apart": count.apart,
+                "diverged": count.diverged,
             })
         })
         .collect();
-    json!({ "good": good, "tenants": tenants })
+    json!({ "ok": good, "tenants": tenants })
 }

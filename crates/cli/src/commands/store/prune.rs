@@ -169,22 +169,22 @@ fn plan_to_json(tenant: &TenantId, plan: &PrunePlan) -> Value {
                 "run": doomed.run,
                 "versions": doomed.version,
                 "bytes": doomed.bytes,
-                "keeps": doomed.forked_versions,
+                "kept_versions": doomed.forked_versions,
             })
         })
         .collect();
     json!({
         "tenant": tenant.as_str(),
         "runs": plan.total_runs,
-        "pruned_before": plan.already_pruned,
-        "going": runs,
-        "awaited": plan.still_needed,
+        "already_pruned": plan.already_pruned,
+        "to_prune": runs,
+        "still_needed": plan.still_needed,
     })
 }
 
 fn result_to_json(tenant: &TenantId, done: &PruneOutcome) -> Value {
     let left: Vec<Value> =
-        done.skipped.iter().map(|(run, why)| json!({ "run": run, "why": why })).collect();
+        done.skipped.iter().map(|(run, why)| json!({ "run": run, "reason": why })).collect();
     json!({
         "tenant": tenant.as_str(),
         "pruned": done.runs,
@@ -192,7 +192,7 @@ fn result_to_json(tenant: &TenantId, done: &PruneOutcome) -> Value {
         "snapshots": done.removed.snapshots,
         "blobs": done.removed.blobs,
         "bytes": done.removed.bytes,
-        "kept_states": done.kept_snapshots,
-        "left": left,
+        "kept_snapshots": done.kept_snapshots,
+        "skipped": left,
     })
 }

@@ -128,16 +128,16 @@ fn results_to_json(all: &[(TenantId, TenantVerification)], good: bool) -> Value 
             let faults: Vec<Value> = found
                 .faults
                 .iter()
-                .map(|(run, fault)| json!({ "run": run, "fault": fault }))
+                .map(|(run, fault)| json!({ "run": run, "failure": fault }))
                 .collect();
             json!({
                 "tenant": tenant.as_str(),
                 "runs": found.runs,
                 "events": found.events,
                 "pruned": found.pruned,
-                "faults": faults,
+                "failures": faults,
             })
         })
         .collect();
-    json!({ "good": good, "tenants": tenants })
+    json!({ "ok": good, "tenants": tenants })
 }

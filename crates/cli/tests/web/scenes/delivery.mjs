@@ -54,7 +54,7 @@ export default async function play() {
   assert.equal(document.colour, "green");
   assert.equal(fs.readFileSync(path.join(house.folder, document.brief.path), "utf8"), "# Chairs\n");
   const { items } = await house.api("GET", `/runs/${run}/versions`);
-  const decided = items.find((one) => one.input?.input === "decided").input;
+  const decided = items.find((one) => one.input?.kind === "approval_decided").input;
   assert.deepEqual([decided.approve, decided.by, decided.note], [true, "Ann", "Well prepared."]);
   ann.check();
   await chromium.close();

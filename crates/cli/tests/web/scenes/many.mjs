@@ -10,7 +10,7 @@ const PAGE = 100;
 export default async function play() {
   const house = await House.open("demo");
   const now = Date.now();
-  const row = (n) => ({ id: "w1", kind: n % 3 ? "question" : "approval", phase: "ask", name: "q", question: `Question number ${n}: what is the delivery date of order ${n * 7}?`, shape: { shape: "value", schema: { type: "string" } }, deadline: now + n * 60_000, opened_at: now - n * 1_000, run: `r${n}`, address: `r${n}/w1`, in_words: "a text", answer_with: "" });
+  const row = (n) => ({ id: "w1", kind: n % 3 ? "question" : "approval", phase: "ask", name: "q", question: `Question number ${n}: what is the delivery date of order ${n * 7}?`, shape: { shape: "value", schema: { type: "string" } }, deadline: now + n * 60_000, opened_at: now - n * 1_000, run: `r${n}`, address: `r${n}/w1`, answer_hint: "a text", answer_command: "" });
   const chromium = await browser();
   const ann = await person(chromium, house);
   const { page } = ann;
@@ -20,7 +20,7 @@ export default async function play() {
     const from = Number(new URL(route.request().url()).searchParams.get("cursor") ?? 0);
     if (from === 2 * PAGE) await held;
     const items = Array.from({ length: Math.min(PAGE, MANY - from) }, (_, at) => row(from + at));
-    return route.fulfill({ json: { items, ...(from + PAGE < MANY ? { next: String(from + PAGE) } : {}) } });
+    return route.fulfill({ json: { items, ...(from + PAGE < MANY ? { next_cursor: String(from + PAGE) } : {}) } });
   });
   await ann.to("/system");
   await page.getByRole("heading", { name: "System" }).waitFor();

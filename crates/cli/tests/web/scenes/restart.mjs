@@ -24,7 +24,7 @@ export default async function play() {
   await page.getByRole("button", { name: "Send answer" }).click();
   await page.getByRole("heading", { name: "Before we can go on: No price. What does one chair cost?" }).waitFor();
   const { items } = await house.api("GET", `/runs/${run}/versions`);
-  assert.equal(items.filter((one) => one.input?.input === "answered").length, 1);
+  assert.equal(items.filter((one) => one.input?.kind === "answered").length, 1);
   ann.check();
   await chromium.close();
   await house.close();

@@ -32,7 +32,7 @@ export default async function play() {
   await bob.page.getByText("Ann answered first").waitFor();
   await bob.page.getByText("It is in my mail.").waitFor();
   const { items } = await house.api("GET", `/runs/${run}/versions`);
-  const answers = items.filter((one) => one.input?.input === "answered").map((one) => one.input.by);
+  const answers = items.filter((one) => one.input?.kind === "answered").map((one) => one.input.by);
   assert.deepEqual(answers, ["Ann", "Ann"]);
   ann.check();
   await chromium.close();

@@ -128,12 +128,12 @@ fn compare_direction(
     if let Some(value) = found {
         let refusal = to.admit_value(&value, &RuleContext::default());
         let because = refusal.violations().iter().map(ToString::to_string).collect();
-        return CompatOutcome::No { witness: value, reply_text: None, because };
+        return CompatOutcome::No { witness: value, reply_text: None, violations: because };
     }
     if text_witness::is_stricter(from, to) {
         match text_witness::find_text_witness(from, to, budget) {
             Some((witness, text, because)) => {
-                return CompatOutcome::No { witness, reply_text: Some(text), because };
+                return CompatOutcome::No { witness, reply_text: Some(text), violations: because };
             }
             None => doubts.push("intake or repairs are stricter".to_owned()),
         }

@@ -18,7 +18,7 @@ pub enum CompatOutcome {
         /// not in the value.
         reply_text: Option<String>,
         /// The violations of the contract that refuses, one line each.
-        because: Vec<String>,
+        violations: Vec<String>,
     },
     /// Neither answer was proven.
     Unknown {

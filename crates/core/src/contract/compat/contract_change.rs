@@ -18,7 +18,7 @@ pub struct ContractChange {
     /// The kind of change, for programs.
     pub kind: ContractChangeKind,
     /// The change as a sentence.
-    pub says: String,
+    pub message: String,
 }
 
 /// The kind of a change.
@@ -45,7 +45,7 @@ pub enum ContractChangeKind {
     /// The default is different.
     DefaultChanged,
     /// A keyword is different, and the change does not say whether that allows more or less.
-    Reworded,
+    KeywordChanged,
     /// The new version has a new rule.
     RuleAdded,
     /// The new version lacks a rule.
@@ -69,7 +69,7 @@ impl ContractChangeKind {
             Self::Loosened => "loosened",
             Self::TypeChanged => "type_changed",
             Self::DefaultChanged => "default_changed",
-            Self::Reworded => "reworded",
+            Self::KeywordChanged => "keyword_changed",
             Self::RuleAdded => "rule_added",
             Self::RuleRemoved => "rule_removed",
             Self::RuleChanged => "rule_changed",
@@ -83,8 +83,9 @@ pub(super) fn list_changes(old: &Contract, new: &Contract) -> Vec<ContractChange
         &strip_annotations(old.schema.source()),
         &strip_annotations(new.schema.source()),
     );
-    let mut push =
-        |kind, says: String| changes.push(ContractChange { pointer: String::new(), kind, says });
+    let mut push = |kind, says: String| {
+        changes.push(ContractChange { pointer: String::new(), kind, message: says })
+    };
     for rule in &new.rules {
         match old.rules.iter().find(|other| other.id == rule.id) {
             None => {

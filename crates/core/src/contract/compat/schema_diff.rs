@@ -64,8 +64,8 @@ impl<'s> SchemaDiffWalker<'s> {
         walk.compare_subschemas(old, new, "", 0);
         if walk.subschemas_left == 0 || walk.bytes_left == 0 {
             let says = "further changes are not listed".to_owned();
-            let kind = ContractChangeKind::Reworded;
-            walk.changes.push(ContractChange { pointer: String::new(), kind, says });
+            let kind = ContractChangeKind::KeywordChanged;
+            walk.changes.push(ContractChange { pointer: String::new(), kind, message: says });
         }
         walk.changes
     }
@@ -74,7 +74,7 @@ impl<'s> SchemaDiffWalker<'s> {
         let says = says.into();
         self.bytes_left = self.bytes_left.saturating_sub(pointer.len() + says.len() + 1);
         if self.bytes_left > 0 {
-            self.changes.push(ContractChange { pointer: pointer.to_owned(), kind, says });
+            self.changes.push(ContractChange { pointer: pointer.to_owned(), kind, message: says });
         }
     }
 
@@ -95,7 +95,11 @@ impl<'s> SchemaDiffWalker<'s> {
         let (old, new) = (resolve_reference(self.old, old), resolve_reference(self.new, new));
         let (Some(before), Some(after)) = (old.as_object(), new.as_object()) else {
             if old != new {
-                self.push_change(at, ContractChangeKind::Reworded, format!("{old} became {new}"));
+                self.push_change(
+                    at,
+                    ContractChangeKind::KeywordChanged,
+                    format!("{old} became {new}"),
+                );
             }
             return;
         };
@@ -106,7 +110,11 @@ impl<'s> SchemaDiffWalker<'s> {
         if let (Some(old), Some(new)) = (before.get("items"), after.get("items")) {
             self.compare_subschemas(old, new, &format!("{at}/*"), depth + 1);
         } else if before.get("items") != after.get("items") {
-            self.push_change(at, ContractChangeKind::Reworded, "what the items are was changed");
+            self.push_change(
+                at,
+                ContractChangeKind::KeywordChanged,
+                "what the items are was changed",
+            );
         }
         self.compare_other_keywords(before, after, at);
         self.open_references.pop();
@@ -243,7 +251,7 @@ impl<'s> SchemaDiffWalker<'s> {
             (None | Some(Value::Bool(true)), None | Some(Value::Bool(true))) => {}
             _ => self.push_change(
                 at,
-                ContractChangeKind::Reworded,
+                ContractChangeKind::KeywordChanged,
                 "what undeclared fields may be was changed",
             ),
         }
@@ -297,7 +305,7 @@ fn classify_change(keyword: &str, old: Option<&Value>, new: Option<&Value>) -> C
         }
         (None, Some(_)) => ContractChangeKind::Tightened,
         (Some(_), None) => ContractChangeKind::Loosened,
-        _ => ContractChangeKind::Reworded,
+        _ => ContractChangeKind::KeywordChanged,
     }
 }
 

@@ -43,7 +43,7 @@ pub enum LossEffect {
     /// The export cannot express something that the contract accepts.
     Narrowed,
     /// The export does not tell the model something that the runtime does.
-    Untold,
+    Unstated,
     /// The provider may refuse the export because of its size.
     OverLimit,
 }
@@ -55,7 +55,7 @@ impl LossEffect {
         match self {
             Self::Widened => "widened",
             Self::Narrowed => "narrowed",
-            Self::Untold => "untold",
+            Self::Unstated => "unstated",
             Self::OverLimit => "over limit",
         }
     }
@@ -66,7 +66,7 @@ impl ExportLoss {
     /// what its language makes narrower or limits.
     pub(super) fn new(pointer: &str, keyword: &str, reason: &str, effect: LossEffect) -> Self {
         let enforced_by = match effect {
-            LossEffect::Widened | LossEffect::Untold => "runtime",
+            LossEffect::Widened | LossEffect::Unstated => "runtime",
             LossEffect::Narrowed | LossEffect::OverLimit => "provider",
         };
         Self {

@@ -135,7 +135,7 @@ impl<'r> SchemaExporter<'r> {
                 at,
                 "default",
                 "filled in by the runtime where the field is absent",
-                LossEffect::Untold,
+                LossEffect::Unstated,
             );
         }
         let mut out = match shape {

@@ -23,7 +23,7 @@ pub const CHECK_CODES: [&str; 24] = [
     "inherited_name",
     "invoke_cycle",
     "language_missing",
-    "no_way_to_end",
+    "no_path_to_end",
     "overlapping_gates",
     "reads_unwritten",
     "retry_without_change",
@@ -36,7 +36,7 @@ pub const CHECK_CODES: [&str; 24] = [
     "unused_budget",
     "unused_hook",
     "wait_without_deadline",
-    "way_out_of_end",
+    "transition_from_end",
 ];
 
 /// Finds what is certainly or probably a mistake in a protocol. The same protocol gives the same

@@ -79,12 +79,13 @@ fn find_forced_successor(
     if !idle || program(&phase.on_enter) || program(&phase.on_exit) {
         return None;
     }
-    let ways = workflow.transitions_from(&phase.id);
-    let mut possible = ways.iter().filter(|(index, _)| !openings.never_opens(&workflow.id, *index));
-    let (index, way) = possible.next()?;
-    let free = openings.always_opens(&workflow.id, *index) && way.spends.is_none();
+    let transitions = workflow.transitions_from(&phase.id);
+    let mut possible =
+        transitions.iter().filter(|(index, _)| !openings.never_opens(&workflow.id, *index));
+    let (index, transition) = possible.next()?;
+    let free = openings.always_opens(&workflow.id, *index) && transition.spends.is_none();
     if !free {
         return None;
     }
-    workflow.phase_position(&way.to)
+    workflow.phase_position(&transition.to)
 }

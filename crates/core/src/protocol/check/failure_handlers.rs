@@ -12,7 +12,7 @@ pub(super) fn collect_phase_handlers(phase: &WorkflowPhase) -> Vec<&FailureHandl
     match &phase.work {
         PhaseWork::None => {}
         PhaseWork::Agent(work) => all.extend(&work.on_refused),
-        PhaseWork::Ask(questions) => all.extend(questions.iter().map(|one| &one.otherwise)),
+        PhaseWork::Ask(questions) => all.extend(questions.iter().map(|one| &one.on_timeout)),
         PhaseWork::Effect { on_failed, .. } => all.push(on_failed),
         PhaseWork::Invoke(invoke) => all.push(&invoke.on_failed),
     }

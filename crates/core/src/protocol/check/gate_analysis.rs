@@ -47,40 +47,40 @@ impl<'p> GateAnalyses<'p> {
         let workflows = protocol.workflows.values().map(|workflow| {
             let document = document_schema(protocol, workflow);
             let document = document.map(|schema| SchemaPathView::with_budget(schema, effort));
-            let ways = workflow.transitions.iter().map(|way| {
-                let opening = analyze_gate(way, document, never < MAX_DIAGNOSTICS);
+            let transitions = workflow.transitions.iter().map(|transition| {
+                let opening = analyze_gate(transition, document, never < MAX_DIAGNOSTICS);
                 never += usize::from(matches!(opening, GateAnalysis::Never(_)));
                 opening
             });
-            (workflow.id.as_str(), ways.collect())
+            (workflow.id.as_str(), transitions.collect())
         });
         Self { workflows: workflows.collect() }
     }
 
     /// The analysis of a transition's gate.
-    pub(super) fn get(&self, workflow: &str, way: usize) -> &GateAnalysis {
+    pub(super) fn get(&self, workflow: &str, transition: usize) -> &GateAnalysis {
         self.workflows
             .get(workflow)
-            .and_then(|ways| ways.get(way))
+            .and_then(|transitions| transitions.get(transition))
             .unwrap_or(&GateAnalysis::Depends)
     }
 
-    pub(super) fn never_opens(&self, workflow: &str, way: usize) -> bool {
-        matches!(self.get(workflow, way), GateAnalysis::Never(_))
+    pub(super) fn never_opens(&self, workflow: &str, transition: usize) -> bool {
+        matches!(self.get(workflow, transition), GateAnalysis::Never(_))
     }
 
-    pub(super) fn always_opens(&self, workflow: &str, way: usize) -> bool {
-        matches!(self.get(workflow, way), GateAnalysis::Always)
+    pub(super) fn always_opens(&self, workflow: &str, transition: usize) -> bool {
+        matches!(self.get(workflow, transition), GateAnalysis::Always)
     }
 }
 
 /// Analyses one gate; `hinting` says whether to spend effort on a hint.
 fn analyze_gate(
-    way: &WorkflowTransition,
+    transition: &WorkflowTransition,
     document: Option<SchemaPathView<'_>>,
     hinting: bool,
 ) -> GateAnalysis {
-    let Some(gate) = &way.gate else { return GateAnalysis::Always };
+    let Some(gate) = &transition.gate else { return GateAnalysis::Always };
     match &gate.check {
         GateCheck::Expression(expr) => analyze_expression(expr, document, hinting),
         GateCheck::Status { pointer, value } => analyze_status(pointer, value, document, hinting),

@@ -155,7 +155,7 @@ fn can_end_without(
     let calls = |index: usize| {
         invoked_workflow(&workflow.phases[index]).is_some_and(|id| ring.contains(id))
     };
-    let ways = PhaseGraph::from_workflow(protocol, workflow, openings);
-    let reached = ways.reachable_from(&[0], |index| !calls(index));
-    reached.into_iter().any(|index| ways.is_end(index) && !calls(index))
+    let transitions = PhaseGraph::from_workflow(protocol, workflow, openings);
+    let reached = transitions.reachable_from(&[0], |index| !calls(index));
+    reached.into_iter().any(|index| transitions.is_end(index) && !calls(index))
 }

@@ -60,18 +60,18 @@ pub(super) fn collect_workflow_expressions<'p>(
     all.add_changes(
         failure_handlers::collect_handler_changes(protocol, workflow).map(|change| (change, None)),
     );
-    for (index, way) in workflow.transitions.iter().enumerate() {
+    for (index, transition) in workflow.transitions.iter().enumerate() {
         let before = all.expressions.len();
-        match way.gate.as_ref().map(|gate| &gate.check) {
+        match transition.gate.as_ref().map(|gate| &gate.check) {
             Some(GateCheck::Expression(expr)) => {
-                all.add_expression(expr, gate_origin(&way.origin), None);
+                all.add_expression(expr, gate_origin(&transition.origin), None);
             }
             Some(GateCheck::FileExistsTemplate { path }) => {
-                all.add_template(path, &way.origin.child("gate").child("path"));
+                all.add_template(path, &transition.origin.child("gate").child("path"));
             }
             _ => {}
         }
-        all.add_changes(way.apply.iter().map(|change| (change, None)));
+        all.add_changes(transition.apply.iter().map(|change| (change, None)));
         all.expressions[before..].iter_mut().for_each(|written| written.transition = Some(index));
     }
     all.expressions
@@ -89,8 +89,8 @@ pub(super) fn collect_index_expressions(protocol: &Protocol) -> Vec<LocatedExpre
 }
 
 /// The location of a gate's expression: the gate itself if it is a text.
-pub(super) fn gate_origin(way: &FileOrigin) -> FileOrigin {
-    way.child("gate").child("check")
+pub(super) fn gate_origin(transition: &FileOrigin) -> FileOrigin {
+    transition.child("gate").child("check")
 }
 
 /// The schema that an accepted value of a phase's work satisfies.
@@ -141,8 +141,8 @@ pub(super) fn collect_workflow_changes<'p>(
     workflow: &'p WorkflowDefinition,
 ) -> impl Iterator<Item = (&'p DocumentChange, Option<&'p Value>)> {
     let phases = workflow.phases.iter().flat_map(|phase| collect_phase_changes(protocol, phase));
-    let ways = workflow.transitions.iter().flat_map(|way| &way.apply);
-    let authored = ways
+    let transitions = workflow.transitions.iter().flat_map(|transition| &transition.apply);
+    let authored = transitions
         .chain(failure_handlers::collect_handler_changes(protocol, workflow))
         .map(|change| (change, None));
     input_changes(workflow).chain(phases).chain(authored)
@@ -161,11 +161,11 @@ pub(super) fn input_changes(
 pub(super) fn split_operation(verb: &ChangeOperation) -> (&'static str, &str, Option<&Expr>) {
     match verb {
         ChangeOperation::Patch { from, .. } => ("patch", from, None),
-        ChangeOperation::Merge { at, value } => ("merge", at, value.as_ref()),
-        ChangeOperation::Set { at, value } => ("set", at, value.as_ref()),
-        ChangeOperation::Append { at, value } => ("append", at, value.as_ref()),
-        ChangeOperation::Upsert { at, value, .. } => ("upsert", at, value.as_ref()),
-        ChangeOperation::Remove { at, value, .. } => ("remove", at, value.as_ref()),
+        ChangeOperation::Merge { pointer: at, value } => ("merge", at, value.as_ref()),
+        ChangeOperation::Set { pointer: at, value } => ("set", at, value.as_ref()),
+        ChangeOperation::Append { pointer: at, value } => ("append", at, value.as_ref()),
+        ChangeOperation::Upsert { pointer: at, value, .. } => ("upsert", at, value.as_ref()),
+        ChangeOperation::Remove { pointer: at, value, .. } => ("remove", at, value.as_ref()),
         ChangeOperation::Emit { data, .. } => ("emit", "", data.as_ref()),
     }
 }

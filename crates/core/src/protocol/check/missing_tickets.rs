@@ -47,9 +47,9 @@ pub(super) fn check(
 
 /// Collects every ticket that a phase or transition of a workflow issues.
 fn collect_issued_tickets(workflow: &WorkflowDefinition) -> BTreeSet<&str> {
-    let phases = workflow.phases.iter().flat_map(|phase| &phase.gives);
-    let ways = workflow.transitions.iter().flat_map(|way| &way.gives);
-    phases.chain(ways).map(String::as_str).collect()
+    let phases = workflow.phases.iter().flat_map(|phase| &phase.issues);
+    let transitions = workflow.transitions.iter().flat_map(|transition| &transition.issues);
+    phases.chain(transitions).map(String::as_str).collect()
 }
 
 /// Reports the tickets that nothing issues, and returns them.
@@ -74,7 +74,9 @@ fn report_unknown_tickets<'w>(
                 .flatten();
             let hint = match near {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("say `gives: {need}` on the phase or the way that earns it"),
+                None => {
+                    format!("say `issues: {need}` on the phase or the transition that earns it")
+                }
             };
             let fault = locate_need(phase, index).diagnose("ticket_unknown", message);
             findings.push(fault.with_hint(Some(hint)));
@@ -138,8 +140,8 @@ impl<'w> TicketSearch<'w> {
                     findings.push(if findings.is_full(SKIPPED) {
                         locate_need(phase, number).diagnose(SKIPPED, "")
                     } else {
-                        let way = self.trace_path(&standings, from, index);
-                        self.missing_ticket_diagnostic((phase, number), is_taken, &way)
+                        let transition = self.trace_path(&standings, from, index);
+                        self.missing_ticket_diagnostic((phase, number), is_taken, &transition)
                     });
                 }
             }
@@ -167,23 +169,23 @@ impl<'w> TicketSearch<'w> {
         }
         let pays = |more: usize| self.budget.spend(1 + standing.held.len() + more).then_some(());
         let mut worked = standing.held.clone();
-        worked.extend(phase.gives.iter().map(String::as_str));
+        worked.extend(phase.issues.iter().map(String::as_str));
         // Continuing without the work means continuing without the tickets it issues.
         let goes_on = failure_handlers::collect_phase_handlers(phase)
             .iter()
             .any(|one| one.then == FailurePolicy::GoOn);
         let without = goes_on.then(|| standing.held.clone());
         for left in [Some(worked), without].into_iter().flatten() {
-            for (index, way) in self.workflow.transitions_from(&phase.id) {
-                pays(way.gives.len())?;
+            for (index, transition) in self.workflow.transitions_from(&phase.id) {
+                pays(transition.issues.len())?;
                 if self.gate_analyses.never_opens(&self.workflow.id, index) {
                     continue;
                 }
                 let mut held = left.clone();
-                held.extend(way.gives.iter().map(String::as_str));
-                next.extend(self.workflow.phase_position(&way.to).map(|to| (to, held)));
+                held.extend(transition.issues.iter().map(String::as_str));
+                next.extend(self.workflow.phase_position(&transition.to).map(|to| (to, held)));
                 // A phase that was entered too often sends the run to another phase.
-                let full = self.workflow.find_phase(&way.to).and_then(loop_limit_target);
+                let full = self.workflow.find_phase(&transition.to).and_then(loop_limit_target);
                 let full = full.and_then(|to| self.workflow.phase_position(to));
                 next.extend(full.map(|to| (to, left.clone())));
             }
@@ -211,40 +213,44 @@ impl<'w> TicketSearch<'w> {
         to: usize,
     ) -> Vec<&'w str> {
         let id = |index: usize| self.workflow.phases[index].id.as_str();
-        let mut way = vec![id(to)];
+        let mut transition = vec![id(to)];
         let mut before = from;
         while let Some(standing) = before.map(|index| &standings[index]) {
-            way.push(id(standing.phase));
+            transition.push(id(standing.phase));
             before = standing.previous;
         }
-        way.reverse();
-        if way.len() > MAX_LISTED_NAMES {
+        transition.reverse();
+        if transition.len() > MAX_LISTED_NAMES {
             let half = MAX_LISTED_NAMES / 2;
-            way.splice(half..way.len() - half, ["…"]);
+            transition.splice(half..transition.len() - half, ["…"]);
         }
-        way
+        transition
     }
 
     fn missing_ticket_diagnostic(
         &self,
         (phase, number): (&WorkflowPhase, usize),
         is_taken: bool,
-        way: &[&str],
+        transition: &[&str],
     ) -> Diagnostic {
         let (id, need) = (&phase.id, &phase.needs[number]);
         let message = if is_taken {
             format!("phase `{id}` needs the ticket `{need}`, which entering it takes back")
-        } else if way.len() == 1 {
+        } else if transition.len() == 1 {
             format!("phase `{id}` needs the ticket `{need}`, and runs begin in it")
         } else {
-            let way = way.join("` → `");
-            format!("phase `{id}` needs the ticket `{need}`, and `{way}` leads to it without")
+            let transition = transition.join("` → `");
+            format!(
+                "phase `{id}` needs the ticket `{need}`, and `{transition}` leads to it without"
+            )
         };
-        let phases = self.workflow.phases.iter().filter(|one| one.gives.contains(need));
+        let phases = self.workflow.phases.iter().filter(|one| one.issues.contains(need));
         let phases = phases.map(|one| format!("phase `{}`", one.id));
-        let ways = self.workflow.transitions.iter().filter(|way| way.gives.contains(need));
-        let ways = ways.map(|way| format!("the way from `{}` to `{}`", way.from, way.to));
-        let givers: Vec<String> = phases.chain(ways).take(MAX_LISTED_NAMES).collect();
+        let transitions =
+            self.workflow.transitions.iter().filter(|transition| transition.issues.contains(need));
+        let transitions = transitions
+            .map(|transition| format!("the way from `{}` to `{}`", transition.from, transition.to));
+        let givers: Vec<String> = phases.chain(transitions).take(MAX_LISTED_NAMES).collect();
         let hint =
             format!("it is given by {}; let every way here pass there", givers.join(" and by "));
         locate_need(phase, number).diagnose(SKIPPED, message).with_hint(Some(hint))

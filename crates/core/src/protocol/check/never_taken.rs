@@ -27,19 +27,21 @@ fn check_never_open(
     openings: &GateAnalyses<'_>,
     findings: &mut Vec<Diagnostic>,
 ) {
-    for (index, way) in workflow.transitions.iter().enumerate() {
+    for (index, transition) in workflow.transitions.iter().enumerate() {
         let GateAnalysis::Never(reason) = openings.get(&workflow.id, index) else { continue };
-        let message =
-            format!("the way from `{}` to `{}` never opens: {}", way.from, way.to, reason.message);
+        let message = format!(
+            "the way from `{}` to `{}` never opens: {}",
+            transition.from, transition.to, reason.message
+        );
         let code = "gate_never_opens";
-        let fault = match (way.gate.as_ref().map(|gate| &gate.check), &reason.span) {
+        let fault = match (transition.gate.as_ref().map(|gate| &gate.check), &reason.span) {
             (Some(GateCheck::Expression(expr)), Some(span)) => {
-                gate_origin(&way.origin).diagnose_within(code, message, expr.source(), span)
+                gate_origin(&transition.origin).diagnose_within(code, message, expr.source(), span)
             }
             (Some(GateCheck::Status { .. }), _) => {
-                way.origin.child("gate").child("value").diagnose(code, message)
+                transition.origin.child("gate").child("value").diagnose(code, message)
             }
-            _ => way.origin.child("gate").diagnose(code, message),
+            _ => transition.origin.child("gate").diagnose(code, message),
         };
         findings.push(fault.with_hint(reason.hint.clone()));
     }
@@ -57,10 +59,11 @@ fn find_shadowed<'w>(
     if phase.terminal || matches!(hook, Some(HookDefinition::Program { .. })) {
         return None;
     }
-    let mut ways = workflow.transitions_from(&phase.id);
-    let first = ways.iter().position(|(index, _)| openings.always_opens(&workflow.id, *index))?;
-    let behind = ways.split_off(first + 1);
-    Some((ways[first].1, behind))
+    let mut transitions = workflow.transitions_from(&phase.id);
+    let first =
+        transitions.iter().position(|(index, _)| openings.always_opens(&workflow.id, *index))?;
+    let behind = transitions.split_off(first + 1);
+    Some((transitions[first].1, behind))
 }
 
 /// Finds the transitions that no run takes: gates that never open, transitions behind open ones,
@@ -70,9 +73,9 @@ pub(super) fn find_never_taken(
     workflow: &WorkflowDefinition,
     openings: &GateAnalyses<'_>,
 ) -> BTreeSet<usize> {
-    let ways = 0..workflow.transitions.len();
+    let transitions = 0..workflow.transitions.len();
     let mut never: BTreeSet<usize> =
-        ways.filter(|index| openings.never_opens(&workflow.id, *index)).collect();
+        transitions.filter(|index| openings.never_opens(&workflow.id, *index)).collect();
     for phase in &workflow.phases {
         if let Some((_, behind)) = find_shadowed(protocol, workflow, phase, openings) {
             never.extend(behind.iter().map(|(index, _)| *index));
@@ -92,21 +95,21 @@ fn check_shadowed(
     findings: &mut Vec<Diagnostic>,
 ) {
     let Some((open, behind)) = find_shadowed(protocol, workflow, phase, openings) else { return };
-    for (index, way) in behind {
+    for (index, transition) in behind {
         if openings.never_opens(&workflow.id, index) {
             continue;
         }
         let message = format!(
             "the way from `{}` to `{}` is never taken: the way to `{}` is asked before it and is \
              always open",
-            way.from, way.to, open.to
+            transition.from, transition.to, open.to
         );
         let hint = if open.gate.is_none() {
             format!("give the way to `{}` a gate, or a higher `priority` number than this", open.to)
         } else {
             format!("the gate of the way to `{}` is true for every document", open.to)
         };
-        let fault = way.origin.child("to").diagnose("shadowed_transition", message);
+        let fault = transition.origin.child("to").diagnose("shadowed_transition", message);
         findings.push(fault.into_warning().with_hint(Some(hint)));
     }
 }

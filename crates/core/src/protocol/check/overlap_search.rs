@@ -157,7 +157,7 @@ impl<'p> OverlapSearch<'p> {
         for place in &self.document.engine {
             let value = place.value.eval(&[Some(&document), Some(run)]).ok()?.to_json();
             if let Some(value) = value {
-                let steps: Vec<ReadStep> = json::split_pointer(&place.at)
+                let steps: Vec<ReadStep> = json::split_pointer(&place.pointer)
                     .map(|name| ReadStep::Field(name.into_owned()))
                     .collect();
                 set_at_path(&mut document, &steps, &value);

@@ -22,14 +22,14 @@ pub(super) fn check(
     for workflow in standalone_workflows::find_standalone_workflows(protocol) {
         search.set_document(protocol.document_for(workflow));
         for phase in workflow.phases.iter().filter(|phase| !phase.terminal) {
-            let ways = workflow.transitions_from(&phase.id);
-            let asked: Vec<(&WorkflowTransition, TestableGate<'_>)> = ways
+            let transitions = workflow.transitions_from(&phase.id);
+            let asked: Vec<(&WorkflowTransition, TestableGate<'_>)> = transitions
                 .into_iter()
                 .filter(|(index, _)| {
                     !openings.never_opens(&workflow.id, *index)
                         && !openings.always_opens(&workflow.id, *index)
                 })
-                .filter_map(|(_, way)| Some((way, to_testable_gate(way)?)))
+                .filter_map(|(_, transition)| Some((transition, to_testable_gate(transition)?)))
                 .collect();
             check_phase(&mut search, workflow, &asked, &mut findings);
         }
@@ -37,8 +37,8 @@ pub(super) fn check(
     findings
 }
 
-fn to_testable_gate(way: &WorkflowTransition) -> Option<TestableGate<'_>> {
-    match &way.gate.as_ref()?.check {
+fn to_testable_gate(transition: &WorkflowTransition) -> Option<TestableGate<'_>> {
+    match &transition.gate.as_ref()?.check {
         GateCheck::Expression(expr) => Some(TestableGate::Expression(expr)),
         GateCheck::Status { pointer, value } => Some(TestableGate::Status { pointer, value }),
         GateCheck::FileExists { .. }
@@ -58,8 +58,9 @@ fn check_phase(
             if !search.budget.spend(1) {
                 return None;
             }
-            let plain =
-                earlier.apply.is_empty() && later.apply.is_empty() && earlier.gives == later.gives;
+            let plain = earlier.apply.is_empty()
+                && later.apply.is_empty()
+                && earlier.issues == later.issues;
             let same = earlier.to == later.to && earlier.spends == later.spends && plain;
             if earlier.priority != later.priority || same {
                 return None;

@@ -18,8 +18,8 @@ pub(super) fn check(protocol: &Protocol, openings: &GateAnalyses<'_>) -> Vec<Dia
     // A phase that several workflows include counts as reached if one of them reaches it.
     let mut reached_at: BTreeSet<(&str, &str)> = BTreeSet::new();
     for workflow in standalone_workflows::find_standalone_workflows(protocol) {
-        let ways = PhaseGraph::from_workflow(protocol, workflow, openings);
-        let reached = ways.reachable_from(&[0], |_| true);
+        let transitions = PhaseGraph::from_workflow(protocol, workflow, openings);
+        let reached = transitions.reachable_from(&[0], |_| true);
         for (index, phase) in workflow.phases.iter().enumerate() {
             if reached.contains(&index) {
                 reached_at.insert(definition_key(phase));
@@ -27,14 +27,15 @@ pub(super) fn check(protocol: &Protocol, openings: &GateAnalyses<'_>) -> Vec<Dia
                 unreached.push((workflow, phase));
             }
         }
-        report_traps(protocol, workflow, openings, &ways, &reached, &mut findings);
+        report_traps(protocol, workflow, openings, &transitions, &reached, &mut findings);
         report_terminal_exits(workflow, &mut findings);
     }
     unreached.retain(|(_, phase)| !reached_at.contains(&definition_key(phase)));
     let mut led_to: BTreeSet<(&str, &str)> = BTreeSet::new();
     for workflow in standalone_workflows::find_standalone_workflows(protocol) {
-        let ways = workflow.transitions.iter().filter(|way| way.to != way.from);
-        led_to.extend(ways.map(|way| (workflow.id.as_str(), way.to.as_str())));
+        let transitions =
+            workflow.transitions.iter().filter(|transition| transition.to != transition.from);
+        led_to.extend(transitions.map(|transition| (workflow.id.as_str(), transition.to.as_str())));
     }
     findings.extend(unreached.into_iter().map(|(workflow, phase)| {
         unreachable_diagnostic(
@@ -108,11 +109,11 @@ impl PhaseGraph {
             .collect();
         successors.push(elsewhere);
         ends.push(false);
-        for (index, way) in workflow.transitions.iter().enumerate() {
+        for (index, transition) in workflow.transitions.iter().enumerate() {
             if openings.never_opens(&workflow.id, index) {
                 continue;
             }
-            if let (Some(from), Some(to)) = (position(&way.from), position(&way.to))
+            if let (Some(from), Some(to)) = (position(&transition.from), position(&transition.to))
                 && !workflow.phases[from].terminal
             {
                 successors[from].insert(to);
@@ -246,14 +247,14 @@ fn report_traps(
     protocol: &Protocol,
     workflow: &WorkflowDefinition,
     openings: &GateAnalyses<'_>,
-    ways: &PhaseGraph,
+    transitions: &PhaseGraph,
     reached: &BTreeSet<usize>,
     findings: &mut Vec<Diagnostic>,
 ) {
-    let ending = ways.phases_reaching_end();
+    let ending = transitions.phases_reaching_end();
     let trapped: BTreeSet<usize> =
         reached.iter().copied().filter(|index| !ending.contains(index)).collect();
-    let traps = ways.find_closed_cycles(&trapped);
+    let traps = transitions.find_closed_cycles(&trapped);
     let mut trap_of: Vec<Option<usize>> = vec![None; workflow.phases.len()];
     for (number, trap) in traps.iter().enumerate() {
         for index in trap {
@@ -283,27 +284,31 @@ fn trap_diagnostic(workflow: &WorkflowDefinition, trap: &BTreeSet<usize>) -> Dia
     let message = if trap.len() > 1 {
         let all = format_names(trap.iter().map(id));
         format!("a run that comes to {all} never ends: their ways lead only to one another")
-    } else if workflow.transitions_from(&phase.id).iter().any(|(_, way)| way.to != phase.id) {
+    } else if workflow
+        .transitions_from(&phase.id)
+        .iter()
+        .any(|(_, transition)| transition.to != phase.id)
+    {
         format!("a run that comes to `{}` never ends: no way out of it can open", phase.id)
     } else {
         format!("a run that comes to `{}` never ends: its only way leads back to it", phase.id)
     };
     let hint = "add a way to a phase that ends the run, or mark the last phase `terminal: true`";
-    phase.origin.child("id").diagnose("no_way_to_end", message).with_hint(Some(hint.to_owned()))
+    phase.origin.child("id").diagnose("no_path_to_end", message).with_hint(Some(hint.to_owned()))
 }
 
 /// Reports transitions out of a terminal phase.
 fn report_terminal_exits(workflow: &WorkflowDefinition, findings: &mut Vec<Diagnostic>) {
-    for way in &workflow.transitions {
-        if !workflow.find_phase(&way.from).is_some_and(|phase| phase.terminal) {
+    for transition in &workflow.transitions {
+        if !workflow.find_phase(&transition.from).is_some_and(|phase| phase.terminal) {
             continue;
         }
         let message = format!(
             "the way from `{}` to `{}` is never taken: `{}` is terminal, so the run ends there",
-            way.from, way.to, way.from
+            transition.from, transition.to, transition.from
         );
-        let hint = format!("take `terminal` from `{}`, or delete the way", way.from);
-        let fault = way.origin.child("from").diagnose("way_out_of_end", message);
+        let hint = format!("take `terminal` from `{}`, or delete the way", transition.from);
+        let fault = transition.origin.child("from").diagnose("transition_from_end", message);
         findings.push(fault.into_warning().with_hint(Some(hint)));
     }
 }

@@ -54,8 +54,8 @@ fn collect_spent_budgets(protocol: &Protocol) -> Vec<(&str, FileOrigin)> {
     let workflows = protocol.workflows.values();
     workflows
         .flat_map(|workflow| {
-            let ways = workflow.transitions.iter().filter_map(|way| {
-                way.spends.as_deref().map(|name| (name, way.origin.child("spends")))
+            let transitions = workflow.transitions.iter().filter_map(|transition| {
+                transition.spends.as_deref().map(|name| (name, transition.origin.child("spends")))
             });
             let phases = workflow.phases.iter().filter_map(|phase| match &phase.work {
                 PhaseWork::Agent(work) => work
@@ -64,7 +64,7 @@ fn collect_spent_budgets(protocol: &Protocol) -> Vec<(&str, FileOrigin)> {
                     .map(|name| (name, phase.origin.child("refusal_spends"))),
                 _ => None,
             });
-            ways.chain(phases)
+            transitions.chain(phases)
         })
         .collect()
 }

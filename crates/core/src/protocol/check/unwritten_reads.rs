@@ -74,9 +74,9 @@ impl<'p> UnwrittenReadCheck<'p> {
         findings: &mut DiagnosticCollector,
     ) {
         let idle = never_taken::find_never_taken(reading.protocol, workflow, reading.gate_analyses);
-        for (index, way) in workflow.transitions.iter().enumerate() {
+        for (index, transition) in workflow.transitions.iter().enumerate() {
             if !idle.contains(&index) {
-                findings.extend(self.check_status_gate(way));
+                findings.extend(self.check_status_gate(transition));
             }
         }
         for (index, place) in workflow.output.iter().enumerate() {
@@ -98,7 +98,7 @@ impl<'p> UnwrittenReadCheck<'p> {
         let mut findings: Vec<Diagnostic> = Vec::new();
         for written in expressions {
             // Transitions that are never taken have been reported already.
-            if written.transition.is_some_and(|way| idle.contains(&way)) {
+            if written.transition.is_some_and(|transition| idle.contains(&transition)) {
                 continue;
             }
             let mut told: Vec<&[ReadStep]> = Vec::new();
@@ -156,15 +156,16 @@ impl<'p> UnwrittenReadCheck<'p> {
 
     /// Checks the field of a status gate in the same way. If the contract forbids the field, the
     /// gate never opens, which is reported elsewhere.
-    fn check_status_gate(&self, way: &WorkflowTransition) -> Option<Diagnostic> {
-        let Some(GateCheck::Status { pointer, .. }) = way.gate.as_ref().map(|gate| &gate.check)
+    fn check_status_gate(&self, transition: &WorkflowTransition) -> Option<Diagnostic> {
+        let Some(GateCheck::Status { pointer, .. }) =
+            transition.gate.as_ref().map(|gate| &gate.check)
         else {
             return None;
         };
         if self.is_written(&parse_read_steps(pointer)) {
             return None;
         }
-        let origin = way.origin.child("gate").child("field");
+        let origin = transition.origin.child("gate").child("field");
         let fault = origin.diagnose(CODE, describe_unwritten(pointer));
         Some(fault.into_warning().with_hint(Some(HINT.to_owned())))
     }

@@ -18,10 +18,10 @@ pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
                 }));
             }
         }
-        for way in &workflow.transitions {
-            let Some(phase) = workflow.find_phase(&way.from) else { continue };
-            findings.extend(check_approval_deadline(phase, way));
-            findings.extend(check_retry(phase, way));
+        for transition in &workflow.transitions {
+            let Some(phase) = workflow.find_phase(&transition.from) else { continue };
+            findings.extend(check_approval_deadline(phase, transition));
+            findings.extend(check_retry(phase, transition));
         }
     }
     findings
@@ -56,8 +56,12 @@ fn check_question_deadline(
     Some(fault.into_warning().with_hint(Some(hint.to_owned())))
 }
 
-fn check_approval_deadline(phase: &WorkflowPhase, way: &WorkflowTransition) -> Option<Diagnostic> {
-    let Some(GateCheck::Manual { deadline: None, .. }) = way.gate.as_ref().map(|gate| &gate.check)
+fn check_approval_deadline(
+    phase: &WorkflowPhase,
+    transition: &WorkflowTransition,
+) -> Option<Diagnostic> {
+    let Some(GateCheck::Manual { deadline: None, .. }) =
+        transition.gate.as_ref().map(|gate| &gate.check)
     else {
         return None;
     };
@@ -66,17 +70,17 @@ fn check_approval_deadline(phase: &WorkflowPhase, way: &WorkflowTransition) -> O
     }
     let message = format!(
         "the way from `{}` to `{}` waits for an approval without end: no deadline",
-        way.from, way.to
+        transition.from, transition.to
     );
     let hint = "say `deadline: 2d` in the gate, or `timeout` on the phase";
-    let fault = way.origin.child("gate").diagnose("wait_without_deadline", message);
+    let fault = transition.origin.child("gate").diagnose("wait_without_deadline", message);
     Some(fault.into_warning().with_hint(Some(hint.to_owned())))
 }
 
 /// Reports a useless retry. A gate is evaluated when the work of its phase is done; after that only
 /// the next phase changes the document.
-fn check_retry(phase: &WorkflowPhase, way: &WorkflowTransition) -> Option<Diagnostic> {
-    let gate = way.gate.as_ref()?;
+fn check_retry(phase: &WorkflowPhase, transition: &WorkflowTransition) -> Option<Diagnostic> {
+    let gate = transition.gate.as_ref()?;
     gate.retry?;
     let still = match &gate.check {
         GateCheck::Expression(expr) => expr.read_paths().iter().all(|read| read.slot == STATE_SLOT),
@@ -95,6 +99,7 @@ fn check_retry(phase: &WorkflowPhase, way: &WorkflowTransition) -> Option<Diagno
         format_names([phase.id.as_str()])
     );
     let hint = "drop `retry`; send the run back to a phase that changes what the gate reads";
-    let fault = way.origin.child("gate").child("retry").diagnose("retry_without_change", message);
+    let fault =
+        transition.origin.child("gate").child("retry").diagnose("retry_without_change", message);
     Some(fault.into_warning().with_hint(Some(hint.to_owned())))
 }

@@ -73,7 +73,7 @@ impl<'p> WrittenPaths<'p> {
         let protocol = reading.protocol;
         let mut writers = Self { root: PathTrieNode::default(), budget: &reading.budgets.pointers };
         for place in &protocol.document_for(workflow).engine {
-            writers.add(&place.at);
+            writers.add(&place.pointer);
         }
         for phase in &workflow.phases {
             writers.add_phase(reading, workflow, phase);
@@ -85,8 +85,10 @@ impl<'p> WrittenPaths<'p> {
             ));
         }
         // The phase's `writes` do not restrict changes that the author writes.
-        let ways = workflow.transitions.iter().flat_map(|way| &way.apply);
-        for change in ways.chain(failure_handlers::collect_handler_changes(protocol, workflow)) {
+        let transitions = workflow.transitions.iter().flat_map(|transition| &transition.apply);
+        for change in
+            transitions.chain(failure_handlers::collect_handler_changes(protocol, workflow))
+        {
             writers.add_all(&written_pointers(&change.operation, None));
         }
         // An invoking workflow fills in the child's document first.
@@ -186,8 +188,8 @@ fn can_wait_for_patch(
     phase: &WorkflowPhase,
     openings: &GateAnalyses<'_>,
 ) -> bool {
-    let ways = workflow.transitions_from(&phase.id);
-    let passes = ways.iter().any(|(index, _)| openings.always_opens(&workflow.id, *index));
+    let transitions = workflow.transitions_from(&phase.id);
+    let passes = transitions.iter().any(|(index, _)| openings.always_opens(&workflow.id, *index));
     !workflow.ends_in(phase) && !passes
 }
 
@@ -201,7 +203,7 @@ pub(super) fn written_pointers(
             writes.clone().unwrap_or_else(|| vec![String::new()])
         }
         ChangeOperation::Remove { .. } | ChangeOperation::Emit { .. } => Vec::new(),
-        ChangeOperation::Merge { at, value: None } => merged_fields(reply).map_or_else(
+        ChangeOperation::Merge { pointer: at, value: None } => merged_fields(reply).map_or_else(
             || vec![at.clone()],
             |names| names.iter().map(|name| json::child_pointer(at, name)).collect(),
         ),

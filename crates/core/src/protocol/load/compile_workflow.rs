@@ -65,7 +65,9 @@ pub(super) fn collect_spent_budgets<'f>(
 ) -> impl Iterator<Item = String> {
     let mut names = Vec::new();
     for raw in raws.values() {
-        names.extend(raw.transitions().iter().filter_map(|way| way.string_at("spends")));
+        names.extend(
+            raw.transitions().iter().filter_map(|transition| transition.string_at("spends")),
+        );
         names.extend(raw.phases().iter().filter_map(|phase| phase.string_at("refusal_spends")));
     }
     names.into_iter()
@@ -95,12 +97,12 @@ pub(super) fn compile_workflow<'f>(
         .iter()
         .filter_map(|member| read_phase(member, names, (&known, engine), faults))
         .collect();
-    let ways: Vec<FileNode<'f>> = parts.iter().flat_map(|part| part.transitions()).collect();
-    let transitions: Vec<WorkflowTransition> = ways
+    let transitions: Vec<FileNode<'f>> = parts.iter().flat_map(|part| part.transitions()).collect();
+    let transitions: Vec<WorkflowTransition> = transitions
         .iter()
-        .filter_map(|way| read_transition(way, names, (&known, engine), faults))
+        .filter_map(|transition| read_transition(transition, names, (&known, engine), faults))
         .collect();
-    let complete = phases.len() == members.len() && transitions.len() == ways.len();
+    let complete = phases.len() == members.len() && transitions.len() == transitions.len();
     debug_assert!(complete || faults.has_errors(), "a part that is left out has a fault");
     let scope = NameScope { engine, ..NameScope::for_protocol(names, &known, faults) };
     let input = read_workflow_input(raw.file, &scope);
@@ -194,7 +196,7 @@ fn read_transition(
         gate: gate.transpose().ok()?,
         spends: member.string_at("spends"),
         apply,
-        gives: member.strings_at("gives"),
+        issues: member.strings_at("issues"),
         origin: member.origin(),
     })
 }

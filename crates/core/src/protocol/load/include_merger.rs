@@ -73,7 +73,8 @@ impl<'r, 'f> IncludeMerger<'r, 'f> {
     ) -> MergedIncludes<'r, 'f> {
         let mut merged = MergedIncludes { parts: Vec::new(), is_complete: true, has_cycle: false };
         // The path from the start: each workflow with its includes that are still to be followed.
-        let mut way: Vec<(&'r RawWorkflow<'f>, std::vec::IntoIter<FileNode<'f>>)> = Vec::new();
+        let mut transition: Vec<(&'r RawWorkflow<'f>, std::vec::IntoIter<FileNode<'f>>)> =
+            Vec::new();
         let mut on_way: BTreeMap<&'f str, usize> = BTreeMap::new();
         let mut seen: BTreeSet<&'f str> = BTreeSet::new();
         let mut next = Some(start);
@@ -85,20 +86,20 @@ impl<'r, 'f> IncludeMerger<'r, 'f> {
                 }
                 merged.parts.push(raw);
                 seen.insert(raw.id);
-                on_way.insert(raw.id, way.len());
-                way.push((raw, raw.includes().into_iter()));
+                on_way.insert(raw.id, transition.len());
+                transition.push((raw, raw.includes().into_iter()));
             }
-            let Some((raw, includes)) = way.last_mut() else { return merged };
+            let Some((raw, includes)) = transition.last_mut() else { return merged };
             let Some(include) = includes.next() else {
                 on_way.remove(raw.id);
-                way.pop();
+                transition.pop();
                 continue;
             };
             let Some(name) = include.text() else { continue };
             if let Some(first) = on_way.get(name) {
                 merged.has_cycle = true;
-                self.bytes_left = self.bytes_left.saturating_sub(way.len() - first);
-                let ring: Vec<&str> = way[*first..].iter().map(|(raw, _)| raw.id).collect();
+                self.bytes_left = self.bytes_left.saturating_sub(transition.len() - first);
+                let ring: Vec<&str> = transition[*first..].iter().map(|(raw, _)| raw.id).collect();
                 self.report_cycle(&include, &ring);
                 continue;
             }

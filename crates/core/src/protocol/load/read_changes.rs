@@ -30,7 +30,7 @@ pub(super) fn read_changes(member: &FileNode<'_>, scope: &NameScope<'_>) -> Vec<
             vec![DocumentChange { when: None, operation, origin }]
         }
         Some(_) => {
-            let operation = ChangeOperation::Merge { at: String::new(), value: None };
+            let operation = ChangeOperation::Merge { pointer: String::new(), value: None };
             vec![DocumentChange { when: None, operation, origin }]
         }
         None if member.value.is_array() => {
@@ -55,7 +55,11 @@ pub(super) fn read_set_changes(
         check_authority(value, &at, WriteExtent::Whole, scope);
         let origin = value.origin();
         let value = Some(read_expression(value, scope.change_names, scope.faults)?);
-        Some(DocumentChange { when: None, operation: ChangeOperation::Set { at, value }, origin })
+        Some(DocumentChange {
+            when: None,
+            operation: ChangeOperation::Set { pointer: at, value },
+            origin,
+        })
     };
     member.entries().iter().filter_map(set).collect()
 }
@@ -119,10 +123,10 @@ fn read_operation(
     check_authority(&place, &at, reach, scope);
     let (value, key) = (value.ok()?, body.string_at("key"));
     Some(match name {
-        "merge" => ChangeOperation::Merge { at, value },
-        "set" => ChangeOperation::Set { at, value },
-        "append" => ChangeOperation::Append { at, value },
-        "upsert" => ChangeOperation::Upsert { at, key: key?, value },
+        "merge" => ChangeOperation::Merge { pointer: at, value },
+        "set" => ChangeOperation::Set { pointer: at, value },
+        "append" => ChangeOperation::Append { pointer: at, value },
+        "upsert" => ChangeOperation::Upsert { pointer: at, key: key?, value },
         _ => {
             if key.is_some() != value.is_some() {
                 let (has, lacks) = if key.is_some() { ("key", "value") } else { ("value", "key") };
@@ -131,7 +135,7 @@ fn read_operation(
                 let fault = body.diagnose("required", message);
                 faults.push(fault.with_hint(Some(hint.to_owned())));
             }
-            ChangeOperation::Remove { at, key, value }
+            ChangeOperation::Remove { pointer: at, key, value }
         }
     })
 }

@@ -58,17 +58,17 @@ pub(super) fn read_contract_and_engine(
 fn builtin_engine_field(name: &str, at: String) -> EngineField {
     let value = Expr::compile(&format!("run.{name}"), &EXPRESSION_NAMES[..2]);
     let value = value.expect("a member of the run is an expression");
-    EngineField { name: name.to_owned(), at, value }
+    EngineField { name: name.to_owned(), pointer: at, value }
 }
 
 fn read_engine_fields(section: &FileNode<'_>, faults: &LoadDiagnostics) -> Vec<EngineField> {
     let mut engine: Vec<EngineField> = Vec::new();
     for (name, member) in section.entries() {
         let Some(found) = read_engine_field(name, &member, faults) else { continue };
-        if let Some(other) = read_pointer::find_overlapping_engine_field(&found.at, &engine) {
+        if let Some(other) = read_pointer::find_overlapping_engine_field(&found.pointer, &engine) {
             let message =
                 format!("`{}` and `{}` cannot stand in one place", other.name, found.name);
-            faults.push(member.diagnose("engine_place", message));
+            faults.push(member.diagnose("engine_field", message));
         }
         engine.push(found);
     }
@@ -84,12 +84,12 @@ fn read_engine_field(
     let pointer = read_pointer::read_pointer(&at, faults)?;
     if pointer.is_empty() {
         let message = "the engine keeps values in places of the document, not in its stead";
-        faults.push(at.diagnose("engine_place", message));
+        faults.push(at.diagnose("engine_field", message));
         return None;
     }
     if let Some(value) = member.get("value") {
         let value = read_expression(&value, &EXPRESSION_NAMES[..2], faults)?;
-        return Some(EngineField { name: name.to_owned(), at: pointer, value });
+        return Some(EngineField { name: name.to_owned(), pointer, value });
     }
     if !ENGINE_FIELD_NAMES.contains(&name) {
         let hint = match find_similar_name(name, ENGINE_FIELD_NAMES) {
@@ -175,7 +175,7 @@ fn check_initial_value(
         if let Ok(filled) = own.value.eval(&[Some(&document.initial), Some(run)])
             && let Some(filled) = filled.to_json()
         {
-            set_at_pointer(&mut value, &own.at, filled);
+            set_at_pointer(&mut value, &own.pointer, filled);
         }
     }
     for violation in contract.schema.list_violations(&value) {

@@ -53,7 +53,7 @@ pub(super) fn read_phase(
         timeout,
         budget: budget.unwrap_or_default(),
         needs: member.strings_at("needs"),
-        gives: member.strings_at("gives"),
+        issues: member.strings_at("issues"),
         origin: member.origin(),
     })
 }

@@ -56,7 +56,7 @@ pub(super) fn find_enclosing_engine_field<'e>(
     place: &str,
     engine: &'e [EngineField],
 ) -> Option<&'e EngineField> {
-    engine.iter().find(|own| is_within(place, &own.at))
+    engine.iter().find(|own| is_within(place, &own.pointer))
 }
 
 /// Finds an engine-owned field that a write to the pointer would overwrite.
@@ -64,7 +64,7 @@ pub(super) fn find_overlapping_engine_field<'e>(
     place: &str,
     engine: &'e [EngineField],
 ) -> Option<&'e EngineField> {
-    engine.iter().find(|own| is_within(place, &own.at) || is_within(&own.at, place))
+    engine.iter().find(|own| is_within(place, &own.pointer) || is_within(&own.pointer, place))
 }
 
 /// Formats a pointer for messages.
@@ -79,12 +79,12 @@ pub(super) fn report_engine_field(
     own: &EngineField,
     faults: &LoadDiagnostics,
 ) {
-    let message = if is_within(place, &own.at) {
+    let message = if is_within(place, &own.pointer) {
         format!("`{place}` is the engine's: it keeps `{}` there", own.name)
     } else {
         let shown = format_pointer(place);
-        format!("{shown} holds `{}`, where the engine keeps `{}`", own.at, own.name)
+        format!("{shown} holds `{}`, where the engine keeps `{}`", own.pointer, own.name)
     };
     let hint = "the engine writes it after every step; let this write other places".to_owned();
-    faults.push(member.diagnose("engine_place", message).with_hint(Some(hint)));
+    faults.push(member.diagnose("engine_field", message).with_hint(Some(hint)));
 }

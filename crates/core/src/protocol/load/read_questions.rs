@@ -93,7 +93,7 @@ fn read_question(
     let shape = read_answer_shape(member, scope);
     let deadline = member.get("deadline").and_then(|it| read_duration(&it, faults));
     let when = read_optional_expression(member.get("when"), scope.text_names, faults);
-    let otherwise = read_failure_handler(member.get("otherwise").as_ref(), scope);
+    let otherwise = read_failure_handler(member.get("on_timeout").as_ref(), scope);
     let apply = read_apply(member, scope);
     let default = member.get("default");
     if let (Some(default), Some(shape)) = (&default, &shape)
@@ -102,7 +102,7 @@ fn read_question(
         let message = format!("no answer could be this default: {wrong}");
         faults.push(default.diagnose("invalid_default", message));
     }
-    for key in ["default", "otherwise"] {
+    for key in ["default", "on_timeout"] {
         if member.get(key).is_some() && member.get("deadline").is_none() {
             let message = format!("`{key}` says what follows a deadline, and there is none");
             let fault = member.diagnose_key("misplaced_key", key, message);
@@ -117,7 +117,7 @@ fn read_question(
         who: member.string_at("who"),
         deadline,
         default: default.map(|default| default.value.clone()),
-        otherwise,
+        on_timeout: otherwise,
         apply,
         when: when.ok()?,
     })

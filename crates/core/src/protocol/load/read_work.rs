@@ -21,7 +21,7 @@ const WORK_KEYS: [&str; 4] = ["agent", "ask", "do", "invoke"];
 
 /// Keys that are valid only with certain kinds of work.
 const KEY_OWNERS: [(&str, &[&str]); 8] = [
-    ("gives", &["agent", "ask", "do", "invoke"]),
+    ("issues", &["agent", "ask", "do", "invoke"]),
     ("contract", &["agent", "do"]),
     ("apply", &["agent", "do"]),
     ("prompt", &["agent"]),
@@ -62,7 +62,7 @@ fn check_misplaced_keys(phase: &FileNode<'_>, work: Option<&str>, scope: &NameSc
         let hint = match (key, work) {
             ("apply", Some("ask")) => Some("put `apply` under `ask`, beside its question"),
             ("apply", Some("invoke")) => Some("put it under `invoke`, as `output`"),
-            ("gives", _) => Some("put it on a way out of the phase"),
+            ("issues", _) => Some("put it on a way out of the phase"),
             _ => None,
         };
         let fault = phase.diagnose_key("misplaced_key", key, message);

@@ -29,15 +29,15 @@ impl RunDecision<'_> {
         };
         match wait.kind {
             WaitKind::Approval => {
-                self.emit(RunEvent::WaitClosed { wait: wait.id, closing });
-                Ok(Some(Continuation::Leave))
+                self.emit(RunEvent::WaitClosed { wait: wait.id, resolution: closing });
+                Ok(Some(Continuation::ChooseTransition))
             }
-            WaitKind::Budget | WaitKind::Trouble => {
-                self.emit(RunEvent::WaitClosed { wait: wait.id, closing });
+            WaitKind::Budget | WaitKind::Incident => {
+                self.emit(RunEvent::WaitClosed { wait: wait.id, resolution: closing });
                 Ok(if approve && self.state.blocked.is_some() {
                     self.unblock_run(&by, &BTreeMap::new())
                 } else if approve {
-                    Some(Continuation::Leave)
+                    Some(Continuation::ChooseTransition)
                 } else {
                     self.end_run(RunEndKind::Failed, Some(ended))
                 })
@@ -58,7 +58,7 @@ impl RunDecision<'_> {
         grants: &BTreeMap<String, u64>,
     ) -> Option<Continuation> {
         for (budget, amount) in grants {
-            self.emit(RunEvent::Granted { budget: budget.clone(), amount: *amount });
+            self.emit(RunEvent::BudgetGranted { budget: budget.clone(), amount: *amount });
         }
         let was_halted = self.state.halted.is_some();
         if let Some(blocked) = self.state.blocked.clone() {
@@ -70,13 +70,14 @@ impl RunDecision<'_> {
             }
             return None;
         }
-        let held = self.state.held.clone();
+        let held = self.state.continuation.clone();
         self.emit(RunEvent::Resumed { by: by.to_owned() });
-        let idle = self.state.pending.values().all(|one| matches!(one, PendingAction::Tell { .. }));
-        if held.is_none() && !was_halted && idle && !self.state.closed.is_empty() {
+        let idle =
+            self.state.pending.values().all(|one| matches!(one, PendingAction::Notify { .. }));
+        if held.is_none() && !was_halted && idle && !self.state.closed_gates.is_empty() {
             // Files may exist by now, and a denied approval can be requested again.
             self.drop_waits();
-            return Some(Continuation::Leave);
+            return Some(Continuation::ChooseTransition);
         }
         held
     }
@@ -88,18 +89,18 @@ impl RunDecision<'_> {
         {
             // A grant without a phase applies to the limit that blocks the run.
             let amount = grants.get(budget_name(&budget)).copied().unwrap_or(limit.max(1));
-            self.emit(RunEvent::Granted { budget, amount });
+            self.emit(RunEvent::BudgetGranted { budget, amount });
         }
         let is_resolved =
-            |wait: &RunWait| matches!(wait.kind, WaitKind::Budget | WaitKind::Trouble);
+            |wait: &RunWait| matches!(wait.kind, WaitKind::Budget | WaitKind::Incident);
         let resolved = self.state.waits.values().filter(|wait| is_resolved(wait));
         for wait in resolved.map(|wait| wait.id.clone()).collect::<Vec<_>>() {
             self.emit(RunEvent::WaitClosed {
                 wait,
-                closing: WaitResolution::Answered { by: by.to_owned() },
+                resolution: WaitResolution::Answered { by: by.to_owned() },
             });
         }
-        let held = self.state.held.clone();
+        let held = self.state.continuation.clone();
         self.emit(RunEvent::Unblocked { by: by.to_owned() });
         held
     }
@@ -117,7 +118,9 @@ fn grants_cover(grants: &BTreeMap<String, u64>, blocked: &BlockReason) -> bool {
         BlockReason::Budget { budget, .. } => {
             grants.contains_key(budget) || grants.contains_key(budget_name(budget))
         }
-        BlockReason::Refused | BlockReason::NoTicket { .. } | BlockReason::Trouble { .. } => false,
+        BlockReason::Refused | BlockReason::MissingTicket { .. } | BlockReason::Incident { .. } => {
+            false
+        }
     }
 }
 

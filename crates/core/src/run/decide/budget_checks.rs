@@ -189,7 +189,7 @@ impl RunDecision<'_> {
             FailurePolicy::Fail => self.end_run(RunEndKind::Failed, Some(sentence)),
             // Going to the current phase would need the same budget again, so the run waits.
             FailurePolicy::GoTo(to) if to != self.state.phase => {
-                Some(Continuation::Go { way: None, to, because: sentence })
+                Some(Continuation::MoveToPhase { transition: None, to, reason: sentence })
             }
             FailurePolicy::Wait | FailurePolicy::GoOn | FailurePolicy::GoTo(_) => {
                 let question = format!("{sentence} Grant more, or end the run?");

@@ -29,7 +29,7 @@ impl RunDecision<'_> {
     /// concurrency limit. The phase is complete when every item has ended.
     pub(super) fn request_children(&mut self, invoke: &WorkflowInvocation) -> Option<Continuation> {
         let Some(several) = &invoke.fan_out else {
-            if let Break(instead) = self.check_time_budget(&Continuation::Work) {
+            if let Break(instead) = self.check_time_budget(&Continuation::BeginWork) {
                 return instead;
             }
             let Err(failure) = self.request_child(invoke, None) else { return None };
@@ -50,7 +50,7 @@ impl RunDecision<'_> {
                     return self.apply_failure_policy(
                         &FailurePolicy::Wait,
                         message,
-                        Continuation::Work,
+                        Continuation::BeginWork,
                     );
                 }
             };
@@ -58,7 +58,7 @@ impl RunDecision<'_> {
             if self.count_pending_children() >= several.max_concurrent {
                 return None;
             }
-            if let Break(instead) = self.check_time_budget(&Continuation::Work) {
+            if let Break(instead) = self.check_time_budget(&Continuation::BeginWork) {
                 return instead;
             }
             if let Err(failure) = self.request_child(invoke, Some(&keyed))
@@ -71,10 +71,10 @@ impl RunDecision<'_> {
         if self.count_pending_children() > 0 || self.limit_exceeded.is_some() {
             return None;
         }
-        if !self.state.round.lost.is_empty() {
-            return self.report_failed_items(Continuation::Work);
+        if !self.state.item_progress.failed.is_empty() {
+            return self.report_failed_items(Continuation::BeginWork);
         }
-        let whole = self.state.round.given_up == 0;
+        let whole = self.state.item_progress.skipped == 0;
         Some(self.complete_children(invoke, "for every item", whole))
     }
 
@@ -103,11 +103,11 @@ impl RunDecision<'_> {
             if !keys.insert(key.clone()) {
                 return Err(format!("two items have the key `{key}`"));
             }
-            if fresh.is_none() && !self.state.round.begun.contains(&key) {
+            if fresh.is_none() && !self.state.item_progress.started.contains(&key) {
                 fresh = Some((key, item));
             }
         }
-        if fresh.is_some() && self.state.round.begun.len() >= ForEachItems::MAX_ITEMS {
+        if fresh.is_some() && self.state.item_progress.started.len() >= ForEachItems::MAX_ITEMS {
             return Err(format!(
                 "{} children were started for this phase already",
                 ForEachItems::MAX_ITEMS
@@ -143,7 +143,7 @@ impl RunDecision<'_> {
         };
         let workflow = invoke.workflow.clone();
         let (key, item) = (keyed.map(|(key, _)| key.clone()), item.cloned());
-        self.emit(RunEvent::ChildAsked { action, run, workflow, document, depth, key, item });
+        self.emit(RunEvent::ChildRequested { action, run, workflow, document, depth, key, item });
         Ok(())
     }
 
@@ -214,7 +214,7 @@ impl RunDecision<'_> {
             return Some(self.complete_children(invoke, "", whole));
         }
         // The update may have added items, and there is room for one more child.
-        self.state.blocked.is_none().then_some(Continuation::Work)
+        self.state.blocked.is_none().then_some(Continuation::BeginWork)
     }
 
     /// Completes the work of the phase. It counts as accepted, and issues tickets, only if `whole`:
@@ -233,9 +233,9 @@ impl RunDecision<'_> {
             Some(to) => {
                 let because = format!("workflow `{name}` completed {how}");
                 let because = because.trim_end().to_owned();
-                Continuation::Go { way: None, to: to.clone(), because }
+                Continuation::MoveToPhase { transition: None, to: to.clone(), reason: because }
             }
-            None => Continuation::Leave,
+            None => Continuation::ChooseTransition,
         }
     }
 
@@ -267,10 +267,10 @@ impl RunDecision<'_> {
             (FailurePolicy::GoOn, None) => Continue(()),
             (then @ (FailurePolicy::GoOn | FailurePolicy::Wait), Some(item)) => {
                 let again = then == FailurePolicy::Wait;
-                self.emit(RunEvent::ItemFailed { item, key, what, again });
+                self.emit(RunEvent::ItemFailed { item, key, message: what, retryable: again });
                 Continue(())
             }
-            (then, _) => Break(self.apply_failure_policy(&then, what, Continuation::Work)),
+            (then, _) => Break(self.apply_failure_policy(&then, what, Continuation::BeginWork)),
         }
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn accept_any_value(contract: &Contract, value: &Value) -> AcceptedVa
 
 /// JSON Pointers of the engine-owned fields of a document.
 pub(super) fn engine_pointers(document: &DocumentDefinition) -> Vec<String> {
-    document.engine.iter().map(|field| field.at.clone()).collect()
+    document.engine.iter().map(|field| field.pointer.clone()).collect()
 }
 
 /// Returns a copy of a document with an RFC 7396 merge patch applied.
@@ -94,7 +94,7 @@ impl RunDecision<'_> {
             self.visited_idle_phases.clear();
         }
         for (name, data) in update.custom_events {
-            self.emit(RunEvent::Announced { name, data });
+            self.emit(RunEvent::EventEmitted { name, data });
         }
     }
 
@@ -288,13 +288,13 @@ fn build_change_patch(
             };
             Err(faults.into_iter().map(back).map(locate).collect())
         }
-        ChangeOperation::Merge { at, value: given } => {
+        ChangeOperation::Merge { pointer: at, value: given } => {
             build_merge_patch(document, at, &value(given)?, authority)
         }
-        ChangeOperation::Set { at, value: given } => {
+        ChangeOperation::Set { pointer: at, value: given } => {
             build_set_patch(document, at, value(given)?, authority)
         }
-        ChangeOperation::Append { at, value: given } => {
+        ChangeOperation::Append { pointer: at, value: given } => {
             let value = value(given)?;
             match document.pointer(at) {
                 None | Some(Value::Null) => {
@@ -311,10 +311,10 @@ fn build_change_patch(
                 Some(other) => Err(vec![not_a_list_violation(at, other)]),
             }
         }
-        ChangeOperation::Upsert { at, key, value: given } => {
+        ChangeOperation::Upsert { pointer: at, key, value: given } => {
             build_upsert_patch(document, at, key, into_items(value(given)?), authority)
         }
-        ChangeOperation::Remove { at, key, value: given } => match key {
+        ChangeOperation::Remove { pointer: at, key, value: given } => match key {
             None => match document.pointer(at) {
                 None => Ok(Patch::default()),
                 Some(_) => authorize_operations(

@@ -23,20 +23,19 @@ impl RunDecision<'_> {
         each: Option<&ForEachItems>,
     ) -> Option<Continuation> {
         match each.map(|each| self.evaluate_items(each)) {
-            None => self.request_effects(vec![None], &Continuation::Work),
-            Some(Ok(items)) => {
-                self.request_effects(items.into_iter().map(Some).collect(), &Continuation::Work)
-            }
+            None => self.request_effects(vec![None], &Continuation::BeginWork),
+            Some(Ok(items)) => self
+                .request_effects(items.into_iter().map(Some).collect(), &Continuation::BeginWork),
             Some(Err(why)) => {
                 let message = format!("The effect of phase `{}` failed: {why}", self.state.phase);
-                self.apply_failure_policy(&FailurePolicy::Wait, message, Continuation::Work)
+                self.apply_failure_policy(&FailurePolicy::Wait, message, Continuation::BeginWork)
             }
         }
     }
 
     /// Requests the effect of the phase again for these items.
     pub(super) fn request_effects_again(&mut self, items: Vec<Value>) -> Option<Continuation> {
-        let next = Continuation::Items { items: items.clone() };
+        let next = Continuation::RequestEffects { items: items.clone() };
         self.request_effects(items.into_iter().map(Some).collect(), &next)
     }
 
@@ -63,7 +62,13 @@ impl RunDecision<'_> {
                 Ok(effect) => {
                     let (action, attempt) = (self.next_action_id(), 1);
                     let not_before = None;
-                    self.emit(RunEvent::EffectAsked { action, attempt, effect, not_before, item });
+                    self.emit(RunEvent::EffectRequested {
+                        action,
+                        attempt,
+                        effect,
+                        not_before,
+                        item,
+                    });
                 }
                 Err(why) => unfilled.push((item, PhaseFailure::new("invalid", &why))),
             }
@@ -84,12 +89,16 @@ impl RunDecision<'_> {
         if self.state.pending.values().any(is_effect) || self.state.blocked.is_some() {
             return None;
         }
-        if self.state.round.lost.is_empty() {
-            let whole = whole && self.state.round.given_up == 0;
-            return if whole { Some(self.accept_work()) } else { Some(Continuation::Leave) };
+        if self.state.item_progress.failed.is_empty() {
+            let whole = whole && self.state.item_progress.skipped == 0;
+            return if whole {
+                Some(self.accept_work())
+            } else {
+                Some(Continuation::ChooseTransition)
+            };
         }
-        let items = self.state.round.lost.iter().map(|lost| lost.item.clone()).collect();
-        self.report_failed_items(Continuation::Items { items })
+        let items = self.state.item_progress.failed.iter().map(|lost| lost.item.clone()).collect();
+        self.report_failed_items(Continuation::RequestEffects { items })
     }
 
     fn render_effect(
@@ -142,7 +151,7 @@ impl RunDecision<'_> {
         action: &str,
         result: &Value,
     ) -> Option<Continuation> {
-        self.emit(RunEvent::EffectDone { action: action.to_owned() });
+        self.emit(RunEvent::EffectFinished { action: action.to_owned() });
         let PhaseWork::Effect { apply, contract, .. } = &self.current_phase().work else {
             return None;
         };
@@ -192,7 +201,7 @@ impl RunDecision<'_> {
         {
             let not_before = Some(self.input.time.plus_millis(retry.delay_for_attempt(attempt)));
             let (action, attempt) = (self.next_action_id(), attempt + 1);
-            self.emit(RunEvent::EffectAsked { action, attempt, effect, not_before, item });
+            self.emit(RunEvent::EffectRequested { action, attempt, effect, not_before, item });
             return None;
         }
         match self.settle_failed_effect(item, &lost) {
@@ -221,10 +230,15 @@ impl RunDecision<'_> {
             (FailurePolicy::GoOn, None) => Continue(()),
             (then @ (FailurePolicy::GoOn | FailurePolicy::Wait), Some(item)) => {
                 let again = then == FailurePolicy::Wait;
-                self.emit(RunEvent::ItemFailed { item, key: None, what, again });
+                self.emit(RunEvent::ItemFailed {
+                    item,
+                    key: None,
+                    message: what,
+                    retryable: again,
+                });
                 Continue(())
             }
-            (then, _) => Break(self.apply_failure_policy(&then, what, Continuation::Work)),
+            (then, _) => Break(self.apply_failure_policy(&then, what, Continuation::BeginWork)),
         }
     }
 }

@@ -60,7 +60,7 @@ impl RunDecision<'_> {
         let run = self.run_value();
         let mut fields = self.compute_engine_fields(&run);
         fields.retain(|(at, _)| {
-            let field = self.document_definition().engine.iter().find(|field| field.at == *at);
+            let field = self.document_definition().engine.iter().find(|field| field.pointer == *at);
             field.is_some_and(|field| !UPDATED_AT_END.contains(&field.name.as_str()))
         });
         if !fields.is_empty() {
@@ -84,7 +84,7 @@ impl RunDecision<'_> {
         fields: Vec<(String, Value)>,
         run: &Value,
     ) -> Result<(), String> {
-        self.emit(RunEvent::Stamped { places: fields });
+        self.emit(RunEvent::EngineFieldsUpdated { fields });
         let Some(contract) = &self.document_definition().contract else { return Ok(()) };
         let document = &*self.state.document;
         let context = RuleContext { state: Some(document), run: Some(run), new: Some(document) };
@@ -119,8 +119,8 @@ impl RunDecision<'_> {
             // A field whose expression cannot be evaluated keeps its value.
             let Ok(value) = field.value.eval(&roots) else { continue };
             let Some(value) = value.to_json() else { continue };
-            if document.pointer(&field.at) != Some(&value) {
-                fields.push((field.at.clone(), value));
+            if document.pointer(&field.pointer) != Some(&value) {
+                fields.push((field.pointer.clone(), value));
             }
         }
         fields

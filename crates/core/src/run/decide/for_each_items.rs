@@ -33,9 +33,9 @@ impl RunDecision<'_> {
     /// Reports an incident after every item has ended and some failed. `next` retries the failed
     /// ones.
     pub(super) fn report_failed_items(&mut self, next: Continuation) -> Option<Continuation> {
-        let lost = &self.state.round.lost;
+        let lost = &self.state.item_progress.failed;
         let descriptions: Vec<&str> =
-            lost.iter().take(MAX_DESCRIBED_ITEMS).map(|one| one.what.as_str()).collect();
+            lost.iter().take(MAX_DESCRIBED_ITEMS).map(|one| one.message.as_str()).collect();
         let more = lost.len().saturating_sub(MAX_DESCRIBED_ITEMS);
         let more = if more > 0 { format!(". And {more} more") } else { String::new() };
         let message = format!("{}{more}", descriptions.join(". "));

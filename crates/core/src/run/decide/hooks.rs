@@ -18,9 +18,17 @@ use crate::run::wait::WaitKind;
 
 impl RunDecision<'_> {
     /// Requests an exit hook before the transition `way`, or an entry hook if `way` is `None`.
-    pub(super) fn request_hook(&mut self, hook: &str, way: Option<usize>) -> Option<Continuation> {
+    pub(super) fn request_hook(
+        &mut self,
+        hook: &str,
+        transition: Option<usize>,
+    ) -> Option<Continuation> {
         let action = self.next_action_id();
-        self.emit(RunEvent::HookAsked { action, hook: hook.to_owned(), way });
+        self.emit(RunEvent::HookRequested {
+            action,
+            hook: hook.to_owned(),
+            transition: transition,
+        });
         None
     }
 
@@ -37,8 +45,9 @@ impl RunDecision<'_> {
             HookAnswer::Patch { .. } => "patch".to_owned(),
             HookAnswer::Redirect { to } => clip_text(format!("redirect to `{to}`")),
         };
-        self.emit(RunEvent::HookAnswered { action: action.to_owned(), answer: description });
-        let Some(PendingAction::Hook { hook, way }) = before.pending.get(action) else {
+        self.emit(RunEvent::HookFinished { action: action.to_owned(), answer: description });
+        let Some(PendingAction::Hook { hook, transition: transition }) = before.pending.get(action)
+        else {
             return None;
         };
         if let HookAnswer::Patch { ops } = answer {
@@ -47,29 +56,35 @@ impl RunDecision<'_> {
                 Err(violations) => {
                     let reason =
                         format!("its patch was refused: {}", describe_first_violation(&violations));
-                    return self.stop_by_hook(hook, *way, &reason);
+                    return self.stop_by_hook(hook, *transition, &reason);
                 }
             }
         }
-        match (way, answer) {
-            (None, HookAnswer::Ok | HookAnswer::Patch { .. }) => Some(Continuation::Work),
+        match (transition, answer) {
+            (None, HookAnswer::Ok | HookAnswer::Patch { .. }) => Some(Continuation::BeginWork),
             (None, HookAnswer::Abort { reason }) => self.stop_by_hook(hook, None, reason),
             (None, HookAnswer::Redirect { to }) => {
                 let reason = format!("it wants to go to `{to}`, and a hook on entering cannot");
                 self.stop_by_hook(hook, None, &reason)
             }
-            (Some(way), HookAnswer::Ok | HookAnswer::Patch { .. }) => self.leave_after_hook(*way),
-            (Some(way), HookAnswer::Abort { reason }) => {
-                self.stop_by_hook(hook, Some(*way), reason)
+            (Some(transition), HookAnswer::Ok | HookAnswer::Patch { .. }) => {
+                self.leave_after_hook(*transition)
             }
-            (Some(way), HookAnswer::Redirect { to }) => self.redirect_transition(hook, *way, to),
+            (Some(transition), HookAnswer::Abort { reason }) => {
+                self.stop_by_hook(hook, Some(*transition), reason)
+            }
+            (Some(transition), HookAnswer::Redirect { to }) => {
+                self.redirect_transition(hook, *transition, to)
+            }
         }
     }
 
     /// Takes the transition that the exit hook allowed, unless the hook's patch closed its gate.
     fn leave_after_hook(&mut self, index: usize) -> Option<Continuation> {
         match self.find_open_reason(index) {
-            Some(because) => Some(Continuation::Take { way: index, because }),
+            Some(because) => {
+                Some(Continuation::TakeTransition { transition: index, reason: because })
+            }
             None => {
                 let reason = "it was open until the hook changed the document".to_owned();
                 self.block_transition(index, reason)
@@ -87,7 +102,7 @@ impl RunDecision<'_> {
         match open {
             Some((index, because)) => {
                 let because = format!("hook `{hook}` redirected here, and {because}");
-                Some(Continuation::Take { way: index, because })
+                Some(Continuation::TakeTransition { transition: index, reason: because })
             }
             None => {
                 let reason =
@@ -101,28 +116,34 @@ impl RunDecision<'_> {
     fn stop_by_hook(
         &mut self,
         hook: &str,
-        way: Option<usize>,
+        transition: Option<usize>,
         reason: &str,
     ) -> Option<Continuation> {
-        match way {
-            Some(way) => self.block_transition(way, format!("hook `{hook}` stopped it: {reason}")),
+        match transition {
+            Some(transition) => {
+                self.block_transition(transition, format!("hook `{hook}` stopped it: {reason}"))
+            }
             None => {
                 let message =
                     format!("Hook `{hook}` of phase `{}` failed: {reason}", self.state.phase);
-                self.apply_failure_policy(&FailurePolicy::Wait, message, Continuation::Enter)
+                self.apply_failure_policy(&FailurePolicy::Wait, message, Continuation::BeginPhase)
             }
         }
     }
 
     /// Blocks a transition for good and opens a wait for a person.
-    pub(super) fn block_transition(&mut self, way: usize, reason: String) -> Option<Continuation> {
+    pub(super) fn block_transition(
+        &mut self,
+        transition: usize,
+        reason: String,
+    ) -> Option<Continuation> {
         let reason = clip_text(reason);
-        let to = self.workflow.transitions[way].to.clone();
+        let to = self.workflow.transitions[transition].to.clone();
         let phase = self.state.phase.clone();
         let question = format!("`{phase}` cannot be left for `{to}`: {reason}.");
-        let gates = vec![ClosedGate { way, to, reason, attempts: 0, again_at: None }];
-        self.emit(RunEvent::GatesClosed { gates, again_at: None });
-        let wait = self.new_wait(WaitKind::Trouble, &phase, question);
+        let gates = vec![ClosedGate { transition, to, reason, attempts: 0, retry_at: None }];
+        self.emit(RunEvent::GatesClosed { gates, retry_at: None });
+        let wait = self.new_wait(WaitKind::Incident, &phase, question);
         self.open_new_wait(wait);
         None
     }

@@ -118,8 +118,9 @@ fn decide_within_bounds(
         Ok(decided) => return Ok(decided),
         Err(over) => over,
     };
-    let failed = fail_result(&input.what, &over).map(|what| RunInput { what, ..input.clone() });
-    let again = match (&input.what, &failed) {
+    let failed =
+        fail_result(&input.payload, &over).map(|what| RunInput { payload: what, ..input.clone() });
+    let again = match (&input.payload, &failed) {
         (InputKind::ModelReplied(reply), _) => {
             let mut decision = RunDecision::for_run(protocol, state, input)?;
             let next = decision.refuse_oversize(reply, &over);
@@ -127,7 +128,7 @@ fn decide_within_bounds(
             decision.finish()
         }
         (_, Some(failed)) => decide_input(protocol, state, failed)?.finish(),
-        (InputKind::Ticked | InputKind::Told { .. }, None) => Err(over.clone()),
+        (InputKind::Ticked | InputKind::Notified { .. }, None) => Err(over.clone()),
         (_, None) => return Err(over.into()),
     };
     match again {
@@ -175,28 +176,28 @@ fn decide_input<'p>(
     let pinned = &state.protocol;
     if !pinned.is_empty() && *pinned != protocol.digest {
         let (pinned, given) = (pinned.clone(), protocol.digest.clone());
-        return Err(InputRejection::OtherProtocol { pinned, actual: given });
+        return Err(InputRejection::ProtocolMismatch { pinned, actual: given });
     }
-    if let InputKind::Start(start) = &input.what
+    if let InputKind::Start(start) = &input.payload
         && start.protocol != protocol.digest
     {
         let (pinned, given) = (start.protocol.clone(), protocol.digest.clone());
-        return Err(InputRejection::OtherProtocol { pinned, actual: given });
+        return Err(InputRejection::ProtocolMismatch { pinned, actual: given });
     }
-    check_admissible(state, &input.what)?;
-    let mut decision = match &input.what {
+    check_admissible(state, &input.payload)?;
+    let mut decision = match &input.payload {
         InputKind::Start(start) => RunDecision::for_start(protocol, state, input, start)?,
         _ => RunDecision::for_run(protocol, state, input)?,
     };
-    let next = match &input.what {
+    let next = match &input.payload {
         InputKind::Start(start) => decision.start_run(start)?,
         InputKind::ModelReplied(reply) => decision.handle_model_reply(reply),
         InputKind::ModelFailed { failure, message, retryable, retry_after, .. } => {
             decision.handle_model_failed(failure, message, *retryable, *retry_after)
         }
-        InputKind::Submitted { text, by } => decision.handle_manual_patch(text, by)?,
+        InputKind::ManualPatch { text, by } => decision.handle_manual_patch(text, by)?,
         InputKind::Answered { wait, value, by } => decision.handle_answer(wait, value, by)?,
-        InputKind::Decided { wait, approve, by, note } => {
+        InputKind::ApprovalDecided { wait, approve, by, note } => {
             decision.handle_approval(wait, *approve, by, note.as_ref())?
         }
         InputKind::Ticked => decision.handle_tick()?,
@@ -213,8 +214,8 @@ fn decide_input<'p>(
         InputKind::ChildEnded { action, completed, reason, document } => {
             decision.handle_child_ended(state, action, *completed, reason.as_deref(), document)
         }
-        InputKind::Told { action } => {
-            decision.emit(RunEvent::Told { action: action.clone() });
+        InputKind::Notified { action } => {
+            decision.emit(RunEvent::Notified { action: action.clone() });
             None
         }
         InputKind::Halted { by, reason } => {
@@ -238,17 +239,17 @@ fn check_admissible(state: &RunState, input: &InputKind) -> Result<(), InputReje
         _ => {}
     }
     if let Some((_, reason)) = &state.end
-        && !matches!(input, InputKind::Told { .. })
+        && !matches!(input, InputKind::Notified { .. })
     {
         let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
-        return Err(InputRejection::Ended { how: format!("{}{reason}", state.status().as_str()) });
+        return Err(InputRejection::Ended { end: format!("{}{reason}", state.status().as_str()) });
     }
     if let (Some(action), Some(came)) = (input.action(), input.action_kind()) {
         let action = action.to_owned();
         match state.pending.get(&action).map(PendingAction::kind) {
-            None => return Err(InputRejection::UnknownOrder { action }),
+            None => return Err(InputRejection::UnknownAction { action }),
             Some(kind) if kind != came => {
-                return Err(InputRejection::WrongOrder { action, kind, received: came });
+                return Err(InputRejection::WrongActionKind { action, kind, received: came });
             }
             Some(_) => {}
         }
@@ -259,7 +260,7 @@ fn check_admissible(state: &RunState, input: &InputKind) -> Result<(), InputReje
             if state.halted.is_none()
                 && state.blocked.is_none()
                 && grants.is_empty()
-                && state.closed.is_empty() =>
+                && state.closed_gates.is_empty() =>
         {
             Err(InputRejection::NothingToResume { status: state.status().as_str() })
         }

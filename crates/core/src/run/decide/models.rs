@@ -56,7 +56,7 @@ static MANUAL_PATCH: LazyLock<(Contract, Vec<DocumentChange>)> = LazyLock::new(|
             "'patch' in reply",
             ChangeOperation::Patch { from: "/patch".to_owned(), writes: None },
         ),
-        change("'merge' in reply", ChangeOperation::Merge { at: String::new(), value: merge }),
+        change("'merge' in reply", ChangeOperation::Merge { pointer: String::new(), value: merge }),
     ];
     (contract, changes)
 });
@@ -76,12 +76,12 @@ impl RunDecision<'_> {
         pause: Option<i64>,
     ) -> Option<Continuation> {
         let PhaseWork::Agent(work) = &self.current_phase().work else { return None };
-        if let Break(instead) = self.check_call_budget(&Continuation::Ask { attempt }) {
+        if let Break(instead) = self.check_call_budget(&Continuation::RequestModel { attempt }) {
             return instead;
         }
         let action = self.next_action_id();
         let not_before = pause.map(|pause| self.input.time.plus_millis(pause));
-        self.emit(RunEvent::ModelAsked { action, attempt, not_before });
+        self.emit(RunEvent::ModelRequested { action, attempt, not_before });
         if resolve_model(self.protocol, &self.state, &work.agent).as_deref() == Some(HUMAN_MODEL) {
             let phase = self.state.phase.clone();
             let question =
@@ -122,7 +122,7 @@ impl RunDecision<'_> {
         let tokens = reply.usage.input_tokens.saturating_add(reply.usage.output_tokens);
         for (budget, amount) in [("tokens", tokens), ("money", reply.usage.cost)] {
             if amount > 0 {
-                self.emit(RunEvent::Spent { budget: budget.to_owned(), amount });
+                self.emit(RunEvent::BudgetSpent { budget: budget.to_owned(), amount });
             }
         }
     }
@@ -130,10 +130,10 @@ impl RunDecision<'_> {
     /// Closes the waits for manual work and incidents, because the work was done.
     fn close_work_waits(&mut self, by: &str) {
         let waits = self.state.waits.values();
-        let open = waits.filter(|wait| matches!(wait.kind, WaitKind::Work | WaitKind::Trouble));
+        let open = waits.filter(|wait| matches!(wait.kind, WaitKind::Work | WaitKind::Incident));
         for wait in open.map(|wait| wait.id.clone()).collect::<Vec<_>>() {
             let closing = WaitResolution::Answered { by: by.to_owned() };
-            self.emit(RunEvent::WaitClosed { wait, closing });
+            self.emit(RunEvent::WaitClosed { wait, resolution: closing });
         }
     }
 
@@ -224,12 +224,12 @@ impl RunDecision<'_> {
         };
         let last = violations.first().map_or_else(String::new, ToString::to_string);
         let what = format!("In phase `{}` {tries}: {last}", self.state.phase);
-        self.emit(RunEvent::ReplyRefused { attempt, violations, told: feedback });
+        self.emit(RunEvent::ReplyRefused { attempt, violations, feedback });
         if retries {
             return self.request_model(attempt + 1, None);
         }
         let what = allowed.and_then(|limit| limit.says).unwrap_or(what);
-        Some(Continuation::Refused { what })
+        Some(Continuation::HandleRefusal { message: what })
     }
 
     /// Applies the failure handler after all attempts were refused: that of the phase, else of the
@@ -237,11 +237,11 @@ impl RunDecision<'_> {
     pub(super) fn handle_exhausted_reasks(&mut self, message: String) -> Option<Continuation> {
         let PhaseWork::Agent(work) = &self.current_phase().work else { return None };
         if let Some(budget) = &work.refusal_spends {
-            let again = Continuation::Refused { what: message.clone() };
+            let again = Continuation::HandleRefusal { message: message.clone() };
             if let Break(instead) = self.check_budget(budget, &again) {
                 return instead;
             }
-            self.emit(RunEvent::Spent { budget: budget.clone(), amount: 1 });
+            self.emit(RunEvent::BudgetSpent { budget: budget.clone(), amount: 1 });
         }
         let by_budget = self.refusal_limit().map(|limit| limit.then);
         let by_contract = match work.contract.on_violation.then {
@@ -257,11 +257,17 @@ impl RunDecision<'_> {
         match then {
             FailurePolicy::Wait => {
                 let wait = self.new_incident_wait(&message);
-                self.block_run(BlockReason::Refused, Continuation::Ask { attempt: 1 }, wait)
+                self.block_run(
+                    BlockReason::Refused,
+                    Continuation::RequestModel { attempt: 1 },
+                    wait,
+                )
             }
             FailurePolicy::Fail => self.end_run(RunEndKind::Failed, Some(message)),
-            FailurePolicy::GoOn => Some(Continuation::Leave),
-            FailurePolicy::GoTo(to) => Some(Continuation::Go { way: None, to, because: message }),
+            FailurePolicy::GoOn => Some(Continuation::ChooseTransition),
+            FailurePolicy::GoTo(to) => {
+                Some(Continuation::MoveToPhase { transition: None, to, reason: message })
+            }
         }
     }
 
@@ -281,7 +287,7 @@ impl RunDecision<'_> {
             .step
             .as_ref()
             .map_or((1, 1), |step| (step.attempt.max(1), step.provider_failures));
-        let next = Continuation::Ask { attempt };
+        let next = Continuation::RequestModel { attempt };
         if !retryable {
             let what =
                 format!("The model of phase `{}` cannot be asked: {message}", self.state.phase);
@@ -306,7 +312,7 @@ impl RunDecision<'_> {
         match self.evaluate_reply(work, text, FinishReason::Stop) {
             Err(violations) => {
                 let feedback = Some(render_reask(&work.contract, &violations));
-                self.emit(RunEvent::ReplyRefused { attempt: 0, violations, told: feedback });
+                self.emit(RunEvent::ReplyRefused { attempt: 0, violations, feedback });
                 None
             }
             Ok((accepted, update)) => {
@@ -327,31 +333,32 @@ impl RunDecision<'_> {
     ) -> Result<Option<Continuation>, InputRejection> {
         let phase = self.current_phase();
         // A move that lacks a ticket leaves the work of the phase undone.
-        let undone = matches!(self.state.held, Some(Continuation::Go { .. }));
+        let undone = matches!(self.state.continuation, Some(Continuation::MoveToPhase { .. }));
         let resume_with = match (&phase.work, &self.state.blocked) {
-            (PhaseWork::Agent(work), Some(BlockReason::NoTicket { .. })) if undone => {
+            (PhaseWork::Agent(work), Some(BlockReason::MissingTicket { .. })) if undone => {
                 return Ok(self.handle_manual_reply(work, text, by));
             }
-            (PhaseWork::Agent(work), Some(BlockReason::Refused | BlockReason::Trouble { .. })) => {
+            (PhaseWork::Agent(work), Some(BlockReason::Refused | BlockReason::Incident { .. })) => {
                 return Ok(self.handle_manual_reply(work, text, by));
             }
-            (_, Some(BlockReason::Trouble { .. } | BlockReason::NoTicket { .. })) => {
-                self.state.held.clone()
+            (_, Some(BlockReason::Incident { .. } | BlockReason::MissingTicket { .. })) => {
+                self.state.continuation.clone()
             }
             _ => None,
         };
         let nothing = |why: &'static str| {
-            Err(InputRejection::NothingToSubmit { phase: phase.id.clone(), reason: why })
+            Err(InputRejection::PatchNotExpected { phase: phase.id.clone(), reason: why })
         };
         if matches!(self.state.blocked, Some(BlockReason::Budget { .. })) {
             return nothing("a budget is spent; grant more, or end the run");
         }
-        let idle = self.state.pending.values().all(|one| matches!(one, PendingAction::Tell { .. }));
+        let idle =
+            self.state.pending.values().all(|one| matches!(one, PendingAction::Notify { .. }));
         let asked = |one: &PendingAction| matches!(one, PendingAction::Model { .. });
         if self.state.pending.values().any(asked) {
             return nothing("a model is asked; reply to its order");
         }
-        let takes = matches!(phase.work, PhaseWork::None) || !self.state.closed.is_empty();
+        let takes = matches!(phase.work, PhaseWork::None) || !self.state.closed_gates.is_empty();
         if !idle || !(takes || resume_with.is_some()) {
             return nothing("it waits for something else; `next` tells what");
         }
@@ -367,14 +374,14 @@ impl RunDecision<'_> {
         match update {
             Err(violations) => {
                 let feedback = Some(render_reask(contract, &violations));
-                self.emit(RunEvent::ReplyRefused { attempt: 0, violations, told: feedback });
+                self.emit(RunEvent::ReplyRefused { attempt: 0, violations, feedback });
                 Ok(None)
             }
             Ok((update, accepted)) => {
                 self.accept_reply(&accepted, 0, &[]);
                 self.record_update(update);
                 self.close_work_waits(by);
-                Ok(Some(resume_with.unwrap_or(Continuation::Leave)))
+                Ok(Some(resume_with.unwrap_or(Continuation::ChooseTransition)))
             }
         }
     }

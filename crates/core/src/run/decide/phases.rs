@@ -63,7 +63,7 @@ impl RunDecision<'_> {
             if let Ok(value) = field.value.eval(&[Some(&self.state.document), Some(&run)])
                 && let Some(value) = value.to_json()
             {
-                set_at_pointer(&mut document, &field.at, &value);
+                set_at_pointer(&mut document, &field.pointer, &value);
             }
         }
         validate_document(
@@ -82,14 +82,14 @@ impl RunDecision<'_> {
         self.visited_idle_phases.push(id.to_owned());
         self.revoke_tickets();
         self.update_phase_fields();
-        Continuation::Enter
+        Continuation::BeginPhase
     }
 
     /// Requests the entry hook of the phase, or continues with its work.
     pub(super) fn begin_phase(&mut self) -> Option<Continuation> {
         match &self.current_phase().on_enter {
             Some(hook) => self.request_hook(hook, None),
-            None => Some(Continuation::Work),
+            None => Some(Continuation::BeginWork),
         }
     }
 
@@ -100,7 +100,7 @@ impl RunDecision<'_> {
             return self.end_run(RunEndKind::Completed, None);
         }
         match &phase.work {
-            PhaseWork::None => Some(Continuation::Leave),
+            PhaseWork::None => Some(Continuation::ChooseTransition),
             PhaseWork::Agent(_) => self.request_model(1, None),
             PhaseWork::Ask(questions) => self.ask_questions(questions),
             PhaseWork::Effect { for_each: each, .. } => self.request_phase_effect(each.as_ref()),
@@ -111,7 +111,7 @@ impl RunDecision<'_> {
     /// Moves to a phase, by the transition `way`, or without one because of a failure policy.
     pub(super) fn move_to_phase(
         &mut self,
-        way: Option<usize>,
+        transition: Option<usize>,
         to: &str,
         because: String,
     ) -> Option<Continuation> {
@@ -122,25 +122,34 @@ impl RunDecision<'_> {
             );
             return self.end_run(RunEndKind::Failed, Some(message));
         }
-        if !self.check_tickets(way, to, &because) {
+        if !self.check_tickets(transition, to, &because) {
             return None;
         }
-        let again = Continuation::Go { way, to: to.to_owned(), because: because.clone() };
+        let again = Continuation::MoveToPhase {
+            transition: transition,
+            to: to.to_owned(),
+            reason: because.clone(),
+        };
         if let Break(instead) = self.check_loop_budget(to, &again) {
             return instead;
         }
-        let update = match way.map(|index| (index, self.build_transition_update(index))) {
+        let update = match transition.map(|index| (index, self.build_transition_update(index))) {
             Some((index, Err(reason))) => return self.block_transition(index, reason),
             Some((_, Ok(update))) => update,
             None => None,
         };
         let from = self.state.phase.clone();
-        self.emit(RunEvent::WayTaken { way, from, to: to.to_owned(), because });
+        self.emit(RunEvent::TransitionTaken {
+            transition: transition,
+            from,
+            to: to.to_owned(),
+            reason: because,
+        });
         if let Some(update) = update {
             self.record_update(update);
         }
-        if let Some(index) = way {
-            self.issue_tickets(&self.workflow.transitions[index].gives);
+        if let Some(index) = transition {
+            self.issue_tickets(&self.workflow.transitions[index].issues);
         }
         Some(self.enter_phase(to))
     }

@@ -42,9 +42,9 @@ impl RunDecision<'_> {
             return Err("its `id` would be blank".to_owned());
         }
         let mut wait = self.new_wait(kind, &name, text);
-        wait.of = question.for_each.as_ref().map(|_| question.id.clone());
+        wait.definition_id = question.for_each.as_ref().map(|_| question.id.clone());
         wait.item = item.cloned();
-        wait.shape = Some(shape);
+        wait.answer_shape = Some(shape);
         wait.who.clone_from(&question.who);
         wait.deadline =
             question.deadline.map(|deadline| self.input.time.plus_millis(deadline.millis));

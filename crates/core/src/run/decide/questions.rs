@@ -32,10 +32,12 @@ impl RunDecision<'_> {
             };
             match self.evaluate_items(each) {
                 Ok(items) => all.extend(items.into_iter().map(|item| (question, Some(item)))),
-                Err(why) => return self.report_unaskable(&question.id, &why, Continuation::Work),
+                Err(why) => {
+                    return self.report_unaskable(&question.id, &why, Continuation::BeginWork);
+                }
             }
         }
-        self.open_question_waits(&all, &Continuation::Work)
+        self.open_question_waits(&all, &Continuation::BeginWork)
     }
 
     /// Asks these questions of the phase again: those without items by id, the others per item.
@@ -55,7 +57,7 @@ impl RunDecision<'_> {
         }
         self.open_question_waits(
             &all,
-            &Continuation::Questions { ids: ids.to_vec(), items: items.to_vec() },
+            &Continuation::AskQuestions { ids: ids.to_vec(), items: items.to_vec() },
         )
     }
 
@@ -64,7 +66,7 @@ impl RunDecision<'_> {
         questions: &[(&PhaseQuestion, Option<Value>)],
         next: &Continuation,
     ) -> Option<Continuation> {
-        let open = self.state.waits.values().filter(|wait| wait.shape.is_some());
+        let open = self.state.waits.values().filter(|wait| wait.answer_shape.is_some());
         let mut names: BTreeSet<String> = open.map(|wait| wait.name.clone()).collect();
         let (mut waits, mut bytes) = (Vec::new(), 0);
         for (question, item) in questions {
@@ -116,8 +118,10 @@ impl RunDecision<'_> {
         if !matches!(wait.kind, WaitKind::Question | WaitKind::Document) {
             return Err(wrong_kind_rejection(wait));
         }
-        self.accept_answer(&wait, value, by)
-            .map_err(|violations| InputRejection::WrongShape { wait: wait.id.clone(), violations })
+        self.accept_answer(&wait, value, by).map_err(|violations| InputRejection::AnswerMismatch {
+            wait: wait.id.clone(),
+            violations,
+        })
     }
 
     /// Finds an open wait that this person is allowed to answer, before its deadline.
@@ -145,7 +149,7 @@ impl RunDecision<'_> {
             && who != by
         {
             let (wait, who, by) = (id.to_owned(), who.clone(), by.to_owned());
-            return Err(InputRejection::NotYours { wait, assignee: who, by });
+            return Err(InputRejection::NotAssignee { wait, assignee: who, by });
         }
         Ok(wait.clone())
     }
@@ -163,7 +167,7 @@ impl RunDecision<'_> {
         let scope = ChangeScope { item: wait.item.clone(), ..ChangeScope::default() };
         let update = self.build_update(changes, &accepted, &scope, None)?;
         let closing = WaitResolution::Answered { by: by.to_owned() };
-        self.emit(RunEvent::WaitClosed { wait: wait.id.clone(), closing });
+        self.emit(RunEvent::WaitClosed { wait: wait.id.clone(), resolution: closing });
         self.record_update(update);
         Ok(self.complete_if_answered())
     }
@@ -179,7 +183,7 @@ impl RunDecision<'_> {
 
     /// Finds the question of the protocol that a wait asks.
     pub(super) fn find_question(&self, wait: &RunWait) -> Option<&'_ PhaseQuestion> {
-        let id = wait.of.as_ref().unwrap_or(&wait.name);
+        let id = wait.definition_id.as_ref().unwrap_or(&wait.name);
         match &self.workflow.find_phase(&wait.phase)?.work {
             PhaseWork::Ask(questions) => questions.iter().find(|question| question.id == *id),
             _ => None,
@@ -196,7 +200,7 @@ impl RunDecision<'_> {
             let found = value.pointer(pointer).map_or_else(|| "nothing".to_owned(), format_value);
             vec![Violation::new(ViolationCode::Enum, pointer, expected, found)]
         };
-        match (&wait.shape, question.map(|question| &question.shape)) {
+        match (&wait.answer_shape, question.map(|question| &question.shape)) {
             (Some(WaitAnswerShape::Choices { choices }), _) => {
                 let known: Vec<&str> = choices.iter().map(|choice| choice.id.as_str()).collect();
                 if !value.as_str().is_some_and(|given| known.contains(&given)) {
@@ -248,7 +252,7 @@ pub(super) fn wrong_kind_rejection(wait: RunWait) -> InputRejection {
         WaitKind::Approval => "approve or deny it",
         WaitKind::Budget => "grant more, or deny it",
         WaitKind::Work => "hand in a reply or a patch",
-        WaitKind::Trouble => "approve to go on, or deny it",
+        WaitKind::Incident => "approve to go on, or deny it",
     };
     InputRejection::WrongKind { wait: wait.id, kind: wait.kind.as_str(), expected }
 }

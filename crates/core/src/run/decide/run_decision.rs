@@ -95,7 +95,7 @@ impl<'p> RunDecision<'p> {
             run_value_cache: RefCell::new(None),
             unchecked_files: RefCell::default(),
         };
-        decision.emit(RunEvent::Received { input: Box::new(input.clone()) });
+        decision.emit(RunEvent::InputReceived { input: Box::new(input.clone()) });
         decision
     }
 
@@ -135,19 +135,23 @@ impl<'p> RunDecision<'p> {
         let mut next = first;
         while let Some(continuation) = next {
             if self.state.halted.is_some() {
-                return self.emit(RunEvent::Held { next: continuation });
+                return self.emit(RunEvent::ContinuationDeferred { continuation });
             }
             next = match continuation {
-                Continuation::Enter => self.begin_phase(),
-                Continuation::Work => self.begin_work(),
-                Continuation::Ask { attempt } => self.request_model(attempt, None),
-                Continuation::Tools { calls } => self.request_tools(calls),
-                Continuation::Questions { ids, items } => self.ask_questions_again(&ids, &items),
-                Continuation::Items { items } => self.request_effects_again(items),
-                Continuation::Refused { what } => self.handle_exhausted_reasks(what),
-                Continuation::Leave => self.choose_transition(),
-                Continuation::Take { way, because } => self.take_transition(way, because),
-                Continuation::Go { way, to, because } => self.move_to_phase(way, &to, because),
+                Continuation::BeginPhase => self.begin_phase(),
+                Continuation::BeginWork => self.begin_work(),
+                Continuation::RequestModel { attempt } => self.request_model(attempt, None),
+                Continuation::RequestTools { calls } => self.request_tools(calls),
+                Continuation::AskQuestions { ids, items } => self.ask_questions_again(&ids, &items),
+                Continuation::RequestEffects { items } => self.request_effects_again(items),
+                Continuation::HandleRefusal { message: what } => self.handle_exhausted_reasks(what),
+                Continuation::ChooseTransition => self.choose_transition(),
+                Continuation::TakeTransition { transition: transition, reason: because } => {
+                    self.take_transition(transition, because)
+                }
+                Continuation::MoveToPhase { transition: transition, to, reason: because } => {
+                    self.move_to_phase(transition, &to, because)
+                }
             };
         }
     }
@@ -159,8 +163,8 @@ impl<'p> RunDecision<'p> {
         next: Continuation,
         wait: RunWait,
     ) -> Option<Continuation> {
-        self.emit(RunEvent::Blocked { blocked });
-        self.emit(RunEvent::Held { next });
+        self.emit(RunEvent::Blocked { reason: blocked });
+        self.emit(RunEvent::ContinuationDeferred { continuation: next });
         self.open_new_wait(wait);
         None
     }
@@ -218,11 +222,11 @@ impl<'p> RunDecision<'p> {
             kind,
             phase: self.state.phase.clone(),
             name: name.to_owned(),
-            of: None,
+            definition_id: None,
             item: None,
-            way: None,
+            transition: None,
             question,
-            shape: None,
+            answer_shape: None,
             who: None,
             deadline: None,
             opened_at: self.input.time,
@@ -235,14 +239,14 @@ impl<'p> RunDecision<'p> {
         let end =
             if message.ends_with(['.', '?', '!', '…', '。', '？', '！']) { "" } else { "." };
         let question = format!("{message}{end} Try again, or end the run?");
-        self.new_wait(WaitKind::Trouble, &self.state.phase, question)
+        self.new_wait(WaitKind::Incident, &self.state.phase, question)
     }
 
     /// Closes every open wait as dropped, because the run continues without them.
     pub(super) fn drop_waits(&mut self) {
         let open: Vec<String> = self.state.waits.keys().cloned().collect();
         for wait in open {
-            self.emit(RunEvent::WaitClosed { wait, closing: WaitResolution::Dropped });
+            self.emit(RunEvent::WaitClosed { wait, resolution: WaitResolution::Dropped });
         }
     }
 
@@ -255,7 +259,7 @@ impl<'p> RunDecision<'p> {
         for run in children.collect::<Vec<_>>() {
             let (action, tell) =
                 (self.next_action_id(), RunNotification::Cancel { reason: reason.to_owned() });
-            self.emit(RunEvent::TellAsked { action, run, tell });
+            self.emit(RunEvent::NotificationRequested { action, run, notification: tell });
         }
     }
 
@@ -271,7 +275,11 @@ impl<'p> RunDecision<'p> {
         if let Some(parent) = self.state.parent.clone() {
             let (action, tell) =
                 (self.next_action_id(), RunNotification::ChildEnded { action: parent.action });
-            self.emit(RunEvent::TellAsked { action, run: parent.run, tell });
+            self.emit(RunEvent::NotificationRequested {
+                action,
+                run: parent.run,
+                notification: tell,
+            });
         }
         None
     }
@@ -288,12 +296,12 @@ impl<'p> RunDecision<'p> {
             FailurePolicy::Wait => {
                 let wait = self.new_incident_wait(&what);
                 self.cancel_children("the run that started this one does not wait for it any more");
-                self.block_run(BlockReason::Trouble { what }, next, wait)
+                self.block_run(BlockReason::Incident { message: what }, next, wait)
             }
             FailurePolicy::Fail => self.end_run(RunEndKind::Failed, Some(what)),
-            FailurePolicy::GoOn => Some(Continuation::Leave),
+            FailurePolicy::GoOn => Some(Continuation::ChooseTransition),
             FailurePolicy::GoTo(to) => {
-                Some(Continuation::Go { way: None, to: to.clone(), because: what })
+                Some(Continuation::MoveToPhase { transition: None, to: to.clone(), reason: what })
             }
         }
     }

@@ -40,7 +40,7 @@ impl PhaseFailure {
         let mut value = json!({ "code": self.code, "message": self.message });
         if !self.violations.is_empty() {
             let violations = self.violations.iter().map(|one| {
-                json!({ "code": one.code.to_string(), "at": one.pointer, "message": one.message })
+                json!({ "code": one.code.to_string(), "pointer": one.pointer, "message": one.message })
             });
             value["violations"] = Value::Array(violations.collect());
         }

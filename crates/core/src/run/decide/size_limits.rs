@@ -90,8 +90,8 @@ impl From<SizeLimitExceeded> for InputRejection {
     fn from(over: SizeLimitExceeded) -> Self {
         let SizeLimitExceeded { what, measure, actual: found, limit: most } = over;
         match measure {
-            SizeMeasure::Depth => Self::TooDeep { what, found, limit: most },
-            SizeMeasure::Bytes => Self::TooLarge { what, found, limit: most },
+            SizeMeasure::Depth => Self::TooDeep { part: what, found, limit: most },
+            SizeMeasure::Bytes => Self::TooLarge { part: what, found, limit: most },
         }
     }
 }
@@ -106,8 +106,8 @@ pub(super) fn admit_input<'i>(
         input.to_mut().time = state.updated_at;
     }
     let Some(over) = measure_input(&input) else { return Ok(input) };
-    match fail_result(&input.what, &over) {
-        Some(failed) => input.to_mut().what = failed,
+    match fail_result(&input.payload, &over) {
+        Some(failed) => input.to_mut().payload = failed,
         None => return Err(over.into()),
     }
     Ok(input)
@@ -115,7 +115,7 @@ pub(super) fn admit_input<'i>(
 
 /// Returns the first limit that an input exceeds, if any.
 fn measure_input(input: &RunInput) -> Option<SizeLimitExceeded> {
-    let values = match &input.what {
+    let values = match &input.payload {
         InputKind::Start(start) => {
             vec![("document", start.document.as_ref()), ("input", start.input.as_ref())]
         }
@@ -136,7 +136,11 @@ fn measure_input(input: &RunInput) -> Option<SizeLimitExceeded> {
     };
     values.into_iter().find_map(depth).or_else(|| {
         let bytes = measure_json(input).bytes;
-        SizeLimitExceeded::check_bytes(describe_input(&input.what), bytes, limits::MAX_INPUT_BYTES)
+        SizeLimitExceeded::check_bytes(
+            describe_input(&input.payload),
+            bytes,
+            limits::MAX_INPUT_BYTES,
+        )
     })
 }
 
@@ -202,7 +206,7 @@ impl RunDecision<'_> {
     /// `limit_exceeded`, and the whole decision is then repeated as a failure.
     pub(super) fn measure_event(&mut self, event: &RunEvent) {
         // The recorded input was measured by `admit_input`.
-        if self.limit_exceeded.is_some() || matches!(event, RunEvent::Received { .. }) {
+        if self.limit_exceeded.is_some() || matches!(event, RunEvent::InputReceived { .. }) {
             return;
         }
         let size = measure_json(event);

@@ -15,12 +15,12 @@ impl RunDecision<'_> {
     /// Completes the accepted work of the phase: issues its tickets and evaluates the gates next.
     pub(super) fn accept_work(&mut self) -> Continuation {
         self.issue_phase_tickets();
-        Continuation::Leave
+        Continuation::ChooseTransition
     }
 
     /// Issues the tickets of the current phase, whose work was accepted.
     pub(super) fn issue_phase_tickets(&mut self) {
-        self.issue_tickets(&self.current_phase().gives);
+        self.issue_tickets(&self.current_phase().issues);
     }
 
     /// Issues the tickets that the run does not hold yet.
@@ -28,7 +28,7 @@ impl RunDecision<'_> {
         let tickets = tickets.iter().filter(|ticket| !self.state.tickets.contains(*ticket));
         let tickets: Vec<String> = tickets.cloned().collect();
         if !tickets.is_empty() {
-            self.emit(RunEvent::TicketsGiven { tickets });
+            self.emit(RunEvent::TicketsIssued { tickets });
         }
     }
 
@@ -38,16 +38,21 @@ impl RunDecision<'_> {
         let held = revoked.into_iter().filter(|ticket| self.state.tickets.contains(*ticket));
         let tickets: Vec<String> = held.map(str::to_owned).collect();
         if !tickets.is_empty() {
-            self.emit(RunEvent::TicketsTakenBack { tickets });
+            self.emit(RunEvent::TicketsRevoked { tickets });
         }
     }
 
     /// Whether the run holds the tickets to enter a phase, by a transition or without one. Blocks
     /// the run if not.
-    pub(super) fn check_tickets(&mut self, way: Option<usize>, to: &str, because: &str) -> bool {
+    pub(super) fn check_tickets(
+        &mut self,
+        transition: Option<usize>,
+        to: &str,
+        because: &str,
+    ) -> bool {
         let Some(phase) = self.workflow.find_phase(to) else { return true };
         let mut held = self.state.tickets.clone();
-        let gives = way.iter().flat_map(|index| &self.workflow.transitions[*index].gives);
+        let gives = transition.iter().flat_map(|index| &self.workflow.transitions[*index].issues);
         held.extend(gives.cloned());
         let Some(ticket) = self.workflow.find_missing_ticket(phase, &held) else { return true };
         let (phase, ticket) = (to.to_owned(), ticket.to_owned());
@@ -57,11 +62,15 @@ impl RunDecision<'_> {
         self.cancel_children("the run that started this one does not wait for it any more");
         let wait = self.new_incident_wait(&message);
         // After a transition, the gates are evaluated again: another one may be open by then.
-        let next = match way {
-            Some(_) => Continuation::Leave,
-            None => Continuation::Go { way, to: phase.clone(), because: because.to_owned() },
+        let next = match transition {
+            Some(_) => Continuation::ChooseTransition,
+            None => Continuation::MoveToPhase {
+                transition: transition,
+                to: phase.clone(),
+                reason: because.to_owned(),
+            },
         };
-        self.block_run(BlockReason::NoTicket { phase, ticket }, next, wait);
+        self.block_run(BlockReason::MissingTicket { phase, ticket }, next, wait);
         false
     }
 

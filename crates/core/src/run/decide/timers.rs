@@ -59,14 +59,18 @@ impl RunDecision<'_> {
             self.drop_waits();
             let message = format!("Phase `{}` took longer than {after}", phase.id);
             let because = format!("it is entered again after {after} were not enough");
-            let next = Continuation::Go { way: None, to: phase.id.clone(), because };
+            let next = Continuation::MoveToPhase {
+                transition: None,
+                to: phase.id.clone(),
+                reason: because,
+            };
             let failure = PhaseFailure::new("timeout", &message);
             let (then, message) =
                 self.settle_failure(handler, &failure, &ChangeScope::default(), message);
             return Ok(self.apply_failure_policy(&then, message, next));
         }
-        if self.state.again_at.is_some_and(|at| at <= now) {
-            return Ok(Some(Continuation::Leave));
+        if self.state.retry_at.is_some_and(|at| at <= now) {
+            return Ok(Some(Continuation::ChooseTransition));
         }
         Err(InputRejection::NothingDue)
     }
@@ -76,12 +80,12 @@ impl RunDecision<'_> {
     fn expire_wait(&mut self, wait: &crate::run::RunWait) -> Option<Continuation> {
         if wait.kind == WaitKind::Approval {
             let (wait, closing) = (wait.id.clone(), WaitResolution::Expired);
-            self.emit(RunEvent::WaitClosed { wait, closing });
-            return Some(Continuation::Leave);
+            self.emit(RunEvent::WaitClosed { wait, resolution: closing });
+            return Some(Continuation::ChooseTransition);
         }
         let question = self.find_question(wait);
         let default = question.and_then(|question| question.default.clone());
-        let handler = question.map(|question| question.otherwise.clone());
+        let handler = question.map(|question| question.on_timeout.clone());
         let handler = handler.unwrap_or_else(|| FailurePolicy::Wait.into());
         if let Some(default) = default
             && let Ok(next) = self.accept_answer(wait, &default, DEADLINE_ACTOR)
@@ -89,19 +93,19 @@ impl RunDecision<'_> {
             return next;
         }
         let (id, closing) = (wait.id.clone(), WaitResolution::Expired);
-        self.emit(RunEvent::WaitClosed { wait: id, closing });
+        self.emit(RunEvent::WaitClosed { wait: id, resolution: closing });
         let message = format!("Nobody answered in time: {}", wait.question);
-        let (mut ids, mut items) = match &self.state.held {
-            Some(Continuation::Questions { ids, items }) => (ids.clone(), items.clone()),
+        let (mut ids, mut items) = match &self.state.continuation {
+            Some(Continuation::AskQuestions { ids, items }) => (ids.clone(), items.clone()),
             _ => (Vec::new(), Vec::new()),
         };
-        match (wait.of.clone(), wait.item.clone()) {
+        match (wait.definition_id.clone(), wait.item.clone()) {
             (Some(question), Some(item)) => items.push(QuestionItem { question, item }),
             _ => ids.push(wait.name.clone()),
         }
         let failure = PhaseFailure::new("deadline", &message);
         let scope = ChangeScope { item: wait.item.clone(), ..ChangeScope::default() };
         let (then, message) = self.settle_failure(&handler, &failure, &scope, message);
-        self.apply_failure_policy(&then, message, Continuation::Questions { ids, items })
+        self.apply_failure_policy(&then, message, Continuation::AskQuestions { ids, items })
     }
 }

@@ -64,20 +64,20 @@ impl RunDecision<'_> {
     /// Requests the tools, unless the budget of tool rounds is spent.
     pub(super) fn request_tools(&mut self, calls: Vec<ToolCall>) -> Option<Continuation> {
         let rounds = self.state.step.as_ref().map_or(0, |step| step.tool_rounds);
-        let again = Continuation::Tools { calls: calls.clone() };
+        let again = Continuation::RequestTools { calls: calls.clone() };
         if let Break(instead) = self.check_tool_round_budget(rounds, &again) {
             return instead;
         }
         for call in calls {
             let action = self.next_action_id();
-            self.emit(RunEvent::ToolAsked { action, call });
+            self.emit(RunEvent::ToolRequested { action, call });
         }
         None
     }
 
     /// Handles a finished tool call. After the last call of the round, the model continues.
     pub(super) fn handle_tool_finished(&mut self, action: &str, ok: bool) -> Option<Continuation> {
-        self.emit(RunEvent::ToolUsed { action: action.to_owned(), ok });
+        self.emit(RunEvent::ToolFinished { action: action.to_owned(), ok });
         let step = self.state.step.as_ref();
         if step.is_some_and(|step| step.tools.iter().all(|used| used.outcome.is_some())) {
             return self.continue_model_step();

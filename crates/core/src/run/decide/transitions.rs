@@ -42,7 +42,7 @@ impl RunDecision<'_> {
                     );
                     closed.push(self.build_closed_gate(*index, transition, reason));
                 }
-                GateResult::Open(because) => return self.leave_phase(*index, clip_text(because)),
+                GateResult::Open(reason) => return self.leave_phase(*index, clip_text(reason)),
                 GateResult::Closed(reason) => {
                     closed.push(self.build_closed_gate(*index, transition, reason));
                 }
@@ -54,13 +54,19 @@ impl RunDecision<'_> {
 
     fn build_closed_gate(
         &self,
-        way: usize,
+        index: usize,
         transition: &WorkflowTransition,
         reason: String,
     ) -> ClosedGate {
-        let before = self.state.closed.iter().find(|gate| gate.way == way);
-        let (attempts, again_at) = before.map_or((0, None), |gate| (gate.attempts, gate.again_at));
-        ClosedGate { way, to: transition.to.clone(), reason: clip_text(reason), attempts, again_at }
+        let before = self.state.closed_gates.iter().find(|gate| gate.transition == index);
+        let (attempts, retry_at) = before.map_or((0, None), |gate| (gate.attempts, gate.retry_at));
+        ClosedGate {
+            transition: index,
+            to: transition.to.clone(),
+            reason: clip_text(reason),
+            attempts,
+            retry_at,
+        }
     }
 
     /// Whether a transition leads to a phase without work that the run entered since the document
@@ -85,7 +91,7 @@ impl RunDecision<'_> {
     fn leave_phase(&mut self, index: usize, because: String) -> Option<Continuation> {
         match &self.current_phase().on_exit {
             Some(hook) => self.request_hook(hook, Some(index)),
-            None => Some(Continuation::Take { way: index, because }),
+            None => Some(Continuation::TakeTransition { transition: index, reason: because }),
         }
     }
 
@@ -104,13 +110,17 @@ impl RunDecision<'_> {
             return None;
         }
         if let Some(budget) = &transition.spends {
-            let again = Continuation::Take { way: index, because: because.clone() };
+            let again = Continuation::TakeTransition { transition: index, reason: because.clone() };
             if let Break(instead) = self.check_budget(budget, &again) {
                 return instead;
             }
-            self.emit(RunEvent::Spent { budget: budget.clone(), amount: 1 });
+            self.emit(RunEvent::BudgetSpent { budget: budget.clone(), amount: 1 });
         }
-        Some(Continuation::Go { way: Some(index), to: transition.to.clone(), because })
+        Some(Continuation::MoveToPhase {
+            transition: Some(index),
+            to: transition.to.clone(),
+            reason: because,
+        })
     }
 
     /// Why a transition is open now; `None` if its gate is closed.
@@ -242,24 +252,24 @@ impl RunDecision<'_> {
     ) {
         let now = self.input.time;
         for gate in &mut closed {
-            let transition = &self.workflow.transitions[gate.way];
+            let transition = &self.workflow.transitions[gate.transition];
             let Some(retry) = transition.gate.as_ref().and_then(|gate| gate.retry) else {
                 continue;
             };
-            let due = gate.again_at.is_some_and(|at| at <= now);
+            let due = gate.retry_at.is_some_and(|at| at <= now);
             if due {
                 gate.attempts += 1;
-                gate.again_at = None;
+                gate.retry_at = None;
             }
             if gate.attempts >= retry.max_attempts {
                 let times = gate.attempts;
                 gate.reason.push_str(&format!("; asked again {times} times, and not any more"));
-            } else if gate.again_at.is_none() {
-                gate.again_at = Some(now.plus_millis(retry.delay_for_attempt(gate.attempts + 1)));
+            } else if gate.retry_at.is_none() {
+                gate.retry_at = Some(now.plus_millis(retry.delay_for_attempt(gate.attempts + 1)));
             }
         }
-        let again_at = closed.iter().filter_map(|gate| gate.again_at).min();
-        self.emit(RunEvent::GatesClosed { gates: closed.clone(), again_at });
+        let again_at = closed.iter().filter_map(|gate| gate.retry_at).min();
+        self.emit(RunEvent::GatesClosed { gates: closed.clone(), retry_at: again_at });
         self.request_approvals(transitions);
         let can_continue = again_at.is_some() || !self.state.waits.is_empty();
         if !can_continue {
@@ -280,7 +290,7 @@ impl RunDecision<'_> {
         for (index, transition) in transitions {
             let Some(gate) = &transition.gate else { continue };
             let GateCheck::Manual { who, deadline } = &gate.check else { continue };
-            let asked = self.state.waits.values().any(|wait| wait.way == Some(*index));
+            let asked = self.state.waits.values().any(|wait| wait.transition == Some(*index));
             if asked || self.state.decisions.contains_key(index) {
                 continue;
             }
@@ -288,7 +298,7 @@ impl RunDecision<'_> {
                 format!("May the run go from `{}` to `{}`?", transition.from, transition.to)
             });
             let mut wait = self.new_wait(WaitKind::Approval, &transition.to, question);
-            wait.way = Some(*index);
+            wait.transition = Some(*index);
             wait.who.clone_from(who);
             wait.deadline = deadline.map(|deadline| self.input.time.plus_millis(deadline.millis));
             self.open_new_wait(wait);

@@ -25,7 +25,7 @@ impl InMemoryRows {
         for (subject, events) in &self.events {
             for (place, event) in events {
                 tell(!is_subject(subject), "events", &event.id, NO_SUBJECT);
-                let elsewhere = event.scope.subject() != *subject || event.place != *place;
+                let elsewhere = event.scope.subject() != *subject || event.location != *place;
                 tell(elsewhere, "events", &event.id, WRONG_OWNER);
                 tell(!self.is_in_session(subject, event), "events", &event.id, WRONG_SESSION);
             }
@@ -54,7 +54,7 @@ impl InMemoryRows {
     fn is_in_session(&self, subject: &MemorySubject, event: &MemoryEvent) -> bool {
         let sessions = self.sessions.get(subject);
         let last = sessions.and_then(|sessions| sessions.get(event.scope.session()));
-        last.is_some_and(|last| last.session == event.place.session)
+        last.is_some_and(|last| last.session == event.location.session)
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
         check(
             |state, one, other| {
                 let events = state.events.remove(&one).unwrap();
-                let moved = events.into_values().map(|event| (event.place, event)).collect();
+                let moved = events.into_values().map(|event| (event.location, event)).collect();
                 state.events.insert(other, moved);
             },
             &[("events", WRONG_OWNER)],

@@ -72,8 +72,8 @@ impl RowStore for InMemoryRows {
         let sessions = self.sessions.entry(subject.clone()).or_default();
         let by_place = self.events.entry(subject.clone()).or_default();
         for event in events {
-            sessions.insert(event.scope.session().to_owned(), event.place);
-            by_place.insert(event.place, event.clone());
+            sessions.insert(event.scope.session().to_owned(), event.location);
+            by_place.insert(event.location, event.clone());
         }
         Ok(())
     }
@@ -85,11 +85,11 @@ impl RowStore for InMemoryRows {
     ) -> MemoryResult<()> {
         if let Some(shelf) = self.events.get_mut(subject) {
             for event in events {
-                shelf.remove(&event.place);
+                shelf.remove(&event.location);
             }
         }
         for (_, vectors) in self.vectors.iter_mut().filter(|((whose, _), _)| whose == subject) {
-            vectors.retain(|place, _| events.iter().all(|event| event.place != *place));
+            vectors.retain(|place, _| events.iter().all(|event| event.location != *place));
         }
         Ok(())
     }
@@ -149,7 +149,7 @@ impl RowStore for InMemoryRows {
             let found = analyze_event(event);
             stats.events += 1;
             stats.terms += u64::from(found.length);
-            for (term, posting) in found.build_postings(event.place) {
+            for (term, posting) in found.build_postings(event.location) {
                 if query.weight(term) == 0 {
                     continue;
                 }
@@ -200,7 +200,8 @@ impl RowStore for InMemoryRows {
         limit: usize,
     ) -> MemoryResult<UnembeddedEvents> {
         let vectors = self.vectors.get(&(subject.clone(), embedder.to_owned()));
-        let has = |event: &&MemoryEvent| vectors.is_some_and(|all| all.contains_key(&event.place));
+        let has =
+            |event: &&MemoryEvent| vectors.is_some_and(|all| all.contains_key(&event.location));
         let newest = self.events.get(subject).into_iter().flat_map(|all| all.values().rev());
         let missing: Vec<&MemoryEvent> = newest.take(among).filter(|event| !has(event)).collect();
         let all = missing.len() as u64;

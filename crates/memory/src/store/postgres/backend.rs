@@ -24,7 +24,7 @@ const SCHEMA: PostgresSchema = PostgresSchema {
     migrations: &[PostgresMigration {
         number: 1,
         name: "memory",
-        serves: 1,
+        compatible_from: 1,
         sql: include_str!("migrations/0001_memory.sql"),
     }],
 };

@@ -10,14 +10,14 @@ use super::super::row_store::MemoryResult;
 use super::subject_rows::{SubjectRows, is_storable_text, read_column, read_count, to_sql_limit};
 use crate::record::{EventLocation, MemoryEvent, MemoryExpiry};
 
-const LAST_PLACE: &str = "SELECT number, last FROM countersign.memory_sessions
+const LAST_PLACE: &str = "SELECT number, last_position FROM countersign.memory_sessions
     WHERE tenant = $1 AND subject = $2 AND id = $3";
 const LAST_SESSION: &str = "SELECT coalesce(max(number), 0) FROM countersign.memory_sessions
     WHERE tenant = $1 AND subject = $2";
 const PUT_SESSIONS: &str = "INSERT INTO countersign.memory_sessions AS old
-        (tenant, subject, id, number, last)
+        (tenant, subject, id, number, last_position)
     SELECT $1, $2, new.* FROM unnest($3::text[], $4::bigint[], $5::bigint[]) AS new
-    ON CONFLICT (tenant, subject, id) DO UPDATE SET last = greatest(old.last, excluded.last)";
+    ON CONFLICT (tenant, subject, id) DO UPDATE SET last_position = greatest(old.last_position, excluded.last_position)";
 const PUT: &str = "INSERT INTO countersign.memory_events
         (tenant, subject, session, position, id, expires, body)
     SELECT $1, $2, new.*
@@ -63,20 +63,20 @@ pub(super) fn load_last_session_number(shelf: &SubjectRows<'_>) -> MemoryResult<
 }
 
 pub(super) fn put_events(shelf: &SubjectRows<'_>, events: &[MemoryEvent]) -> MemoryResult<()> {
-    let (sessions, positions) = split_columns(events.iter().map(|event| event.place));
+    let (sessions, positions) = split_columns(events.iter().map(|event| event.location));
     let ids: Vec<&str> = events.iter().map(|event| &*event.id).collect();
     let expires = events.iter().map(|event| {
         event.expires.map(|expires| match expires {
             MemoryExpiry::RunEnd => -1,
-            MemoryExpiry::At(end) => end.0,
+            MemoryExpiry::Until(end) => end.0,
         })
     });
     let expires: Vec<Option<i64>> = expires.collect();
     let bodies = events.iter().map(encode_row).collect::<MemoryResult<Vec<String>>>()?;
     let mut ends: BTreeMap<&str, EventLocation> = BTreeMap::new();
     for event in events {
-        let end = ends.entry(event.scope.session()).or_insert(event.place);
-        *end = event.place.max(*end);
+        let end = ends.entry(event.scope.session()).or_insert(event.location);
+        *end = event.location.max(*end);
     }
     let (numbers, lasts) = split_columns(ends.values().copied());
     let names: Vec<&str> = ends.into_keys().collect();
@@ -89,7 +89,7 @@ pub(super) fn put_events(shelf: &SubjectRows<'_>, events: &[MemoryEvent]) -> Mem
 }
 
 pub(super) fn remove_events(shelf: &SubjectRows<'_>, events: &[MemoryEvent]) -> MemoryResult<()> {
-    let (sessions, positions) = split_columns(events.iter().map(|event| event.place));
+    let (sessions, positions) = split_columns(events.iter().map(|event| event.location));
     let calls = [REMOVE, REMOVE_VECTORS].map(|sql| {
         let call = shelf.build_statement(sql).bind(&sessions, Type::INT8_ARRAY);
         call.bind(&positions, Type::INT8_ARRAY)

@@ -22,11 +22,11 @@ const COLUMNS: &str = "SELECT fact.id, fact.revision, fact.origin, by.user_id, b
 const ONE: &str = "AND fact.id = $3 AND ($4::bigint IS NULL OR fact.revision = $4)
     ORDER BY fact.revision DESC LIMIT 1";
 const BY_KEY: &str =
-    "AND md5(fact.key) = md5($3) AND fact.key = $3 AND fact.current AND fact.standing
+    "AND md5(fact.key) = md5($3) AND fact.key = $3 AND fact.current AND fact.in_force
     ORDER BY fact.recorded_at DESC, fact.id";
-const IN_FORCE: &str = "AND fact.current AND fact.standing
+const IN_FORCE: &str = "AND fact.current AND fact.in_force
     ORDER BY fact.recorded_at DESC, fact.id LIMIT $3";
-const SUPERSEDED: &str = "AND fact.current AND NOT fact.standing
+const SUPERSEDED: &str = "AND fact.current AND NOT fact.in_force
     ORDER BY fact.recorded_at DESC, fact.id LIMIT $3";
 const ALL: &str = "AND fact.current ORDER BY fact.recorded_at DESC, fact.id";
 const EVIDENCE: &str = "SELECT piece.fact, piece.revision, source.user_id, source.agent,
@@ -40,7 +40,7 @@ const EVIDENCE: &str = "SELECT piece.fact, piece.revision, source.user_id, sourc
 const RETIRE: &str = "UPDATE countersign.memory_facts SET current = false
     WHERE tenant = $1 AND subject = $2 AND id = $3 AND current";
 const PUT: &str = "INSERT INTO countersign.memory_facts (tenant, subject, id, revision, current,
-        standing, key, recorded_at, origin, claimed_by, body)
+        in_force, key, recorded_at, origin, claimed_by, body)
     VALUES ($1, $2, $3, $4, true, $5, $6, $7, $8, $9, $10)";
 const PUT_EVIDENCE: &str = "INSERT INTO countersign.memory_fact_evidence
         (tenant, subject, fact, revision, piece, source, event, quote)

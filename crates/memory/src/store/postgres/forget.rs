@@ -57,8 +57,8 @@ const REASSIGN: &str = "UPDATE countersign.memory_facts AS fact SET claimed_by =
     WHERE tenant = $1 AND subject = $2 AND id = $3 AND claimed_by = $4";
 const DROP_SUBJECT: &str =
     "DELETE FROM countersign.memory_subjects WHERE tenant = $1 AND number = $2";
-const PUT_TOMBSTONES: &str = "INSERT INTO countersign.memory_tombstones (tenant, mark, at)
-    SELECT $1, mark, $3 FROM unnest($2::text[]) AS mark ON CONFLICT DO NOTHING";
+const PUT_TOMBSTONES: &str = "INSERT INTO countersign.memory_tombstones (tenant, hash, erased_at)
+    SELECT $1, hash, $3 FROM unnest($2::text[]) AS hash ON CONFLICT DO NOTHING";
 
 /// Lists every table with erased rows, for the vacuum afterwards.
 pub(super) fn list_erased_tables() -> impl Iterator<Item = &'static str> {

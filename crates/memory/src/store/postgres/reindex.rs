@@ -50,7 +50,7 @@ pub(super) fn rebuild_index(
     loop {
         let some = events::load_events_after(&shelf, after, EVENT_BATCH)?;
         let Some(last) = some.last() else { return Ok(()) };
-        after = Some(last.place);
+        after = Some(last.location);
         term_index::index_events(&shelf, &some)?;
     }
 }

@@ -34,7 +34,7 @@ const NUMBER: &str = "SELECT number FROM countersign.memory_subjects
 const ADD: &str = "INSERT INTO countersign.memory_subjects (tenant, user_id, agent, index_version)
     VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
 const FIND_TOMBSTONES: &str =
-    "SELECT mark FROM countersign.memory_tombstones WHERE tenant = $1 AND mark = ANY ($2)";
+    "SELECT hash FROM countersign.memory_tombstones WHERE tenant = $1 AND hash = ANY ($2)";
 
 /// Returns the name that the lock of a subject is computed from.
 fn build_lock_name(subject: &MemorySubject) -> String {

@@ -10,10 +10,11 @@ use super::super::row_store::MemoryResult;
 use super::subjects::read_text;
 use crate::record::{EventLocation, MemoryEvent, MemoryExpiry};
 
-const LAST_PLACE: &str = "SELECT number, last FROM sessions WHERE subject = ?1 AND id = ?2";
+const LAST_PLACE: &str =
+    "SELECT number, last_position FROM sessions WHERE subject = ?1 AND id = ?2";
 const LAST_SESSION: &str = "SELECT ifnull(max(number), 0) FROM sessions WHERE subject = ?1";
-const PUT_SESSION: &str = "INSERT INTO sessions (subject, id, number, last) VALUES (?1, ?2, ?3, ?4)
-    ON CONFLICT (subject, id) DO UPDATE SET last = max(last, excluded.last)";
+const PUT_SESSION: &str = "INSERT INTO sessions (subject, id, number, last_position) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (subject, id) DO UPDATE SET last_position = max(last_position, excluded.last_position)";
 const PUT: &str = "INSERT INTO events (subject, session, position, id, expires, body)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const REMOVE: &str = "DELETE FROM events WHERE subject = ?1 AND session = ?2 AND position = ?3";
@@ -49,13 +50,13 @@ pub(super) fn put_events(
     let mut put = db.prepare_cached(PUT)?;
     let mut session = db.prepare_cached(PUT_SESSION)?;
     for (number, event) in events.iter().enumerate() {
-        let EventLocation { session: of, position } = event.place;
+        let EventLocation { session: of, position } = event.location;
         let expires = event.expires.map(|expires| match expires {
             MemoryExpiry::RunEnd => -1,
-            MemoryExpiry::At(end) => end.0,
+            MemoryExpiry::Until(end) => end.0,
         });
         put.execute(params![subject, of, position, event.id, expires, encode_row(event)?])?;
-        let next = events.get(number + 1).map(|next| next.place.session);
+        let next = events.get(number + 1).map(|next| next.location.session);
         if next != Some(of) {
             session.execute(params![subject, event.scope.session(), of, position])?;
         }
@@ -69,7 +70,7 @@ pub(super) fn remove_events(
     events: &[MemoryEvent],
 ) -> MemoryResult<()> {
     let mut remove = db.prepare_cached(REMOVE)?;
-    for MemoryEvent { place, .. } in events {
+    for MemoryEvent { location: place, .. } in events {
         remove.execute(params![subject, place.session, place.position])?;
     }
     Ok(())

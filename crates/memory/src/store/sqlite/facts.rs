@@ -19,22 +19,22 @@ const LATEST: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
 const REVISION: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
     WHERE subject = ?1 AND id = ?2 AND revision = ?3";
 const BY_KEY: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
-    WHERE subject = ?1 AND key = ?2 AND current = 1 AND standing = 1
+    WHERE subject = ?1 AND key = ?2 AND current = 1 AND in_force = 1
     ORDER BY recorded_at DESC, id";
 // Two separate statements: with a parameter for a value that a partial index names, `SQLite` would
 // plan the statement again each time.
 const IN_FORCE: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
-    WHERE subject = ?1 AND standing = 1 AND current = 1
+    WHERE subject = ?1 AND in_force = 1 AND current = 1
     ORDER BY recorded_at DESC, id LIMIT ?2";
 const SUPERSEDED: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
-    WHERE subject = ?1 AND standing = 0 AND current = 1
+    WHERE subject = ?1 AND in_force = 0 AND current = 1
     ORDER BY recorded_at DESC, id LIMIT ?2";
 const ALL: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
     WHERE subject = ?1 AND current = 1 ORDER BY recorded_at DESC, id";
 const EVIDENCE: &str = "SELECT source, event, quote FROM fact_evidence
     WHERE subject = ?1 AND fact = ?2 AND revision = ?3 ORDER BY piece";
 const RETIRE: &str = "UPDATE facts SET current = 0 WHERE subject = ?1 AND id = ?2 AND current = 1";
-const PUT: &str = "INSERT INTO facts (subject, id, revision, current, standing, key, recorded_at,
+const PUT: &str = "INSERT INTO facts (subject, id, revision, current, in_force, key, recorded_at,
         origin, claimed_by, body)
     VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9)";
 const PUT_EVIDENCE: &str =

@@ -58,7 +58,7 @@ pub(super) fn forget(
         repair_facts(shelves, &holder, &facts, now)?;
     }
     let mut put =
-        db.prepare_cached("INSERT OR IGNORE INTO tombstones (mark, at) VALUES (?1, ?2)")?;
+        db.prepare_cached("INSERT OR IGNORE INTO tombstones (hash, erased_at) VALUES (?1, ?2)")?;
     for mark in &marks {
         put.execute(params![mark, now.0])?;
     }

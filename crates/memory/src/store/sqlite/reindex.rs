@@ -52,7 +52,7 @@ fn rebuild_index(db: &Connection) -> MemoryResult<()> {
         loop {
             let some = events::load_events_after(db, subject, after, EVENT_BATCH)?;
             let Some(last) = some.last() else { break };
-            after = Some(last.place);
+            after = Some(last.location);
             term_index::index_events(&SubjectTermIndex { db, subject }, &some)?;
         }
     }

@@ -50,7 +50,7 @@ impl RowStore for SqliteMemoryTransaction<'_> {
         _subject: &MemorySubject,
         marks: &[String],
     ) -> MemoryResult<BTreeSet<String>> {
-        let mut query = self.db.prepare_cached("SELECT 1 FROM tombstones WHERE mark = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT 1 FROM tombstones WHERE hash = ?1")?;
         let mut forgotten = BTreeSet::new();
         for mark in marks {
             if query.exists([mark])? {

@@ -22,7 +22,7 @@ pub(super) fn build(id: &str, request: &PacketRequest, found: &Candidates) -> Pa
         digest: "sha256:0".to_owned(),
         built_at: NOW,
         rows: BuildRow::collect_rows(request, found, |_, id| id == "f1"),
-        cut: Vec::new(),
+        truncations: Vec::new(),
         seen_insights: Vec::new(),
     }
 }
@@ -91,7 +91,7 @@ pub async fn a_build_is_read_as_it_was_found(memory: Arc<dyn Memory>) {
 pub async fn a_build_whose_rows_are_gone_is_told(memory: Arc<dyn Memory>) {
     let scope = scope();
     let mut passing = build_user_event(&scope, "e1", "herons pass");
-    passing.expires = Some(MemoryExpiry::At(NOW));
+    passing.expires = Some(MemoryExpiry::Until(NOW));
     memory.append_events(vec![passing]).await.unwrap();
     let request = build_request(&scope, "herons");
     let found = memory.retrieve_candidates(&request, RetrievalLimits::default()).await.unwrap();

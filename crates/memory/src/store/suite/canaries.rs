@@ -68,7 +68,7 @@ pub async fn plant(memory: &dyn Memory, scope: &MemoryScope) {
         digest: two.to_owned(),
         built_at: NOW,
         rows,
-        cut: Vec::new(),
+        truncations: Vec::new(),
         seen_insights: Vec::new(),
     };
     memory.store_build(build).await.unwrap();

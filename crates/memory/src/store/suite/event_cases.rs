@@ -41,16 +41,16 @@ pub async fn events_get_places_in_their_session(memory: Arc<dyn Memory>) {
         .await
         .unwrap();
     let at = |session, position| EventLocation { session, position };
-    let places: Vec<EventLocation> = kept.iter().chain(&last).map(|event| event.place).collect();
+    let places: Vec<EventLocation> = kept.iter().chain(&last).map(|event| event.location).collect();
     assert_eq!(places, [at(1, 1), at(2, 1), at(1, 2), at(2, 2), at(3, 1)]);
     let again = memory.append_events(vec![build_user_event(&first, "e", "e")]).await.unwrap();
-    assert_eq!(again[0].place, at(1, 3));
+    assert_eq!(again[0].location, at(1, 3));
     // Another subject has its own numbering.
     let theirs = memory
         .append_events(vec![build_user_event(&build_scope("u2", "s9", "r"), "a", "a")])
         .await
         .unwrap();
-    assert_eq!(theirs[0].place, at(1, 1));
+    assert_eq!(theirs[0].location, at(1, 1));
 }
 
 pub async fn a_batch_is_kept_whole_or_not_at_all(memory: Arc<dyn Memory>) {
@@ -100,7 +100,7 @@ pub async fn a_session_is_read_in_its_order(memory: Arc<dyn Memory>) {
     let scope = scope();
     assert!(memory.list_session_events(&scope, 0, 10, NOW).await.unwrap().is_empty());
     let mut passing = build_user_event(&scope, "c", "c");
-    passing.expires = Some(MemoryExpiry::At(NOW));
+    passing.expires = Some(MemoryExpiry::Until(NOW));
     let mut of_run = build_user_event(&build_scope("u", "s1", "r2"), "d", "d");
     of_run.expires = Some(MemoryExpiry::RunEnd);
     let all = vec![

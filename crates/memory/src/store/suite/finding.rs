@@ -68,7 +68,7 @@ pub async fn what_ends_with_its_run_is_seen_in_no_other(memory: Arc<dyn Memory>)
 pub async fn what_is_over_is_not_found(memory: Arc<dyn Memory>) {
     let scope = scope();
     let mut offer = build_user_event(&scope, "e1", "an offer for herons");
-    offer.expires = Some(MemoryExpiry::At(NOW));
+    offer.expires = Some(MemoryExpiry::Until(NOW));
     memory.append_events(vec![offer]).await.unwrap();
     assert_eq!(search_ids(&*memory, &scope, "herons").await, ["e1"]);
     let mut later = build_request(&scope, "herons");
@@ -151,7 +151,10 @@ pub async fn procedures_of_other_tasks_crowd_none_out(memory: Arc<dyn Memory>) {
             PacketRequest { task_type: Some(task.to_owned()), ..build_request(&scope, "") };
         let found = memory.retrieve_candidates(&request, limits).await.unwrap();
         let ids: Vec<String> = found.procedures.into_iter().map(|one| one.row.id).collect();
-        (ids.join(" "), found.cut.into_iter().map(|cut| cut.what).collect::<Vec<_>>())
+        (
+            ids.join(" "),
+            found.truncations.into_iter().map(|cut| cut.description).collect::<Vec<_>>(),
+        )
     };
     let told = vec!["procedures of the task".to_owned()];
     assert_eq!(seen("release \"1\"").await, ("p2 p1".to_owned(), told.clone()));

@@ -217,7 +217,7 @@ pub async fn a_packet_that_was_under_way_brings_nothing_back(memory: Arc<dyn Mem
         assert_eq!(some.rows.len(), 1);
         some
     };
-    let [words, doing] = [("b1", BuildRowKind::Quote), ("b3", BuildRowKind::Working)]
+    let [words, doing] = [("b1", BuildRowKind::Quote), ("b3", BuildRowKind::WorkingMemory)]
         .map(|(id, kind)| only(id, kind));
     memory.forget(EraseTarget::Subject(ann.subject()), NOW.plus_millis(1)).await.unwrap();
     let refusals = [

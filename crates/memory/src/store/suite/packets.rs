@@ -54,14 +54,14 @@ pub async fn an_insight_of_another_run_is_kept_from_a_responder(memory: Arc<dyn 
     assert!(found.insights.is_empty(), "it is not there to be given");
     assert_eq!(list_quotes(&made), ["Is there tofu for Bob?"]);
     assert_eq!(reason(&made, "e1"), Some("quarantined"));
-    assert_eq!(made.explain.filters["guesses_withheld"], 1);
+    assert_eq!(made.explain.filters["insights_withheld"], 1);
     assert!(!serde_json::to_string(&made).unwrap().contains("may like tofu"));
     let build = PacketBuild::from_packet("b1", &request, &policy(), &found, &made, "chars/4");
     memory.store_build(build).await.unwrap();
 
     // A planner may see the insight, so nothing is looked up to withhold.
     let (for_planner, made_for_planner) = packet(memory, &build_request(&later, "tofu")).await;
-    assert!(for_planner.guesses.is_empty());
+    assert!(for_planner.withheld_insights.is_empty());
     assert_eq!(list_quotes(&made_for_planner).len(), 2);
 
     // After validation the words may be shown, and the earlier build still gives the same packet.
@@ -158,7 +158,7 @@ pub async fn what_was_written_after_an_insight_is_kept_from_a_responder(memory: 
     guess.validation = InsightValidationState::Validated;
     record_claim(memory, &earlier, MemoryClaim::Insight(Box::new(guess.clone()))).await.unwrap();
     let (open, made_then) = packet(memory, &request).await;
-    assert_eq!(open.cleared.len(), 1);
+    assert_eq!(open.cleared_insights.len(), 1);
     assert_eq!(list_quotes(&made_then).len(), 4);
     assert_eq!(made_then.short_term.rolling_summary, "A dinner of soy.");
     memory.store_build(built("b4", &request, &open, &made_then)).await.unwrap();
@@ -189,11 +189,11 @@ pub async fn of_too_many_insights_the_newest_are_kept_back(memory: Arc<dyn Memor
     };
     let limits = RetrievalLimits { insights: 2, ..RetrievalLimits::default() };
     let found = memory.retrieve_candidates(&request, limits).await.unwrap();
-    let guesses: Vec<&str> = found.guesses.iter().map(|guess| &*guess.id).collect();
+    let guesses: Vec<&str> = found.withheld_insights.iter().map(|guess| &*guess.id).collect();
     assert_eq!(guesses, ["i2", "i1"]);
     let packet = compose_packet(&request, &policy(), &found, &CharCounter).unwrap();
-    let cut = &packet.explain.filters["cut"];
-    assert_eq!(cut, &serde_json::json!([{ "what": "insights", "read": 2 }]));
+    let cut = &packet.explain.filters["truncations"];
+    assert_eq!(cut, &serde_json::json!([{ "description": "insights", "read": 2 }]));
 }
 
 pub async fn what_is_said_again_and_again_crowds_nothing_out(memory: Arc<dyn Memory>) {
@@ -222,9 +222,9 @@ pub async fn what_is_said_again_and_again_crowds_nothing_out(memory: Arc<dyn Mem
     // Some of the duplicates are named, and the others are counted.
     let named = made.explain.omitted.iter().filter(|omitted| omitted.reason == "duplicate").count();
     assert_eq!((named, found.quotes.len()), (19, 25));
-    let cut = &made.explain.filters["cut"];
+    let cut = &made.explain.filters["truncations"];
     let what = "events that say what a better one says";
-    assert_eq!(cut, &serde_json::json!([{ "what": what, "read": 19, "of": 69 }]));
+    assert_eq!(cut, &serde_json::json!([{ "description": what, "read": 19, "total": 69 }]));
     // A search for events returns duplicates too.
     let hits = memory.search_events(&request, 20).await.unwrap();
     assert!(hits.iter().all(|hit| hit.row.text == "The price is 12."));
@@ -240,10 +240,10 @@ pub async fn how_far_was_read_on_is_told(memory: Arc<dyn Memory>) {
     let (_, made) = packet(memory, &build_request(&scope, "price")).await;
     assert_eq!(list_quotes(&made), ["The price is 12."]);
     let cut = serde_json::json!([
-        { "what": "events that answer", "read": 532 },
-        { "what": "events that say what a better one says", "read": 19, "of": 531 },
+        { "description": "events that answer", "read": 532 },
+        { "description": "events that say what a better one says", "read": 19, "total": 531 },
     ]);
-    assert_eq!(made.explain.filters["cut"], cut);
+    assert_eq!(made.explain.filters["truncations"], cut);
 }
 
 pub async fn a_window_is_looked_up_where_a_policy_gives_one(memory: Arc<dyn Memory>) {

@@ -96,8 +96,8 @@ pub fn episode(id: &str, summary: &str, sources: &[&str]) -> MemoryEpisode {
         entities: Vec::new(),
         sources: sources.iter().map(|id| (*id).to_owned()).collect(),
         compression: CompressionLevel::Raw,
-        from: Vec::new(),
-        into: None,
+        merged_from: Vec::new(),
+        merged_into: None,
     }
 }
 
@@ -155,8 +155,8 @@ pub fn summary(text: &str, quotes: &[&str]) -> SessionSummary {
         text: text.to_owned(),
         quotes,
         sources: Vec::new(),
-        by: None,
-        upto: 1,
+        written_by: None,
+        covered_position: 1,
         recorded_at: NOW,
     }
 }

@@ -89,8 +89,9 @@ pub async fn no_more_vectors_are_read_than_allowed(memory: Arc<dyn Memory>) {
         memory.retrieve_candidates(&near(&scope, "haulage"), limits(1_000_000, 2)).await.unwrap();
     let names: Vec<&str> = found.quotes.iter().map(|quote| quote.row.id.as_str()).collect();
     assert_eq!(names, ["e3"], "of the newest two one is nearer");
-    let cut = found.cut.iter().find(|cut| cut.what == "events with a vector").unwrap();
-    assert_eq!((cut.read, cut.of), (2, Some(3)));
+    let cut =
+        found.truncations.iter().find(|cut| cut.description == "events with a vector").unwrap();
+    assert_eq!((cut.read, cut.total), (2, Some(3)));
 }
 
 pub async fn events_without_a_vector_are_known(memory: Arc<dyn Memory>) {
@@ -136,7 +137,7 @@ pub async fn vectors_go_with_their_events(memory: Arc<dyn Memory>) {
         .unwrap();
     let found =
         memory.retrieve_candidates(&near(&scope, "haulage"), limits(1_000_000, 1)).await.unwrap();
-    assert_eq!(found.cut[0].of, Some(3), "that of the swept event went with it");
+    assert_eq!(found.truncations[0].total, Some(3), "that of the swept event went with it");
     let told = memory.preview_forget(EraseTarget::Subject(subject.clone())).await.unwrap();
     assert_eq!(told.rows["vectors"], 3);
     memory.forget(EraseTarget::Subject(subject), NOW).await.unwrap();

@@ -19,7 +19,7 @@ pub async fn one_of_two_writers_is_told(memory: Arc<dyn Memory>) {
         let MemoryError::Conflict { expected, found } = late else { panic!("{late}") };
         assert_eq!((expected, found), (seen, 2));
     }
-    let state = retrieve_candidates(&*memory, &scope, "").await.working.unwrap().state;
+    let state = retrieve_candidates(&*memory, &scope, "").await.working_memory.unwrap().state;
     assert_eq!((state.goal.as_deref(), state.state_version), (Some("two"), 2));
     let writers = (0..8).map(|n| {
         let (memory, scope) = (Arc::clone(&memory), scope.clone());
@@ -50,11 +50,14 @@ pub async fn states_belong_to_their_run_and_session(memory: Arc<dyn Memory>) {
     memory.write_working_memory(&scope(), 0, working("ours")).await.unwrap();
     memory.write_summary(&scope(), summary("ours", &[])).await.unwrap();
     let other_run = retrieve_candidates(&*memory, &build_scope("u", "s1", "r2"), "").await;
-    assert_eq!((other_run.working.is_some(), other_run.summary.is_some()), (false, true));
+    assert_eq!((other_run.working_memory.is_some(), other_run.summary.is_some()), (false, true));
     let other_session = retrieve_candidates(&*memory, &build_scope("u", "s2", "r1"), "").await;
-    assert_eq!((other_session.working.is_some(), other_session.summary.is_some()), (true, false));
+    assert_eq!(
+        (other_session.working_memory.is_some(), other_session.summary.is_some()),
+        (true, false)
+    );
     let other_user = retrieve_candidates(&*memory, &build_scope("u2", "s1", "r1"), "").await;
-    assert_eq!((other_user.working.is_some(), other_user.summary.is_some()), (false, false));
+    assert_eq!((other_user.working_memory.is_some(), other_user.summary.is_some()), (false, false));
 }
 
 pub async fn the_latest_state_of_a_run_is_read_alone(memory: Arc<dyn Memory>) {
@@ -62,7 +65,7 @@ pub async fn the_latest_state_of_a_run_is_read_alone(memory: Arc<dyn Memory>) {
     memory.write_working_memory(&scope(), 0, working("one")).await.unwrap();
     memory.write_working_memory(&scope(), 1, working("two")).await.unwrap();
     let latest = memory.load_working_memory(&scope()).await.unwrap();
-    assert_eq!(latest, retrieve_candidates(&*memory, &scope(), "").await.working);
+    assert_eq!(latest, retrieve_candidates(&*memory, &scope(), "").await.working_memory);
     assert_eq!(latest.unwrap().state.state_version, 2);
     assert_eq!(memory.load_working_memory(&build_scope("u", "s1", "r2")).await.unwrap(), None);
     assert_eq!(memory.load_working_memory(&build_scope("u2", "s1", "r1")).await.unwrap(), None);
@@ -87,7 +90,8 @@ pub async fn a_summary_is_made_of_what_is_new_and_what_it_kept(memory: Arc<dyn M
     );
     assert!(material.is_by_rules());
     let mut told = summary("words 2", &[]);
-    (told.sources, told.by, told.upto) = (vec!["e2".to_owned()], Some("rules".to_owned()), 4);
+    (told.sources, told.written_by, told.covered_position) =
+        (vec!["e2".to_owned()], Some("rules".to_owned()), 4);
     memory.write_summary(&scope, told.clone()).await.unwrap();
     append_user_event(&*memory, &scope, "e4", "words 4").await;
     let material = memory.load_summary_input(&scope, NOW).await.unwrap();
@@ -120,5 +124,5 @@ pub async fn a_summary_is_made_without_unvalidated_insights(memory: Arc<dyn Memo
     let material = memory.load_summary_input(&scope, NOW).await.unwrap();
     let ids: Vec<&str> = material.new_events.iter().map(|event| event.id.as_str()).collect();
     assert_eq!(ids, ["u"], "what a user says is theirs");
-    assert_eq!(material.guesses, ["bob may like tofu"]);
+    assert_eq!(material.unvalidated_insights, ["bob may like tofu"]);
 }

@@ -17,7 +17,7 @@ pub async fn what_is_over_is_swept_with_its_index(memory: Arc<dyn Memory>) {
     let passing = |scope, number: i64| {
         let mut event =
             build_user_event(scope, &format!("p{number}"), &format!("herons pass {number}"));
-        event.expires = Some(MemoryExpiry::At(NOW.plus_millis(number)));
+        event.expires = Some(MemoryExpiry::Until(NOW.plus_millis(number)));
         event
     };
     // The remaining events are scored as if the removed ones had never existed.
@@ -27,7 +27,8 @@ pub async fn what_is_over_is_swept_with_its_index(memory: Arc<dyn Memory>) {
         append_user_event(&*memory, whose, "e2", "the lake is cold").await;
     }
     let mut guess = insight("i1", "r1", "Herons leave.");
-    (guess.expires, guess.validation) = (MemoryExpiry::At(NOW), InsightValidationState::Validated);
+    (guess.expires, guess.validation) =
+        (MemoryExpiry::Until(NOW), InsightValidationState::Validated);
     record_claim(&*memory, &scope, MemoryClaim::Insight(Box::new(guess))).await.unwrap();
     let sweep = async |after| {
         let (scope, now) = (&scope, NOW.plus_millis(after));
@@ -51,7 +52,7 @@ pub async fn what_is_over_is_swept_with_its_index(memory: Arc<dyn Memory>) {
     assert_eq!(hits(&scope).await, hits(&other).await);
     // A location is never assigned twice.
     let next = memory.append_events(vec![build_user_event(&scope, "e3", "x")]).await.unwrap();
-    assert_eq!(next[0].place.position, 203);
+    assert_eq!(next[0].location.position, 203);
 }
 
 pub async fn a_run_that_ends_takes_its_own(memory: Arc<dyn Memory>) {
@@ -88,7 +89,7 @@ pub async fn what_a_build_used_is_swept_only_when_that_is_said(memory: Arc<dyn M
         event.expires = Some(expires);
         event
     };
-    let dated = MemoryExpiry::At(NOW);
+    let dated = MemoryExpiry::Until(NOW);
     memory
         .append_events(vec![passing("e1", dated), passing("e2", MemoryExpiry::RunEnd)])
         .await
@@ -134,7 +135,7 @@ pub async fn junk_is_counted_with_examples(memory: Arc<dyn Memory>) {
     append_user_event(&*memory, &scope, "e2", "The price is twelve.").await;
     append_user_event(&*memory, &scope, "e3", "Twelve is the price!").await;
     let mut over = build_user_event(&scope, "e4", "an offer");
-    over.expires = Some(MemoryExpiry::At(NOW));
+    over.expires = Some(MemoryExpiry::Until(NOW));
     memory.append_events(vec![over]).await.unwrap();
     record_fact(&*memory, &scope, with_evidence(fact("f1", "price", 12), "e1", None)).await;
     record_fact(&*memory, &scope, fact("f2", "city", "Paris")).await;

@@ -178,7 +178,7 @@ pub(super) fn tenant() -> String {
 /// The replies in the log of a run.
 pub(super) async fn replies(house: &House, run: &str) -> Vec<ModelReply> {
     let reply = |event: RunEvent| match event {
-        RunEvent::Received { input } => match input.what {
+        RunEvent::InputReceived { input } => match input.payload {
             InputKind::ModelReplied(reply) => Some(*reply),
             _ => None,
         },

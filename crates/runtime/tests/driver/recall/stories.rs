@@ -41,11 +41,11 @@ async fn what_a_person_said_in_one_run_is_told_to_the_next(kind: Kind) {
     own.driver.drive("r3").await.unwrap();
     assert!(!parrot.last().contains("cobalt"), "what anna said is hers");
     assert!(!parrot.last().contains("## Memory"), "there is nothing to tell bob");
-    assert_eq!(replies(&house, "r3").await[0].build, None);
+    assert_eq!(replies(&house, "r3").await[0].packet_build, None);
 
     for (run, purpose) in [("r1", PacketPurpose::Planner), ("r2", PacketPurpose::Tool)] {
         let reply = &replies(&house, run).await[0];
-        let id = reply.build.as_ref().unwrap();
+        let id = reply.packet_build.as_ref().unwrap();
         assert_eq!(*id, format!("{run}/{}", reply.action));
         let (build, _) = build(&*memory, "anna", id).await;
         assert_eq!(build.request.purpose, purpose);
@@ -176,8 +176,8 @@ async fn a_reply_by_hand_names_what_was_shown(kind: Kind) {
     let by_hand = build_manual_reply(&shown.prompt.action, GOOD, "anna");
     own.engine.submit_input("r1", by_hand, None).await.unwrap();
     let reply = &replies(&house, "r1").await[0];
-    assert_eq!(reply.build, shown.build);
-    build(&*memory, "anna", reply.build.as_ref().unwrap()).await;
+    assert_eq!(reply.packet_build, shown.build);
+    build(&*memory, "anna", reply.packet_build.as_ref().unwrap()).await;
 }
 
 pub(super) const FAMILY: &str = r#"
@@ -241,11 +241,12 @@ async fn a_long_session_is_summed_up_at_rest(kind: Kind) {
     answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
     own.driver.drive("r1").await.unwrap();
     let first = summary().await.unwrap();
-    assert_eq!(first.by.as_deref(), Some("rules"));
+    assert_eq!(first.written_by.as_deref(), Some("rules"));
     assert!(first.text.contains("of the tower."), "{}", first.text);
     assert!(!first.sources.is_empty());
     // What somebody wrote is theirs.
-    let mine = SessionSummary { text: "Mine.".to_owned(), sources: Vec::new(), by: None, ..first };
+    let mine =
+        SessionSummary { text: "Mine.".to_owned(), sources: Vec::new(), written_by: None, ..first };
     memory.write_summary(&scope, mine).await.unwrap();
     memory.append_events((30..60).map(said).collect()).await.unwrap();
     own.driver.drive("r1").await.unwrap();
@@ -348,7 +349,7 @@ async fn a_step_is_told_what_tools_gave_before_it(kind: Kind) {
     own.driver.drive("r1").await.unwrap();
     let mut given = Vec::new();
     for reply in replies(&house, "r1").await {
-        let Some(id) = reply.build else {
+        let Some(id) = reply.packet_build else {
             given.push(Vec::new());
             continue;
         };

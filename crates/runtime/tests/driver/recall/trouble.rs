@@ -186,7 +186,7 @@ async fn the_working_state_follows_the_document(kind: Kind) {
             .retrieve_candidates(&request, RetrievalLimits::default())
             .await
             .unwrap()
-            .working
+            .working_memory
             .unwrap()
     };
     let before = working().await;

@@ -19,8 +19,13 @@ type Told = (MemoryEventKind, SpeakerRole, MemoryOrigin, Option<String>, String)
 fn remembered(before: &RunState, what: InputKind, became: Vec<RunEvent>) -> Vec<Told> {
     let (protocol, _) = protocol(LAMPS);
     let scope = MemoryScope::new("t", "anna", "lamps", "r1", "r1").unwrap();
-    let input = RunInput { time: Timestamp(5), key: None, files: BTreeMap::new(), what };
-    let mut events = vec![RunEvent::Received { input: Box::new(input) }];
+    let input = RunInput {
+        time: Timestamp(5),
+        idempotency_key: None,
+        files: BTreeMap::new(),
+        payload: what,
+    };
+    let mut events = vec![RunEvent::InputReceived { input: Box::new(input) }];
     events.extend(became);
     let version = RecordedVersion { number: 7, time: Timestamp(5), events: &events };
     let lived = extract_memory_events(&scope, &protocol, before, version, Timestamp(9));
@@ -45,11 +50,11 @@ fn waiting(kind: WaitKind, question: &str) -> RunState {
         kind,
         phase: "ask".to_owned(),
         name: "q".to_owned(),
-        of: None,
+        definition_id: None,
         item: None,
-        way: None,
+        transition: None,
         question: question.to_owned(),
-        shape: None,
+        answer_shape: None,
         who: None,
         deadline: None,
         opened_at: Timestamp(1),
@@ -94,21 +99,21 @@ fn what_a_run_is_started_with_was_said_by_who_started_it() {
 fn decisions_are_remembered_with_their_note() {
     let before = waiting(WaitKind::Approval, "May it be sold?");
     let (wait, note) = ("w1".to_owned(), Some("too dear".to_owned()));
-    let what = InputKind::Decided {
+    let what = InputKind::ApprovalDecided {
         wait: wait.clone(),
         approve: false,
         by: "bob".into(),
         note: note.clone(),
     };
-    let closing = WaitResolution::Denied { by: "bob".to_owned(), note };
-    let told = remembered(&before, what, vec![RunEvent::WaitClosed { wait, closing }]);
+    let resolution = WaitResolution::Denied { by: "bob".to_owned(), note };
+    let told = remembered(&before, what, vec![RunEvent::WaitClosed { wait, resolution }]);
     let text = "denied: May it be sold? — too dear".to_owned();
     assert_eq!(
         told,
         [(MemoryEventKind::Decision, SpeakerRole::User, MemoryOrigin::User, by("bob"), text)]
     );
-    let announced = RunEvent::Announced { name: "SOLD".to_owned(), data: Some(json!({"for": 3})) };
-    let told = remembered(&run(), InputKind::Ticked, vec![announced]);
+    let emitted = RunEvent::EventEmitted { name: "SOLD".to_owned(), data: Some(json!({"for": 3})) };
+    let told = remembered(&run(), InputKind::Ticked, vec![emitted]);
     let text = "SOLD for: 3".to_owned();
     assert_eq!(
         told,
@@ -119,9 +124,9 @@ fn decisions_are_remembered_with_their_note() {
 #[test]
 fn a_wait_that_nobody_answered_says_nothing() {
     let before = waiting(WaitKind::Question, "Which colour?");
-    let (wait, closing) = ("w1".to_owned(), WaitResolution::Expired);
+    let (wait, resolution) = ("w1".to_owned(), WaitResolution::Expired);
     assert_eq!(
-        remembered(&before, InputKind::Ticked, vec![RunEvent::WaitClosed { wait, closing }]),
+        remembered(&before, InputKind::Ticked, vec![RunEvent::WaitClosed { wait, resolution }]),
         []
     );
 }
@@ -131,8 +136,8 @@ fn a_document_is_remembered_by_its_place() {
     let before = waiting(WaitKind::Document, "Bring the drawing.");
     let value = json!({"path": "in/lamp.pdf", "name": "lamp.pdf", "bytes": 3, "sha256": "00"});
     let what = InputKind::Answered { wait: "w1".to_owned(), value, by: "workspace".to_owned() };
-    let closing = WaitResolution::Answered { by: "workspace".to_owned() };
-    let closed = RunEvent::WaitClosed { wait: "w1".to_owned(), closing };
+    let resolution = WaitResolution::Answered { by: "workspace".to_owned() };
+    let closed = RunEvent::WaitClosed { wait: "w1".to_owned(), resolution: resolution };
     let told = remembered(&before, what, vec![closed]);
     assert_eq!(told[0].4, "Bring the drawing. — in/lamp.pdf");
 }
@@ -145,7 +150,7 @@ fn results_are_remembered_when_they_came_to_something() {
         before.pending.insert("6.1".to_owned(), PendingAction::Tool { call });
         let (action, output) = ("6.1".to_owned(), "green glass".to_owned());
         let what = InputKind::ToolFinished { action: action.clone(), ok, output };
-        remembered(&before, what, vec![RunEvent::ToolUsed { action, ok }])
+        remembered(&before, what, vec![RunEvent::ToolFinished { action, ok }])
     };
     let text = "read a.md: green glass".to_owned();
     assert_eq!(
@@ -158,7 +163,7 @@ fn results_are_remembered_when_they_came_to_something() {
         let (action, result) = ("6.1".to_owned(), json!({"price": 3}));
         remembered(&doing(effect), InputKind::EffectFinished { action, result }, became)
     };
-    let is_done = || vec![RunEvent::EffectDone { action: "6.1".to_owned() }];
+    let is_done = || vec![RunEvent::EffectFinished { action: "6.1".to_owned() }];
     let told = done(
         json!({"effect": "http", "method": "GET", "url": "https://shop.example/lamps?key=secret"}),
         is_done(),
@@ -179,17 +184,22 @@ fn results_are_remembered_when_they_came_to_something() {
 #[test]
 fn what_a_tool_gave_comes_from_the_packet_of_the_reply_that_asked_for_it() {
     let received = |time, what| {
-        let input = RunInput { time: Timestamp(time), key: None, files: BTreeMap::new(), what };
-        RunEvent::Received { input: Box::new(input) }
+        let input = RunInput {
+            time: Timestamp(time),
+            idempotency_key: None,
+            files: BTreeMap::new(),
+            payload: what,
+        };
+        RunEvent::InputReceived { input: Box::new(input) }
     };
     let mut before = run();
     before.step = Some(ModelStep::default());
     before.pending.insert("5.1".to_owned(), PendingAction::Model { not_before: None });
-    let reply = json!({"action": "5.1", "text": "{}", "by": "m", "build": "r1/5.1"});
+    let reply = json!({"action": "5.1", "text": "{}", "by": "m", "packet_build": "r1/5.1"});
     let reply = InputKind::ModelReplied(from_value(reply).unwrap());
     apply(&mut before, &received(4, reply)).unwrap();
     let (action, call) = ("6.1".to_owned(), ToolCall::Read { path: "a.md".to_owned() });
-    apply(&mut before, &RunEvent::ToolAsked { action: action.clone(), call }).unwrap();
+    apply(&mut before, &RunEvent::ToolRequested { action: action.clone(), call }).unwrap();
 
     let what = InputKind::ToolFinished { action, ok: true, output: "green glass".to_owned() };
     let events = [received(5, what)];
@@ -202,7 +212,7 @@ fn what_a_tool_gave_comes_from_the_packet_of_the_reply_that_asked_for_it() {
 
 #[test]
 fn what_is_handed_in_is_a_reply_of_who_handed_it_in() {
-    let what = InputKind::Submitted { text: "{\"ops\":[]}".to_owned(), by: "anna".to_owned() };
+    let what = InputKind::ManualPatch { text: "{\"ops\":[]}".to_owned(), by: "anna".to_owned() };
     let accepted = RunEvent::ReplyAccepted {
         attempt: 0,
         repairs: vec![],

@@ -56,7 +56,7 @@ async fn undisturbed() -> (Brood, u64) {
     assert_eq!(*kept, ["kept/a.md", "kept/b.md", "kept/c.md", "kept/taken.md"]);
     assert_eq!(brood.children.len(), 4);
     assert!(brood.children.values().all(|runs| runs.len() == 1), "each was started once");
-    assert_eq!((brood.words["child_asked"], brood.words["child_ended"]), (4, 4));
+    assert_eq!((brood.words["child_requested"], brood.words["child_ended"]), (4, 4));
     assert_eq!(brood.files["out/taken.md"].trim(), "somebody else's");
     (brood, writes)
 }

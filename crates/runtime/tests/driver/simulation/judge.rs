@@ -67,16 +67,18 @@ impl World {
             for one in engine.read_log(&run).await.unwrap() {
                 for event in fold_entry(&mut state, &one.body).unwrap() {
                     // Whether a moment is stamped depends on whether another came before it.
-                    if !matches!(event, RunEvent::Stamped { .. }) {
+                    if !matches!(event, RunEvent::EngineFieldsUpdated { .. }) {
                         words.push(event.kind());
                     }
                     match &event {
-                        RunEvent::EffectAsked {
-                            action, effect: EffectCall::Run { .. }, ..
+                        RunEvent::EffectRequested {
+                            action,
+                            effect: EffectCall::Run { .. },
+                            ..
                         } => {
                             ordered.insert(format!("{run}/{action}"));
                         }
-                        RunEvent::EffectDone { action } => {
+                        RunEvent::EffectFinished { action } => {
                             done.insert(format!("{run}/{action}"));
                         }
                         _ => {}

@@ -227,9 +227,12 @@ impl World {
             };
             let (id, by) = (wait.id.clone(), "anna".to_owned());
             let what = match wait.kind {
-                countersign_core::run::WaitKind::Approval => {
-                    InputKind::Decided { wait: id, approve: *value == json!(true), by, note: None }
-                }
+                countersign_core::run::WaitKind::Approval => InputKind::ApprovalDecided {
+                    wait: id,
+                    approve: *value == json!(true),
+                    by,
+                    note: None,
+                },
                 _ => InputKind::Answered { wait: id, value: value.clone(), by },
             };
             let key = format!("answer to {}", wait.id);

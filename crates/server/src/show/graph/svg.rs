@@ -53,10 +53,17 @@ pub fn render_svg(picture: &WorkflowGraph) -> String {
     let mut drawn: Vec<usize> = (0..picture.edges.len()).collect();
     drawn.sort_by_key(|edge| (picture.edges[*edge].taken_count > 0, *edge));
     for edge in drawn {
-        let (way, label) = (&picture.edges[edge], &labels[edge]);
-        let loop_at = (way.from == way.to).then(|| (layout.nodes[way.from], nodes[way.from]));
+        let (transition, label) = (&picture.edges[edge], &labels[edge]);
+        let loop_at = (transition.from == transition.to)
+            .then(|| (layout.nodes[transition.from], nodes[transition.from]));
         let path = &layout.paths[edge];
-        draw_edge(&mut text, way, label, (path, layout.labels[edge], loop_at), picture.shows_run);
+        draw_edge(
+            &mut text,
+            transition,
+            label,
+            (path, layout.labels[edge], loop_at),
+            picture.shows_run,
+        );
     }
     for (index, node) in picture.nodes.iter().enumerate() {
         draw_node(

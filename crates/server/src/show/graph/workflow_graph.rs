@@ -54,10 +54,12 @@ impl WorkflowGraph {
         let index = |id: &str| workflow.phases.iter().position(|phase| phase.id == id);
         let nodes = workflow.phases.iter().map(|phase| build_node(workflow, phase)).collect();
         let mut edges = Vec::new();
-        for way in &workflow.transitions {
+        for transition in &workflow.transitions {
             // Loading guarantees that both phases exist.
-            let (Some(from), Some(to)) = (index(&way.from), index(&way.to)) else { continue };
-            let gate = way.gate.as_ref().map_or_else(String::new, describe_gate);
+            let (Some(from), Some(to)) = (index(&transition.from), index(&transition.to)) else {
+                continue;
+            };
+            let gate = transition.gate.as_ref().map_or_else(String::new, describe_gate);
             edges.push(GraphEdge {
                 from,
                 to,
@@ -111,17 +113,19 @@ impl WorkflowGraph {
                         self.nodes[node].visited = true;
                     }
                 }
-                RunEvent::WayTaken { way, from, to, because } => {
+                RunEvent::TransitionTaken { transition: transition, from, to, reason: because } => {
                     let (Some(from), Some(to)) = (index(from, &self.nodes), index(to, &self.nodes))
                     else {
                         continue;
                     };
                     // An edge that is not a transition is identified by its two phases.
-                    let drawn = way.filter(|way| *way < self.transitions).or_else(|| {
-                        let rest = self.edges.iter().skip(self.transitions);
-                        let mut ends = rest.map(|edge| (edge.from, edge.to));
-                        ends.position(|ends| ends == (from, to)).map(|at| at + self.transitions)
-                    });
+                    let drawn = transition
+                        .filter(|transition| *transition < self.transitions)
+                        .or_else(|| {
+                            let rest = self.edges.iter().skip(self.transitions);
+                            let mut ends = rest.map(|edge| (edge.from, edge.to));
+                            ends.position(|ends| ends == (from, to)).map(|at| at + self.transitions)
+                        });
                     match drawn {
                         Some(drawn) => self.edges[drawn].taken_count += 1,
                         None => self.edges.push(GraphEdge {
@@ -141,8 +145,8 @@ impl WorkflowGraph {
             self.nodes[here].current = true;
             self.nodes[here].visited = true;
         }
-        for gate in &state.closed {
-            if let Some(edge) = self.edges.get_mut(gate.way) {
+        for gate in &state.closed_gates {
+            if let Some(edge) = self.edges.get_mut(gate.transition) {
                 edge.closed_reason = Some(gate.reason.clone());
             }
         }
@@ -207,10 +211,10 @@ pub fn describe_gate(gate: &TransitionGate) -> String {
 
 /// Returns where a run goes when something in a phase fails: each reason and its target phase.
 fn collect_exceptions(phase: &WorkflowPhase) -> Vec<(String, String)> {
-    let mut ways = Vec::new();
+    let mut transitions = Vec::new();
     let mut add = |why: String, outcome: &FailureHandler| {
         if let Some(to) = outcome.target_phase() {
-            ways.push((why, to.to_owned()));
+            transitions.push((why, to.to_owned()));
         }
     };
     if let Some((after, otherwise)) = &phase.timeout {
@@ -224,7 +228,7 @@ fn collect_exceptions(phase: &WorkflowPhase) -> Vec<(String, String)> {
         }
         PhaseWork::Ask(questions) => {
             for question in questions {
-                add(format!("when nobody answers {}", question.id), &question.otherwise);
+                add(format!("when nobody answers {}", question.id), &question.on_timeout);
             }
         }
         PhaseWork::Effect { on_failed, .. } => add("when it fails".to_owned(), on_failed),
@@ -233,8 +237,8 @@ fn collect_exceptions(phase: &WorkflowPhase) -> Vec<(String, String)> {
     }
     for (name, limit) in &phase.budget.limits {
         if let Some(to) = limit.then.target_phase() {
-            ways.push((format!("when {name} is spent"), to.to_owned()));
+            transitions.push((format!("when {name} is spent"), to.to_owned()));
         }
     }
-    ways
+    transitions
 }

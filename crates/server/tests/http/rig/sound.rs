@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 pub(crate) fn sound_bodies() -> Vec<(&'static str, Value)> {
     let of_ann = |more: Value| {
         let mut body = json!({
-            "user": "ann", "agent": "helper", "session": "s", "run": "r", "at": "2026-11-16T12:00:00Z",
+            "user": "ann", "agent": "helper", "session": "s", "run": "r", "now": "2026-11-16T12:00:00Z",
         });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         body
@@ -23,7 +23,7 @@ pub(crate) fn sound_bodies() -> Vec<(&'static str, Value)> {
             "/v1/runs",
             json!({"protocol": "demo", "workflow": "text", "document": {"topic": "x"}, "model": "human"}),
         ),
-        ("/v1/runs/{run}/fork", json!({"at": 1, "protocol": "demo", "model": "human"})),
+        ("/v1/runs/{run}/fork", json!({"version": 1, "protocol": "demo", "model": "human"})),
         (
             "/v1/runs/{run}/submit",
             json!({"text": "{\"points\": [\"one point here\"]}", "action": "1.1"}),
@@ -50,7 +50,7 @@ pub(crate) fn sound_bodies() -> Vec<(&'static str, Value)> {
             "/v1/protocols/check",
             json!({"files": {"index.yaml": index, "workflows/own.yaml": flow}}),
         ),
-        ("/v1/memory/remember", of_ann(json!({"things": things}))),
+        ("/v1/memory/remember", of_ann(json!({"items": things}))),
         (
             "/v1/memory/compose",
             of_ann(json!({

@@ -11,7 +11,7 @@ export class Problem extends Error {
     this.status = body.status;
     this.code = body.code ?? `http_${body.status}`;
     this.violations = body.violations ?? [];
-    this.findings = body.findings ?? [];
+    this.diagnostics = body.diagnostics ?? [];
     this.version = body.version;
   }
 }

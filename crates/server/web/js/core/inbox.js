@@ -53,7 +53,7 @@ export async function more() {
 
 function take(page) {
   for (const row of page.items) known.set(row.address, row);
-  next = page.next ?? null;
+  next = page.next_cursor ?? null;
 }
 
 function told({ event, data }) {

@@ -37,7 +37,7 @@ export function followRun(id, changed, signal) {
         const after = run.versions.at(-1)?.version ?? 0;
         const page = await get(`/runs/${part(id)}/versions`, { after, limit: 500, cursor }, signal);
         page.items.forEach(add);
-        cursor = page.next;
+        cursor = page.next_cursor;
       } while (cursor);
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -56,7 +56,7 @@ export function followRun(id, changed, signal) {
       run.writing = "";
       soon();
     } else if (event === "writing") {
-      run.writing = said.from === 0 ? said.text : run.writing + said.text;
+      run.writing = said.offset === 0 ? said.text : run.writing + said.text;
       changed(run);
     } else if (event === "end") {
       soon();

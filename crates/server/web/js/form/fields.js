@@ -39,7 +39,7 @@ function withFault(node, fault, at, control, parts) {
     node,
     fail(pointer, message) {
       if (pointer !== at) return false;
-      put(fault, icon("trouble"), message);
+      put(fault, icon("incident"), message);
       fault.hidden = false;
       control.setAttribute("aria-invalid", "true");
       return true;
@@ -191,7 +191,7 @@ function object(schema, { root, name, at, required }) {
     fail(pointer, message) {
       if (fields.some(([, one]) => one.fail(pointer, message))) return true;
       if (pointer !== at && !pointer.startsWith(`${at}/`)) return false;
-      put(fault, icon("trouble"), pointer === at ? message : `${pointer}: ${message}`);
+      put(fault, icon("incident"), pointer === at ? message : `${pointer}: ${message}`);
       fault.hidden = false;
       return true;
     },
@@ -245,7 +245,7 @@ function list(schema, { root, name, at, required }) {
     fail(pointer, message) {
       if (items.some(({ one }) => one.fail(pointer, message))) return true;
       if (pointer !== at) return false;
-      put(fault, icon("trouble"), message);
+      put(fault, icon("incident"), message);
       fault.hidden = false;
       return true;
     },

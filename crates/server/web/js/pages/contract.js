@@ -65,9 +65,9 @@ function comparison(found) {
   const way = (name, one) => h("div", { class: `note ${one.answer === "yes" ? "good-note" : one.answer === "no" ? "bad-note" : "warn-note"}` },
     h("strong", {}, t(`contract.${name}`), " ", t(`contract.${one.answer}`)),
     one.witness !== null && one.witness !== undefined ? h("div", {}, t("contract.witness"), code(one.text ?? JSON.stringify(one.witness, null, 2), t("contract.witness"))) : null,
-    (one.because ?? []).map((why) => h("span", { class: "small" }, why)), one.reason ? h("span", {}, one.reason) : null);
+    (one.violations ?? []).map((why) => h("span", { class: "small" }, why)), one.reason ? h("span", {}, one.reason) : null);
   return h("div", { class: "stack" }, way("backward", found.backward), way("forward", found.forward),
-    h("ul", { class: "diff" }, found.changes.map((change) => h("li", {}, h("div", { class: "place" }, h("span", { class: "verb" }, tOr(`change.${change.kind}`, change.kind)), change.pointer || "/"), h("div", {}, change.says)))));
+    h("ul", { class: "diff" }, found.changes.map((change) => h("li", {}, h("div", { class: "place" }, h("span", { class: "verb" }, tOr(`change.${change.kind}`, change.kind)), change.pointer || "/"), h("div", {}, change.message)))));
 }
 
 function exports(name, signal) {

@@ -16,7 +16,7 @@ import { waitCard } from "../parts/wait.js";
 /** How many rows come at a time, however many are known. */
 const STEP = 100;
 
-const KINDS = ["question", "document", "approval", "budget", "work", "trouble"];
+const KINDS = ["question", "document", "approval", "budget", "work", "incident"];
 
 export default function page(root, { run, wait }, signal) {
   const wanted = run ? `${run}/${wait}` : null;

@@ -18,8 +18,8 @@ export default function page(root, { name }, signal) {
 function view(protocol, signal) {
   return h("div", { class: "split" },
     h("div", { class: "stack stack-wide" },
-      protocol.about ? h("p", {}, protocol.about) : null,
-      findings(protocol.findings),
+      protocol.description ? h("p", {}, protocol.description) : null,
+      findings(protocol.diagnostics),
       protocol.workflows.map((flow) => workflow(protocol, flow, signal))),
     h("aside", { class: "stack" },
       h("section", { class: "card" }, h("h2", { class: "aside-title" }, t("protocols.about")), h("dl", { class: "facts" }, [
@@ -32,7 +32,7 @@ function view(protocol, signal) {
 function findings(all) {
   if (!all.length) return h("p", { class: "note good-note" }, t("protocols.no_fault"));
   return h("section", { class: "stack", "aria-label": t("protocols.findings") }, all.map((one) => h("div", { class: `note ${one.severity === "error" ? "bad-note" : "warn-note"}` },
-    h("strong", {}, icon("trouble"), one.message),
+    h("strong", {}, icon("incident"), one.message),
     h("code", {}, `${one.file}:${one.line}:${one.column}`), one.hint ? h("span", {}, one.hint) : null, h("span", { class: "tiny soft" }, `${t(`severity.${one.severity}`)} · ${one.code}`))));
 }
 

@@ -13,7 +13,7 @@ export default function page(root, _, signal) {
   shown(body, () => offered(signal), (all) => all.length
     ? h("ul", { class: "rows" }, all.map((one) => h("li", {}, h("a", { class: "line", href: `/protocols/${part(one.name)}` },
       h("span", { class: "what" }, one.name, " ", h("span", { class: "soft small" }, one.version ?? "")),
-      one.about ? h("span", { class: "small soft" }, one.about) : null,
+      one.description ? h("span", { class: "small soft" }, one.description) : null,
       h("span", { class: "meta" }, h("span", { class: "tag" }, t(`origin.${one.origin}`)), one.workflows.join(", "), one.errors ? h("span", { class: "bad" }, t("protocols.errors", { n: one.errors })) : null)))))
     : empty("protocols", t("protocols.empty"), t("protocols.empty_why")));
 }

@@ -63,7 +63,7 @@ export default function page(root, { run, tab = "now" }, signal) {
     const fork = () => ask({
       title: t("act.fork_title", { run }), text: t("act.fork_text"), yes: t("act.fork"),
       number: { label: t("act.fork_at"), value: state.version, min: 1, max: state.version },
-      send: (_, at) => post(`/runs/${part(run)}/fork`, { at }, { once: once() }),
+      send: (_, version) => post(`/runs/${part(run)}/fork`, { version }, { once: once() }),
       done: (made) => go(`/runs/${part(made.run)}`),
     });
     const stopped = state.status === "halted" || state.blocked;

@@ -74,9 +74,9 @@ export default function page(root, _, signal) {
       // What was read further down stays, where it lies beyond what was read now.
       const last = found.items.at(-1);
       const seen = new Set(found.items.map((row) => row.run));
-      const beyond = found.next && last ? items.filter((row) => !seen.has(row.run) && row.created_at <= last.created_at) : [];
+      const beyond = found.next_cursor && last ? items.filter((row) => !seen.has(row.run) && row.created_at <= last.created_at) : [];
       items = [...found.items, ...beyond];
-      if (!beyond.length) next = found.next ?? null;
+      if (!beyond.length) next = found.next_cursor ?? null;
       tell(show());
     } catch (error) {
       if (error.name !== "AbortError" && !items.length) put(told, wrong(error, load));
@@ -87,7 +87,7 @@ export default function page(root, _, signal) {
     rest.disabled = true;
     try {
       const found = await get("/runs", { status: filter.status, limit: PAGE, cursor: next }, signal);
-      next = found.next ?? null;
+      next = found.next_cursor ?? null;
       const seen = new Set(items.map((row) => row.run));
       items = [...items, ...found.items.filter((row) => !seen.has(row.run))];
       tell(show());

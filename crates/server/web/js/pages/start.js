@@ -23,13 +23,13 @@ function all(protocols) {
   if (!protocols.length) return empty("protocols", t("protocols.empty"), t("protocols.empty_why"));
   return h("ul", { class: "rows" }, protocols.map((one) => h("li", {}, h("a", { class: "line", href: `/start/${part(one.name)}`, "aria-disabled": one.errors ? "true" : null },
     h("span", { class: "what" }, one.name, " ", h("span", { class: "tag" }, t(`origin.${one.origin}`))),
-    h("span", { class: "meta" }, one.about || one.workflows.join(", ")),
+    h("span", { class: "meta" }, one.description || one.workflows.join(", ")),
     one.errors ? h("span", { class: "bad small" }, t("protocols.errors", { n: one.errors })) : null))));
 }
 
 function one(protocol) {
-  const faults = protocol.findings.filter((found) => found.severity === "error");
-  if (faults.length) return empty("trouble", t("start.faulty"), t("start.faulty_why"), h("a", { class: "button", href: `/protocols/${part(protocol.name)}` }, t("protocols.see")));
+  const faults = protocol.diagnostics.filter((found) => found.severity === "error");
+  if (faults.length) return empty("incident", t("start.faulty"), t("start.faulty_why"), h("a", { class: "button", href: `/protocols/${part(protocol.name)}` }, t("protocols.see")));
   const place = h("div", {});
   const pick = fresh("workflow");
   const own = protocol.workflows.filter((flow) => flow.input || flow.id === protocol.default_workflow);
@@ -39,7 +39,7 @@ function one(protocol) {
   show();
   return h("div", { class: "card stack" },
     h("div", { class: "row" }, h("h2", {}, protocol.name), h("span", { class: "tag" }, protocol.version ?? ""), h("a", { class: "small", href: "/start" }, t("start.other"))),
-    protocol.about ? h("p", { class: "soft" }, protocol.about) : null,
+    protocol.description ? h("p", { class: "soft" }, protocol.description) : null,
     own.length > 1 ? h("div", { class: "field" }, h("label", { for: pick }, t("start.workflow")), select) : null,
     place);
 }

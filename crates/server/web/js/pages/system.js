@@ -16,7 +16,7 @@ export default function page(root, _, signal) {
   put(root, head(t("system.title"), t("system.lead")),
     h("div", { class: "halves" },
       h("div", { class: "stack" }, card(t("system.you"), who)),
-      h("div", { class: "stack" }, card(t("system.look"), looks()), card(t("system.house"), house), card(t("system.workers"), workers))));
+      h("div", { class: "stack" }, card(t("system.look"), looks()), card(t("system.server"), house), card(t("system.workers"), workers))));
   shown(who, () => get("/me", {}, signal), me, 3);
   shown(house, () => get("/ready", {}, signal), (found) => facts([[t("system.state"), found.status], [t("contract.version"), found.version], ["API", h("a", { href: "/v1/docs" }, "/v1/docs")]]), 3);
   workersOf(workers, signal);
@@ -59,7 +59,7 @@ function workersOf(node, signal) {
 }
 
 const worker = (one) => h("li", { class: "note" },
-  h("span", { class: "row" }, h("code", {}, one.name), h("span", { class: "tag" }, icon(one.lost ? "trouble" : "running"), t(one.lost ? "system.lost" : "system.works"))),
+  h("span", { class: "row" }, h("code", {}, one.name), h("span", { class: "tag" }, icon(one.lost ? "incident" : "running"), t(one.lost ? "system.lost" : "system.works"))),
   h("span", { class: "soft" }, [one.host, one.pid, one.version].filter(Boolean).join(" · ")),
   one.seen_at ? h("span", { class: "soft" }, t("system.seen"), " ", when(one.seen_at)) : null,
   one.runs.length ? h("span", {}, t("system.holds"), ": ", one.runs.slice(0, 20).map((run) => [h("a", { href: `/runs/${part(run)}` }, run), " "]), one.runs.length > 20 ? t("json.more", { n: one.runs.length - 20 }) : null) : null);

@@ -17,13 +17,13 @@ function turns(versions, open) {
   const all = [];
   const questions = new Map();
   for (const { version, time, input, events } of versions) {
-    if (input?.input === "start" && input.given !== undefined && !input.parent) {
-      all.push({ key: `${version}-start`, side: "person", who: input.by ?? "", said: input.given, time });
+    if (input?.kind === "start" && input.input !== undefined && !input.parent) {
+      all.push({ key: `${version}-start`, side: "person", who: input.by ?? "", said: input.input, time });
     }
-    if (input?.input === "answered" && questions.has(input.wait)) {
+    if (input?.kind === "answered" && questions.has(input.wait)) {
       all.push({ key: `${version}-a`, side: "person", who: input.by, said: input.value, time });
     }
-    if (input?.input === "decided" && questions.has(input.wait)) {
+    if (input?.kind === "approval_decided" && questions.has(input.wait)) {
       const said = t(input.approve ? "wait.yes" : "wait.no") + (input.note ? `: ${input.note}` : "");
       all.push({ key: `${version}-d`, side: "person", who: input.by, said, time });
     }

@@ -25,7 +25,7 @@ function entry(run, one) {
     h("time", { class: "at", datetime: new Date(one.time).toISOString(), title: moment(one.time) }, time(one.time)),
     h("div", { class: "spine" }, h("span", { class: "dot" }, icon(drawing(one)))),
     h("div", { class: "body" },
-      h("div", { class: "head" }, cameIn(one.input, one.said), " ", h("span", { class: "version", title: one.hash }, `v${one.version} · ${one.hash.slice(0, 8)}`)),
+      h("div", { class: "head" }, cameIn(one.input, one.summary), " ", h("span", { class: "version", title: one.hash }, `v${one.version} · ${one.hash.slice(0, 8)}`)),
       given(run, one),
       lines.length ? h("div", { class: "facts-told" }, lines.map((line) => h("div", {}, line))) : null,
       ops.length ? changes(run, one.version, ops) : null));
@@ -35,18 +35,18 @@ function entry(run, one) {
 function given(run, { input, events }) {
   const refused = events.find((event) => event.event === "reply_refused");
   const accepted = events.find((event) => event.event === "reply_accepted");
-  switch (input?.input) {
-    case "start": return input.given === undefined ? null : h("blockquote", { class: "note" }, typeof input.given === "string" ? input.given : json(input.given));
+  switch (input?.kind) {
+    case "start": return input.input === undefined ? null : h("blockquote", { class: "note" }, typeof input.input === "string" ? input.input : json(input.input));
     case "answered": return h("blockquote", { class: "note" }, typeof input.value === "string" ? input.value : json(input.value));
     case "model_replied":
-    case "submitted": {
+    case "manual_patch": {
       const beside = { violations: refused?.violations, repairs: accepted?.repairs, defaults: accepted?.defaults };
       const marked = refused || accepted?.repairs?.length;
       return h("div", { class: "stack" },
         folded(t(marked ? "reply.beside" : "reply.text"), () => reply(input.text, beside), Boolean(refused)),
-        refused?.told ? folded(t("reply.told"), () => code(refused.told, t("reply.told"))) : null,
+        refused?.feedback ? folded(t("reply.told"), () => code(refused.feedback, t("reply.told"))) : null,
         input.exchange ? folded(t("reply.prompt"), () => exchange(input.exchange)) : null,
-        input.build ? h("a", { class: "small", href: `/packets?build=${part(input.build)}` }, t("reply.packet")) : null);
+        input.packet_build ? h("a", { class: "small", href: `/packets?build=${part(input.packet_build)}` }, t("reply.packet")) : null);
     }
     case "effect_finished": return folded(t("input.result"), () => json(input.result));
     case "tool_finished": return folded(t("input.result"), () => code(brief(input.output, 4_000), t("input.result")));
@@ -80,7 +80,7 @@ function changes(run, version, ops) {
     const node = h("div", {});
     const touched = ops.some((op) => op.op === "replace" || op.op === "remove");
     if (!touched || version < 2) return diff(ops);
-    shown(node, () => get(`/runs/${part(run)}/document`, { at: version - 1 }), (before) => diff(ops, (pointer) => at(before, pointer)), 2);
+    shown(node, () => get(`/runs/${part(run)}/document`, { version: version - 1 }), (before) => diff(ops, (pointer) => at(before, pointer)), 2);
     return node;
   }, ops.length <= 3 && JSON.stringify(ops).length < 600);
 }

@@ -8,7 +8,7 @@ import { brief } from "./json.js";
 export function cameIn(input, said) {
   if (!input) return said ?? t("input.nothing");
   const why = (text) => (text ? `: ${brief(text, 120)}` : "");
-  switch (input.input) {
+  switch (input.kind) {
     case "start":
       if (input.fork) return t("input.forked", { by: input.by ?? "–", run: input.fork.run, version: input.fork.version });
       if (input.parent) return t("input.child", { run: input.parent.run });
@@ -18,9 +18,9 @@ export function cameIn(input, said) {
       return t("input.model_replied", { by: input.by }) + (tokens ? ` · ${t("input.tokens", { n: tokens })}` : "");
     }
     case "model_failed": return t("input.model_failed", { failure: input.failure }) + why(input.message);
-    case "submitted": return t("input.submitted", { by: input.by });
+    case "manual_patch": return t("input.manual_patch", { by: input.by });
     case "answered": return t("input.answered", { by: input.by, wait: input.wait });
-    case "decided": return t(input.approve ? "input.approved" : "input.denied", { by: input.by, wait: input.wait }) + why(input.note);
+    case "approval_decided": return t(input.approve ? "input.approved" : "input.denied", { by: input.by, wait: input.wait }) + why(input.note);
     case "effect_failed": return t("input.effect_failed", { failure: input.failure }) + why(input.message);
     case "tool_finished": return t(input.ok ? "input.tool_used" : "input.tool_failed");
     case "hook_finished": return t("input.hook", { answer: input.answer?.answer ?? "" });
@@ -31,7 +31,7 @@ export function cameIn(input, said) {
       return t("input.resumed", { by: input.by }) + (grants.length ? `: ${grants.join(", ")}` : "");
     }
     case "cancelled": return t("input.cancelled", { by: input.by }) + why(input.reason);
-    default: return tOr(`input.${input.input}`, said ?? input.input);
+    default: return tOr(`input.${input.kind}`, said ?? input.kind);
   }
 }
 
@@ -39,7 +39,7 @@ export function cameIn(input, said) {
 export function tone({ input, events }) {
   if (events.some((one) => ["reply_refused", "provider_failed", "effect_failed", "blocked", "item_failed"].includes(one.event))) return "bad";
   if (events.some((one) => one.event === "reply_accepted" || (one.event === "ended" && one.end === "completed"))) return "good";
-  if (["answered", "decided", "submitted", "halted", "resumed", "cancelled", "start"].includes(input?.input)) return "person";
+  if (["answered", "approval_decided", "manual_patch", "halted", "resumed", "cancelled", "start"].includes(input?.kind)) return "person";
   return "plain";
 }
 
@@ -47,39 +47,39 @@ export function tone({ input, events }) {
 export function drawing({ input, events }) {
   if (events.some((one) => one.event === "reply_refused")) return "failed";
   if (events.some((one) => one.event === "reply_accepted")) return "completed";
-  const by = { start: "start", answered: "question", decided: "approval", submitted: "work", halted: "halted", resumed: "next", cancelled: "failed", model_failed: "trouble", effect_failed: "trouble", effect_finished: "document", ticked: "running", child_ended: "runs" };
-  return by[input?.input] ?? "next";
+  const by = { start: "start", answered: "question", approval_decided: "approval", manual_patch: "work", halted: "halted", resumed: "next", cancelled: "failed", model_failed: "incident", effect_failed: "incident", effect_finished: "document", ticked: "running", child_ended: "runs" };
+  return by[input?.kind] ?? "next";
 }
 
 /** An event in a line for people; null where it says nothing to them, or is shown otherwise. */
 export function becameTrue(event) {
   switch (event.event) {
     case "phase_entered": return h("span", { class: "phase" }, t("event.phase", { phase: event.phase }));
-    case "way_taken": return t("event.way", { to: event.to, because: event.because });
-    case "model_asked": return event.attempt > 1 ? t("event.asked_again", { n: event.attempt }) : t("event.asked");
+    case "transition_taken": return t("event.transition", { to: event.to, reason: event.reason });
+    case "model_requested": return event.attempt > 1 ? t("event.asked_again", { n: event.attempt }) : t("event.asked");
     case "reply_refused": return h("span", { class: "bad" }, t("event.refused", { n: event.violations.length }));
     case "reply_accepted": {
       const mended = event.repairs?.length ? ` · ${t("event.mended", { n: event.repairs.length })}` : "";
       return h("span", { class: "good" }, (event.attempt > 1 ? t("event.accepted_on", { n: event.attempt }) : t("event.accepted")) + mended);
     }
-    case "tickets_given": return t("event.tickets", { tickets: event.tickets.join(", ") });
-    case "tickets_taken_back": return t("event.tickets_back", { tickets: event.tickets.join(", ") });
-    case "announced": return h("span", {}, h("strong", {}, event.name), event.data === undefined ? "" : ` ${brief(event.data)}`);
+    case "tickets_issued": return t("event.tickets", { tickets: event.tickets.join(", ") });
+    case "tickets_revoked": return t("event.tickets_back", { tickets: event.tickets.join(", ") });
+    case "event_emitted": return h("span", {}, h("strong", {}, event.name), event.data === undefined ? "" : ` ${brief(event.data)}`);
     case "provider_failed": return h("span", { class: "bad" }, t("event.provider", { message: event.message }));
-    case "gates_closed": return h("span", {}, event.gates.map((gate) => h("span", { class: "warn" }, t("event.gate", { to: gate.to, reason: gate.reason }), h("br"))), event.again_at ? t("event.again_at", { at: moment(event.again_at) }) : null);
+    case "gates_closed": return h("span", {}, event.gates.map((gate) => h("span", { class: "warn" }, t("event.gate", { to: gate.to, reason: gate.reason }), h("br"))), event.retry_at ? t("event.retry_at", { at: moment(event.retry_at) }) : null);
     case "wait_opened": return t("event.wait", { question: event.wait.question });
-    case "wait_closed": return ["expired", "dropped"].includes(event.closing.how) ? t(`event.wait_${event.closing.how}`, { wait: event.wait }) : null;
-    case "effect_asked": return t("event.effect", { what: effect(event.effect) });
+    case "wait_closed": return ["expired", "dropped"].includes(event.resolution.outcome) ? t(`event.wait_${event.resolution.outcome}`, { wait: event.wait }) : null;
+    case "effect_requested": return t("event.effect", { what: effect(event.effect) });
     case "effect_failed": return h("span", { class: "bad" }, t("event.failed", { message: event.message }));
-    case "tool_asked": return t("event.tool", { what: `${event.call.tool} ${event.call.path ?? event.call.query ?? ""}` });
-    case "hook_asked": return t("event.hook", { hook: event.hook });
-    case "hook_answered": return event.answer === "ok" ? null : t("event.hook_said", { answer: event.answer });
-    case "child_asked": return h("span", {}, t("event.child", { workflow: event.workflow }), " ", h("a", { href: `/runs/${encodeURIComponent(event.run)}` }, event.run));
-    case "item_failed": return h("span", { class: "bad" }, t("event.failed", { message: event.what }));
-    case "blocked": return h("span", { class: "bad" }, t(`blocked.${event.blocked.by}`, event.blocked));
-    case "granted": return t("event.granted", { amount: event.amount, budget: event.budget });
+    case "tool_requested": return t("event.tool", { what: `${event.call.tool} ${event.call.path ?? event.call.query ?? ""}` });
+    case "hook_requested": return t("event.hook", { hook: event.hook });
+    case "hook_finished": return event.answer === "ok" ? null : t("event.hook_said", { answer: event.answer });
+    case "child_requested": return h("span", {}, t("event.child", { workflow: event.workflow }), " ", h("a", { href: `/runs/${encodeURIComponent(event.run)}` }, event.run));
+    case "item_failed": return h("span", { class: "bad" }, t("event.failed", { message: event.message }));
+    case "blocked": return h("span", { class: "bad" }, t(`blocked.${event.reason.kind}`, event.reason));
+    case "budget_granted": return t("event.granted", { amount: event.amount, budget: event.budget });
     case "ended": return h("strong", {}, tOr(`end.${event.end}`, event.end), event.reason ? `: ${event.reason}` : "");
-    case "spent": return event.budget === "tokens" ? null : t("event.spent", { amount: event.amount, budget: event.budget });
+    case "budget_spent": return event.budget === "tokens" ? null : t("event.spent", { amount: event.amount, budget: event.budget });
     default: return null;
   }
 }

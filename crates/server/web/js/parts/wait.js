@@ -41,7 +41,7 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
     switch (wait.kind) {
       case "document": return documentForm();
       case "approval":
-      case "trouble": return decision();
+      case "incident": return decision();
       case "budget": return budget();
       case "work": return handIn();
       default: return question();
@@ -60,9 +60,9 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
   const common = (label) => ({ place, label, taken: accepted, refused });
 
   function question() {
-    const shape = wait.shape;
+    const shape = wait.answer_shape;
     const send = given((value, key) => post(`${path}/answer`, { value }, { once: key }));
-    if (shape?.shape === "choices") {
+    if (shape?.kind === "choices") {
       const options = shape.choices.map(({ id, label }) => ({ value: id, label: label || id }));
       const body = chosen(options, {}, { name: t("wait.choose"), at: "", required: true });
       return sheet({ body, send, ...common(t("wait.answer")) }).node;
@@ -71,13 +71,13 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
   }
 
   function documentForm() {
-    const body = fileField({ accepts: wait.shape?.accepts, suggested: wait.shape?.suggested_path });
+    const body = fileField({ accepts: wait.answer_shape?.accepts, suggested: wait.answer_shape?.suggested_path });
     const send = given((file, key) => upload(`${path}/document`, file, { once: key }));
     return sheet({ body, send, ...common(t("wait.upload")) }).node;
   }
 
   function decision() {
-    const tries = wait.kind === "trouble";
+    const tries = wait.kind === "incident";
     return decided(t(tries ? "wait.try_again" : "wait.approve"), t(tries ? "wait.end_run" : "wait.deny"), `${path}/approve`);
   }
 
@@ -183,12 +183,12 @@ async function whoWasFirst(run, wait) {
   do {
     const page = await get(`/runs/${part(run)}/versions`, { limit: 500, cursor });
     for (const { input, time, events } of page.items) {
-      if (input?.wait === wait.id && input.input === "answered") return { how: "answered", by: input.by, said: input.value, time };
-      if (input?.wait === wait.id && input.input === "decided") return { how: input.approve ? "approved" : "denied", by: input.by, said: input.note ?? undefined, time };
+      if (input?.wait === wait.id && input.kind === "answered") return { how: "answered", by: input.by, said: input.value, time };
+      if (input?.wait === wait.id && input.kind === "approval_decided") return { how: input.approve ? "approved" : "denied", by: input.by, said: input.note ?? undefined, time };
       const closed = events.find((one) => one.event === "wait_closed" && one.wait === wait.id);
-      if (closed && closed.closing.by) return { how: closed.closing.how, by: closed.closing.by, said: undefined, time };
+      if (closed && closed.resolution.by) return { how: closed.resolution.outcome, by: closed.resolution.by, said: undefined, time };
     }
-    cursor = page.next;
+    cursor = page.next_cursor;
   } while (cursor);
   return null;
 }

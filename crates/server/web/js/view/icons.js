@@ -19,7 +19,7 @@ const LINES = {
   approval: "M3 8.500l3 3 5-6.500M8 11.500l1 1L13.500 7",
   budget: "M2.500 12a6 6 0 1 1 11 0M8 11l3-4",
   work: "M3 13l1-3 6.500-6.500 2 2L6 12z",
-  trouble: "M8 2.500l6 11H2zM8 7v3M8 12h.01",
+  incident: "M8 2.500l6 11H2zM8 7v3M8 12h.01",
   next: "M6 3l5 5-5 5",
   close: "M4 4l8 8M12 4l-8 8",
   theme: "M8 2a6 6 0 1 0 0 12zM8 2a6 6 0 0 1 0 12",

@@ -30,22 +30,22 @@ CREATE INDEX runs_newest ON countersign.runs (tenant, created_at DESC, id DESC);
 -- Made after the one before: while the table is small they cost the same, and the server then goes by the
 -- index that was made last.
 ALTER TABLE countersign.runs ADD PRIMARY KEY (tenant, id);
--- What is due, and what of a tenant.
+-- Due runs, of all tenants and of one.
 CREATE INDEX runs_wake ON countersign.runs (wake_at, tenant, id) WHERE wake_at IS NOT NULL;
 CREATE INDEX runs_due ON countersign.runs (tenant, wake_at, id) WHERE wake_at IS NOT NULL;
--- Who holds what. Taken and given back, not renewed: no step writes this index.
+-- Leases. Written when a run is leased and released, not when a lease is renewed: no step writes this index.
 CREATE INDEX runs_held ON countersign.runs (tenant, id) WHERE lease_worker IS NOT NULL;
 
--- On which workers ended: few.
+-- Runs on which workers died; there are few.
 CREATE INDEX runs_parked ON countersign.runs (tenant, id) WHERE lease_deaths >= 2;
 
--- A row a version.
+-- One row for each version.
 CREATE TABLE countersign.log (
     tenant  text   COLLATE "C" NOT NULL,
     run     text   COLLATE "C" NOT NULL,
     version bigint NOT NULL,
-    first   bigint NOT NULL,
-    last    bigint NOT NULL,
+    first_seq bigint NOT NULL,
+    last_seq  bigint NOT NULL,
     time    bigint NOT NULL,
     hash    text   COLLATE "C" NOT NULL,
     body    text   NOT NULL,
@@ -61,19 +61,19 @@ CREATE TABLE countersign.snapshots (
     PRIMARY KEY (tenant, run, version)
 );
 
--- Outstanding ones only; asked for at a version, at a place in it.
+-- Pending actions only: the version that requested the action, and its position in that version.
 CREATE TABLE countersign.actions (
     tenant  text   COLLATE "C" NOT NULL,
     run     text   COLLATE "C" NOT NULL,
     id      text   COLLATE "C" NOT NULL,
     version bigint NOT NULL,
-    place   bigint NOT NULL,
+    position bigint NOT NULL,
     kind    text   COLLATE "C" NOT NULL,
     body    text   NOT NULL,
     PRIMARY KEY (tenant, run, id)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);
 
--- Open ones only; one without a deadline stands at the end of time.
+-- Open waits only. A wait without a deadline has the largest timestamp.
 CREATE TABLE countersign.waits (
     tenant    text   COLLATE "C" NOT NULL,
     run       text   COLLATE "C" NOT NULL,
@@ -111,7 +111,7 @@ CREATE TABLE countersign.protocols (
     PRIMARY KEY (tenant, digest)
 );
 
--- Processes, of no tenant.
+-- Worker processes; they belong to no tenant.
 CREATE TABLE countersign.workers (
     name       text   COLLATE "C" NOT NULL PRIMARY KEY,
     host       text   NOT NULL,
@@ -120,11 +120,11 @@ CREATE TABLE countersign.workers (
     capacity   bigint NOT NULL,
     started_at bigint NOT NULL,
     seen_at    bigint NOT NULL,
-    until      bigint NOT NULL
+    expires_at bigint NOT NULL
 );
 
--- The second wall: whoever forgets to ask for a tenant, or asks for another one than the transaction is
--- for, finds nothing; the owner of the tables too.
+-- The second line of defence: a query that names no tenant, or another tenant than the transaction is
+-- for, finds no rows, even for the owner of the tables.
 DO $$
 DECLARE
     name text;
@@ -133,19 +133,19 @@ BEGIN
         EXECUTE format('ALTER TABLE countersign.%I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('ALTER TABLE countersign.%I FORCE ROW LEVEL SECURITY', name);
         EXECUTE format(
-            -- `IS TRUE`: what the wall says is asked of a row, and is no way to find rows.
+            -- `IS TRUE`: the policy filters rows, and must not be used to find them.
             'CREATE POLICY tenant ON countersign.%I
              USING ((tenant = current_setting(''countersign.tenant'', true)) IS TRUE)
              WITH CHECK ((tenant = current_setting(''countersign.tenant'', true)) IS TRUE)', name);
     END LOOP;
-    -- The one look across tenants: workers ask which runs are due, and take them.
-    CREATE POLICY across ON countersign.runs
-        USING (current_setting('countersign.across', true) = 'on')
-        WITH CHECK (current_setting('countersign.across', true) = 'on');
+    -- The one query over all tenants: workers look for due runs and lease them.
+    CREATE POLICY all_tenants ON countersign.runs
+        USING (current_setting('countersign.all_tenants', true) = 'on')
+        WITH CHECK (current_setting('countersign.all_tenants', true) = 'on');
 END
 $$;
 
--- Long texts in the quicker way, where the server has it.
+-- Compress long texts with lz4, if the server supports it.
 DO $$
 BEGIN
     ALTER TABLE countersign.log ALTER COLUMN body SET COMPRESSION lz4;
@@ -159,13 +159,14 @@ EXCEPTION
 END
 $$;
 
--- Keeps the commits of several runs of one tenant, each whole or not at all, and says of each what came
--- of it: 0 kept, 1 no such run, 2 the key was taken (at which version), 3 the lease is over (the run's
--- epoch), 4 another version (which), 5 a gap in the log (where it ends).
+-- Stores the commits of several runs of one tenant, each whole or not at all, and returns a verdict for
+-- each: 0 stored, 1 no such run, 2 the idempotency key is in use (found: its version), 3 the lease has
+-- ended (found: the run's epoch), 4 the run has another version (found: which), 5 a gap in the log
+-- (found: where it ends).
 --
--- Runs come sorted and once each, so that two calls lock in one order. `term` says whether times of
--- leases are terms from the server's now, or times. An id of an action or a wait that is in use raises
--- unique_violation: then nothing of the call is kept.
+-- Runs are sorted and unique, so that two calls lock in the same order. `term` says whether lease times
+-- are durations from the server's clock, or timestamps. An id of an action or a wait that is in use
+-- raises unique_violation; the call then stores nothing.
 CREATE FUNCTION countersign.append_1(
     owner text, term boolean,
     runs text[], expected bigint[], firsts bigint[], lasts bigint[], times bigint[],
@@ -182,9 +183,9 @@ CREATE FUNCTION countersign.append_1(
     blob_of int[], blob_digests text[], blob_bytes bytea[],
     OUT verdicts int[], OUT founds bigint[]
 ) LANGUAGE plpgsql
--- A session keeps its plans, and tables that are empty today are not tomorrow: so there must be only one
--- way to go about each statement, row by row by the whole key. `OFFSET 0` keeps the server from turning a
--- join around, and what was found and locked is changed where it lies (`ctid`).
+-- A session caches its plans, and an empty table does not stay empty: so every statement has only one
+-- possible plan, row by row by the whole key. `OFFSET 0` keeps the server from reordering a join, and
+-- rows that were found and locked are changed by their `ctid`.
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 SET enable_bitmapscan = off
@@ -228,7 +229,7 @@ BEGIN
             SELECT 1 FROM countersign.runs r WHERE r.tenant = owner AND r.id = a.run FOR UPDATE) AS r;
     END IF;
 
-    -- Behind the locks, so that this statement sees what others did before us.
+    -- After the locks, so that this statement sees what others committed before.
     SELECT array_agg(ruled.verdict), array_agg(ruled.found) INTO verdicts, founds
     FROM (
         SELECT a.place,
@@ -264,7 +265,7 @@ BEGIN
         RETURN;
     END IF;
 
-    INSERT INTO countersign.log (tenant, run, version, first, last, time, hash, body)
+    INSERT INTO countersign.log (tenant, run, version, first_seq, last_seq, time, hash, body)
     SELECT owner, a.run, a.expected + 1, a.first, a.last, a.time, a.hash, a.body
     FROM unnest(runs, expected, firsts, lasts, times, hashes, bodies, verdicts)
         AS a (run, expected, first, last, time, hash, body, verdict)
@@ -283,7 +284,7 @@ BEGIN
             WHERE verdicts[f.at] = 0));
     END IF;
     IF action_of <> '{}' THEN
-        INSERT INTO countersign.actions (tenant, run, id, version, place, kind, body)
+        INSERT INTO countersign.actions (tenant, run, id, version, position, kind, body)
         SELECT owner, runs[a.at], a.id, expected[a.at] + 1, a.place, a.kind, a.body
         FROM unnest(action_of, action_ids, action_kinds, action_bodies)
             WITH ORDINALITY AS a (at, id, kind, body, place)
@@ -319,7 +320,7 @@ BEGIN
 
     UPDATE countersign.runs r SET version = a.expected + 1, seq = a.last, hash = a.hash,
         status = a.status, phase = a.phase, updated_at = a.updated, summary = a.summary,
-        -- Due since then: a step on the way changes nothing, and no index is written.
+        -- The run stays due since then: a step does not change it, and no index is written.
         wake_at = CASE WHEN r.wake_at <= a.time AND a.wake <= a.time THEN r.wake_at ELSE a.wake END,
         lease_until = CASE WHEN a.until IS NULL THEN r.lease_until
             ELSE greatest(r.lease_until, base + a.until) END
@@ -332,12 +333,14 @@ BEGIN
 END
 $$;
 
--- Gives runs that are due at `moment`, and on which fewer than three workers ended, to a worker for `term` milliseconds, at most `most`, and at most
--- `share` of one tenant together with what is held of it already. One of each tenant in turn, from the
--- one after `last`; only of those in `whose`, where there are any. `clock` is the time by which leases are judged; the server's where it is null.
-CREATE FUNCTION countersign.take_1(
-    taker text, moment bigint, clock bigint, term bigint, most bigint, share bigint, last text,
-    whose text[]
+-- Leases runs that are due at `due_by` to a worker for `term` milliseconds: at most `most` runs, and at
+-- most `per_tenant` of one tenant, including those that are leased already. Runs on which three workers
+-- died are left out. Takes one run of each tenant in turn, starting after `last_tenant`; if
+-- `only_tenants` is not empty, only of those. `clock` is the time for judging leases; if it is null, the
+-- server's clock is used.
+CREATE FUNCTION countersign.acquire_1(
+    worker text, due_by bigint, clock bigint, term bigint, most bigint, per_tenant bigint,
+    last_tenant text, only_tenants text[]
 ) RETURNS TABLE (tenant text, id text, epoch bigint) LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
@@ -350,80 +353,80 @@ SET lock_timeout = '4s'
 AS $$
 #variable_conflict use_column
 DECLARE
-    -- Where there are more due runs than this, tenants are asked one by one, so that one with many does
-    -- not hide the others.
+    -- If more runs than this are due, tenants are queried one by one, so that a tenant with many runs
+    -- does not hide the others.
     glance CONSTANT bigint := 256;
-    -- Runs that others are about to take are stepped over; so there must be more than are wanted.
+    -- Runs that others are leasing are skipped, so more runs than requested are read.
     spare CONSTANT bigint := 64;
     base bigint := coalesce(clock, (extract(epoch FROM clock_timestamp()) * 1000)::bigint);
     tenants text[];
     ids text[];
     some_tenants text[];
     some_ids text[];
-    at text := coalesce(last, '');
+    tenant_at text := coalesce(last_tenant, '');
     next text;
     wrapped boolean := false;
     turn int := 0;
     room bigint;
     served bigint := 0;
 BEGIN
-    IF most <= 0 OR share <= 0 THEN
+    IF most <= 0 OR per_tenant <= 0 THEN
         RETURN;
     END IF;
-    PERFORM set_config('countersign.across', 'on', true);
-    PERFORM 1 FROM countersign.runs r WHERE r.wake_at <= moment
+    PERFORM set_config('countersign.all_tenants', 'on', true);
+    PERFORM 1 FROM countersign.runs r WHERE r.wake_at <= due_by
         AND (r.lease_worker IS NULL OR r.lease_until <= base)
         AND (r.lease_version <> r.version
-            OR r.lease_deaths + (r.lease_worker IS NOT NULL AND r.lease_worker <> taker)::int < 3) ORDER BY r.wake_at LIMIT 1;
+            OR r.lease_deaths + (r.lease_worker IS NOT NULL AND r.lease_worker <> worker)::int < 3) ORDER BY r.wake_at LIMIT 1;
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    -- Two who count what a tenant has must not do so at once.
-    IF share IS NOT NULL THEN
+    -- Only one worker at a time may count the leases of a tenant.
+    IF per_tenant IS NOT NULL THEN
         PERFORM pg_advisory_xact_lock(1129206868);
     END IF;
 
     SELECT array_agg(due.tenant ORDER BY due.wake_at, due.tenant, due.id),
             array_agg(due.id ORDER BY due.wake_at, due.tenant, due.id)
         INTO tenants, ids
-    FROM (SELECT r.tenant, r.id, r.wake_at FROM countersign.runs r WHERE r.wake_at <= moment
+    FROM (SELECT r.tenant, r.id, r.wake_at FROM countersign.runs r WHERE r.wake_at <= due_by
         AND (r.lease_worker IS NULL OR r.lease_until <= base)
         AND (r.lease_version <> r.version
-            OR r.lease_deaths + (r.lease_worker IS NOT NULL AND r.lease_worker <> taker)::int < 3)
+            OR r.lease_deaths + (r.lease_worker IS NOT NULL AND r.lease_worker <> worker)::int < 3)
         ORDER BY r.wake_at, r.tenant, r.id LIMIT glance) AS due;
 
-    IF whose <> '{}' OR cardinality(ids) >= glance THEN
+    IF only_tenants <> '{}' OR cardinality(ids) >= glance THEN
         tenants := '{}';
         ids := '{}';
         LOOP
-            IF whose <> '{}' THEN
+            IF only_tenants <> '{}' THEN
                 turn := turn + 1;
-                EXIT WHEN turn > cardinality(whose);
-                at := whose[turn];
+                EXIT WHEN turn > cardinality(only_tenants);
+                tenant_at := only_tenants[turn];
             ELSE
                 EXIT WHEN served >= most;
                 SELECT r.tenant INTO next FROM countersign.runs r
-                    WHERE r.wake_at IS NOT NULL AND r.tenant > at ORDER BY r.tenant LIMIT 1;
+                    WHERE r.wake_at IS NOT NULL AND r.tenant > tenant_at ORDER BY r.tenant LIMIT 1;
                 IF next IS NULL THEN
                     EXIT WHEN wrapped;
                     wrapped := true;
-                    at := '';
+                    tenant_at := '';
                     CONTINUE;
                 END IF;
-                EXIT WHEN wrapped AND next > coalesce(last, '');
-                at := next;
+                EXIT WHEN wrapped AND next > coalesce(last_tenant, '');
+                tenant_at := next;
             END IF;
             room := most + spare;
-            IF share IS NOT NULL THEN
-                SELECT least(room, share - count(*)) INTO room FROM countersign.runs r
-                    WHERE r.tenant = at AND r.lease_worker IS NOT NULL AND r.lease_until > base;
+            IF per_tenant IS NOT NULL THEN
+                SELECT least(room, per_tenant - count(*)) INTO room FROM countersign.runs r
+                    WHERE r.tenant = tenant_at AND r.lease_worker IS NOT NULL AND r.lease_until > base;
             END IF;
             SELECT array_agg(due.tenant), array_agg(due.id) INTO some_tenants, some_ids
             FROM (SELECT r.tenant, r.id FROM countersign.runs r
-                WHERE r.tenant = at AND r.wake_at <= moment
+                WHERE r.tenant = tenant_at AND r.wake_at <= due_by
                 AND (r.lease_worker IS NULL OR r.lease_until <= base)
         AND (r.lease_version <> r.version
-            OR r.lease_deaths + (r.lease_worker IS NOT NULL AND r.lease_worker <> taker)::int < 3)
+            OR r.lease_deaths + (r.lease_worker IS NOT NULL AND r.lease_worker <> worker)::int < 3)
                 ORDER BY r.wake_at, r.id LIMIT greatest(room, 0)) AS due;
             IF some_ids IS NOT NULL THEN
                 tenants := tenants || some_tenants;
@@ -434,32 +437,32 @@ BEGIN
     END IF;
 
     RETURN QUERY
-    WITH turned AS (
+    WITH numbered AS (
         SELECT c.tenant, c.id,
-            row_number() OVER (PARTITION BY c.tenant ORDER BY c.place) AS round
-        FROM unnest(tenants, ids) WITH ORDINALITY AS c (tenant, id, place)
+            row_number() OVER (PARTITION BY c.tenant ORDER BY c.position) AS round
+        FROM unnest(tenants, ids) WITH ORDINALITY AS c (tenant, id, position)
     ), allowed AS (
-        SELECT t.tenant, t.id, row_number() OVER (ORDER BY t.round, t.tenant <= coalesce(last, ''),
-            t.tenant) AS place
-        FROM turned t
-        WHERE share IS NULL OR t.round <= share - (SELECT count(*) FROM countersign.runs h
+        SELECT t.tenant, t.id, row_number() OVER (ORDER BY t.round, t.tenant <= coalesce(last_tenant, ''),
+            t.tenant) AS position
+        FROM numbered t
+        WHERE per_tenant IS NULL OR t.round <= per_tenant - (SELECT count(*) FROM countersign.runs h
             WHERE h.tenant = t.tenant AND h.lease_worker IS NOT NULL AND h.lease_until > base)
     ), chosen AS (
-        SELECT a.place, r.tenant, r.id FROM allowed a
+        SELECT a.position, r.tenant, r.id FROM allowed a
             JOIN countersign.runs r ON r.tenant = a.tenant AND r.id = a.id
-        WHERE r.wake_at <= moment AND (r.lease_worker IS NULL OR r.lease_until <= base)
+        WHERE r.wake_at <= due_by AND (r.lease_worker IS NULL OR r.lease_until <= base)
         AND (r.lease_version <> r.version
-            OR r.lease_deaths + (r.lease_worker IS NOT NULL AND r.lease_worker <> taker)::int < 3)
-        ORDER BY a.place LIMIT most
+            OR r.lease_deaths + (r.lease_worker IS NOT NULL AND r.lease_worker <> worker)::int < 3)
+        ORDER BY a.position LIMIT most
         FOR UPDATE OF r SKIP LOCKED
-    ), taken AS (
-        UPDATE countersign.runs r SET lease_worker = taker, lease_epoch = r.lease_epoch + 1,
+    ), leased AS (
+        UPDATE countersign.runs r SET lease_worker = worker, lease_epoch = r.lease_epoch + 1,
             lease_until = base + term, lease_version = r.version,
             lease_deaths = CASE WHEN r.lease_version = r.version
-                THEN r.lease_deaths + (r.lease_worker IS NOT NULL AND r.lease_worker <> taker)::int ELSE 0 END
+                THEN r.lease_deaths + (r.lease_worker IS NOT NULL AND r.lease_worker <> worker)::int ELSE 0 END
         FROM chosen c WHERE r.tenant = c.tenant AND r.id = c.id
-        RETURNING c.place, r.tenant, r.id, r.lease_epoch
+        RETURNING c.position, r.tenant, r.id, r.lease_epoch
     )
-    SELECT t.tenant, t.id, t.lease_epoch FROM taken t ORDER BY t.place;
+    SELECT t.tenant, t.id, t.lease_epoch FROM leased t ORDER BY t.position;
 END
 $$;

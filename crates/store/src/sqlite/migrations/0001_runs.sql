@@ -42,8 +42,8 @@ CREATE TABLE log (
     previous INTEGER NOT NULL,
     run      INTEGER NOT NULL,
     version  INTEGER NOT NULL,
-    first    INTEGER NOT NULL,
-    last     INTEGER NOT NULL,
+    first_seq INTEGER NOT NULL,
+    last_seq  INTEGER NOT NULL,
     time     INTEGER NOT NULL,
     hash     TEXT    NOT NULL,
     body     TEXT    NOT NULL

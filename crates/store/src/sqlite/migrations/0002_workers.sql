@@ -18,5 +18,5 @@ CREATE TABLE workers (
     capacity   INTEGER NOT NULL,
     started_at INTEGER NOT NULL,
     seen_at    INTEGER NOT NULL,
-    until      INTEGER NOT NULL
+    expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

@@ -35,7 +35,7 @@ fn check_with(
     let told: Vec<String> = comparison
         .changes
         .iter()
-        .map(|change| format!("{}: {}", change.pointer, change.says))
+        .map(|change| format!("{}: {}", change.pointer, change.message))
         .collect();
     assert_eq!(
         (shown(&comparison.backward).as_str(), shown(&comparison.forward).as_str()),

@@ -75,7 +75,7 @@ impl GrammarBuilder<'_> {
                 at,
                 "properties",
                 "fields come in the order they are declared in",
-                LossEffect::Untold,
+                LossEffect::Unstated,
             );
         }
         let tail = strangers.as_ref().map_or(String::new(), |one| format!(r#" ( "," ws {one} )*"#));
@@ -105,7 +105,7 @@ impl GrammarBuilder<'_> {
             _ if declared.is_empty() => "string".to_owned(),
             Some(key) => {
                 let reason = "undeclared fields come last";
-                self.record_loss(at, "additionalProperties", reason, LossEffect::Untold);
+                self.record_loss(at, "additionalProperties", reason, LossEffect::Unstated);
                 self.define_rule(&format!("{name}-other"), key)
             }
             None => {

@@ -16,13 +16,13 @@ CREATE TABLE countersign.memory_subjects (
     CHECK (user_id = '' OR agent <> '')
 ) WITH (fillfactor = 70);
 
--- `last` is the last position ever given, also when its event is gone.
+-- `last_position` is the last position ever assigned, even if its event was deleted.
 CREATE TABLE countersign.memory_sessions (
     tenant  text   COLLATE "C" NOT NULL,
     subject bigint NOT NULL,
     id      text   COLLATE "C" NOT NULL,
     number  bigint NOT NULL,
-    last    bigint NOT NULL,
+    last_position bigint NOT NULL,
     PRIMARY KEY (tenant, subject, id),
     UNIQUE (tenant, subject, number)
 ) WITH (fillfactor = 70);
@@ -82,7 +82,7 @@ CREATE TABLE countersign.memory_facts (
     id          text    COLLATE "C" NOT NULL,
     revision    bigint  NOT NULL,
     current     boolean NOT NULL,
-    standing    boolean NOT NULL,
+    in_force    boolean NOT NULL,
     key         text    COLLATE "C" NOT NULL,
     recorded_at bigint  NOT NULL,
     origin      text    NOT NULL,
@@ -91,10 +91,10 @@ CREATE TABLE countersign.memory_facts (
     PRIMARY KEY (tenant, subject, id, revision)
 );
 CREATE INDEX memory_facts_current ON countersign.memory_facts
-    (tenant, subject, standing, recorded_at DESC, id) WHERE current;
+    (tenant, subject, in_force, recorded_at DESC, id) WHERE current;
 -- A digest of the key: a key may be longer than an index takes.
 CREATE INDEX memory_facts_key ON countersign.memory_facts (tenant, subject, md5(key))
-    WHERE current AND standing;
+    WHERE current AND in_force;
 CREATE INDEX memory_facts_claimed_by ON countersign.memory_facts (tenant, claimed_by);
 
 -- `source` is whose event it is: a fact of a tenant may rest on the words of several users. `quote` is as JSON
@@ -162,9 +162,9 @@ CREATE TABLE countersign.memory_build_rows (
 -- Hashes of the scope and id of what was forgotten, and nothing else of it but its tenant.
 CREATE TABLE countersign.memory_tombstones (
     tenant text   COLLATE "C" NOT NULL,
-    mark   text   COLLATE "C" NOT NULL,
-    at     bigint NOT NULL,
-    PRIMARY KEY (tenant, mark)
+    hash      text   COLLATE "C" NOT NULL,
+    erased_at bigint NOT NULL,
+    PRIMARY KEY (tenant, hash)
 );
 
 -- The second wall: whoever forgets to ask for a tenant, or asks for another one than the transaction is for,

@@ -15,12 +15,12 @@ CREATE TABLE subjects (
     CHECK (user = '' OR agent <> '')
 ) STRICT;
 
--- `last` is the last position ever given, also when its event is gone.
+-- `last_position` is the last position ever assigned, even if its event was deleted.
 CREATE TABLE sessions (
     subject INTEGER NOT NULL REFERENCES subjects,
     id      TEXT    NOT NULL,
     number  INTEGER NOT NULL,
-    last    INTEGER NOT NULL,
+    last_position INTEGER NOT NULL,
     PRIMARY KEY (subject, id),
     UNIQUE (subject, number)
 ) STRICT, WITHOUT ROWID;
@@ -64,7 +64,7 @@ CREATE TABLE facts (
     id          TEXT    NOT NULL,
     revision    INTEGER NOT NULL,
     current     INTEGER NOT NULL,
-    standing    INTEGER NOT NULL,
+    in_force    INTEGER NOT NULL,
     key         TEXT    NOT NULL,
     recorded_at INTEGER NOT NULL,
     origin      TEXT    NOT NULL,
@@ -72,8 +72,8 @@ CREATE TABLE facts (
     body        TEXT    NOT NULL,
     PRIMARY KEY (subject, id, revision)
 ) STRICT;
-CREATE INDEX facts_current ON facts (subject, standing, recorded_at) WHERE current = 1;
-CREATE INDEX facts_key ON facts (subject, key) WHERE current = 1 AND standing = 1;
+CREATE INDEX facts_current ON facts (subject, in_force, recorded_at) WHERE current = 1;
+CREATE INDEX facts_key ON facts (subject, key) WHERE current = 1 AND in_force = 1;
 CREATE INDEX facts_claimed_by ON facts (claimed_by);
 
 -- `source` is whose event it is: a fact of a tenant may rest on the words of several users.
@@ -179,6 +179,6 @@ CREATE TABLE build_rows (
 
 -- Hashes of the scope and id of what was forgotten, and nothing else of it.
 CREATE TABLE tombstones (
-    mark TEXT    PRIMARY KEY,
-    at   INTEGER NOT NULL
+    hash      TEXT    PRIMARY KEY,
+    erased_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

@@ -26,9 +26,9 @@ export default function tab(run, signal) {
     const before = since.value === "" ? null : Number(since.value);
     put(told, `v${version}`);
     const path = `/runs/${part(run)}`;
-    if (before === null) await shown(body, () => get(`${path}/document`, { at: version }, signal), (found) => h("div", { class: "card" }, json(found)));
+    if (before === null) await shown(body, () => get(`${path}/document`, { version }, signal), (found) => h("div", { class: "card" }, json(found)));
     else {
-      const load = () => Promise.all([get(`${path}/diff`, { from: before, to: version }, signal), get(`${path}/document`, { at: before }, signal)]);
+      const load = () => Promise.all([get(`${path}/diff`, { from: before, to: version }, signal), get(`${path}/document`, { version: before }, signal)]);
       await shown(body, load, ([ops, old]) => (ops.length ? diff(ops, (pointer) => at(old, pointer)) : h("p", { class: "note" }, t("document.same"))));
     }
   }

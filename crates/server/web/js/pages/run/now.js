@@ -70,24 +70,24 @@ export default function tab(run, signal) {
 function standing(status) {
   const told = [];
   if (status.end) {
-    const tone = status.end.how === "completed" ? "good-note" : "bad-note";
-    told.push(h("p", { class: `note ${tone}` }, h("strong", {}, tOr(`end.${status.end.how}`, status.end.how)), status.end.reason));
+    const tone = status.end.kind === "completed" ? "good-note" : "bad-note";
+    told.push(h("p", { class: `note ${tone}` }, h("strong", {}, tOr(`end.${status.end.kind}`, status.end.kind)), status.end.reason));
   }
   if (status.halted) told.push(h("p", { class: "note warn-note" }, h("strong", {}, t("run.halted_by", { by: status.halted.by })), status.halted.reason));
-  if (status.blocked) told.push(h("p", { class: "note bad-note" }, h("strong", {}, t("run.blocked")), t(`blocked.${status.blocked.by}`, status.blocked)));
+  if (status.blocked) told.push(h("p", { class: "note bad-note" }, h("strong", {}, t("run.blocked")), t(`blocked.${status.blocked.kind}`, status.blocked)));
   for (const order of status.pending) {
-    told.push(h("p", { class: "note" }, h("strong", {}, tOr(`order.${order.kind}`, order.kind)), order.kind === "model" ? null : order.what, order.not_before ? h("span", { class: "soft" }, t("run.not_before", { at: moment(order.not_before) })) : null));
+    told.push(h("p", { class: "note" }, h("strong", {}, tOr(`order.${order.kind}`, order.kind)), order.kind === "model" ? null : order.description, order.not_before ? h("span", { class: "soft" }, t("run.not_before", { at: moment(order.not_before) })) : null));
   }
   if (status.closed_gates.length) {
     told.push(h("section", { class: "gates", "aria-label": t("run.gates") }, status.closed_gates.map((gate) => h("div", { class: "gate" },
       h("strong", {}, t("run.gate_to", { to: gate.to })), " ", gate.reason,
-      gate.again_at ? h("span", { class: "soft" }, " · ", t("event.again_at", { at: moment(gate.again_at) })) : null))));
+      gate.retry_at ? h("span", { class: "soft" }, " · ", t("event.retry_at", { at: moment(gate.retry_at) })) : null))));
   }
   return told;
 }
 
-const product = ({ run, at, value }) => h("section", { class: "product" },
-  h("div", { class: "small soft" }, t("run.made"), " ", h("code", {}, at || "/"), " ", h("a", { href: `/runs/${part(run)}` }, run)),
+const product = ({ run, pointer, value }) => h("section", { class: "product" },
+  h("div", { class: "small soft" }, t("run.made"), " ", h("code", {}, pointer || "/"), " ", h("a", { href: `/runs/${part(run)}` }, run)),
   typeof value === "string" ? h("pre", {}, value) : json(value));
 
 function about(status) {
@@ -96,7 +96,7 @@ function about(status) {
     [t("run.begun"), h("span", { title: moment(status.created_at) }, when(status.created_at))],
     [t("run.changed"), when(status.updated_at)],
     [t("run.version"), `${number(status.version)} · ${t("run.events", { n: status.events })}`],
-    status.next_alarm ? [t("run.alarm"), when(status.next_alarm)] : null,
+    status.wake_at ? [t("run.alarm"), when(status.wake_at)] : null,
     [t("run.model"), status.model ?? t("run.model_own")],
     [t("run.calls"), `${number(status.model_calls)} · ${t("input.tokens", { n: status.input_tokens + status.output_tokens })}`],
     [t("run.size"), size(status.document_bytes)],

@@ -16,7 +16,7 @@ export default function tab(run, signal) {
   const load = () => shown(node, () => get(`/runs/${part(run)}/next`, {}, signal), view);
 
   function view(step) {
-    if (!step.asks) return empty("completed", t("prompt.nothing"), t(step.waits.length ? "prompt.nothing_waits" : "prompt.nothing_why"), h("a", { class: "button", href: `/runs/${part(run)}` }, t("run.now")));
+    if (!step.expects) return empty("completed", t("prompt.nothing"), t(step.waits.length ? "prompt.nothing_waits" : "prompt.nothing_why"), h("a", { class: "button", href: `/runs/${part(run)}` }, t("run.now")));
     const facts = [
       step.agent ? [t("prompt.agent"), step.agent] : null,
       step.model ? [t("run.model"), step.model] : null,
@@ -24,12 +24,12 @@ export default function tab(run, signal) {
       step.purpose ? [t("prompt.purpose"), step.purpose] : null,
       [t("prompt.contract"), h("a", { href: `/contracts/${part(step.contract.id)}` }, `${step.contract.id} ${step.contract.version}`)],
       step.tools?.length ? [t("prompt.tools"), step.tools.join(", ")] : null,
-      step.build ? [t("prompt.memory"), h("a", { href: `/packets?build=${part(step.build)}` }, step.build)] : null,
+      step.packet_build ? [t("prompt.memory"), h("a", { href: `/packets?build=${part(step.packet_build)}` }, step.packet_build)] : null,
     ];
     return h("div", { class: "split" },
       h("div", { class: "stack" },
         step.system ? h("section", { class: "stack" }, h("h2", {}, t("prompt.system")), code(step.system, t("prompt.system"))) : null,
-        (step.turns ?? []).map((turn) => h("section", { class: "stack" }, h("h3", {}, t(`prompt.${turn.role}`)), code(turn.text, t(`prompt.${turn.role}`)))),
+        (step.messages ?? []).map((turn) => h("section", { class: "stack" }, h("h3", {}, t(`prompt.${turn.role}`)), code(turn.text, t(`prompt.${turn.role}`)))),
         handIn(step)),
       h("aside", { class: "stack" },
         h("section", { class: "card" }, h("h2", { class: "aside-title" }, t("prompt.step")), h("dl", { class: "facts" }, facts.filter(Boolean).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))),
@@ -39,7 +39,7 @@ export default function tab(run, signal) {
   }
 
   function handIn(step) {
-    const body = field({ title: t(step.asks === "reply" ? "prompt.reply" : "prompt.patch") }, { root: {}, name: "", required: true });
+    const body = field({ title: t(step.expects === "reply" ? "prompt.reply" : "prompt.patch") }, { root: {}, name: "", required: true });
     const text = body.node.querySelector("textarea");
     body.read = () => text.value;
     const told = h("div", { class: "faults", "aria-live": "polite" });

@@ -19,10 +19,10 @@ export default function tab(run, signal) {
   }
 
   const view = (proof) => h("div", { class: "card proof" },
-    h("span", { class: `seal ${proof.good ? "good" : "bad"}` }, icon(proof.good ? "seal" : "trouble")),
+    h("span", { class: `seal ${proof.verified ? "good" : "bad"}` }, icon(proof.verified ? "seal" : "incident")),
     h("div", { class: "stack" },
-      h("h2", {}, t(proof.good ? "proof.good" : "proof.bad")),
-      proof.good ? h("p", {}, t("proof.counted", { versions: number(proof.versions), events: number(proof.events), ms: number(Math.round(proof.seconds * 1_000)) })) : code(proof.fault ?? "", t("proof.bad")),
+      h("h2", {}, t(proof.verified ? "proof.good" : "proof.bad")),
+      proof.verified ? h("p", {}, t("proof.counted", { versions: number(proof.versions), events: number(proof.events), ms: number(Math.round(proof.seconds * 1_000)) })) : code(proof.failure ?? "", t("proof.bad")),
       proof.hash ? h("p", { class: "small soft" }, t("proof.hash"), h("br"), h("code", {}, proof.hash)) : null));
 
   let first = true;
