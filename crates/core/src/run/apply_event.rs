@@ -252,7 +252,7 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             step.tools.push(ToolUse { action: action.clone(), call: call.clone(), outcome: None });
             state.pending.insert(action, PendingAction::Tool { call });
         }
-        RunEvent::HookRequested { action, hook, transition: transition } => {
+        RunEvent::HookRequested { action, hook, transition } => {
             if transition.is_some() {
                 state.closed_gates.clear();
                 state.retry_at = None;

@@ -57,11 +57,7 @@ impl From<&countersign_core::run::RunWait> for WaitView {
     fn from(wait: &countersign_core::run::RunWait) -> Self {
         let countersign_core::run::RunWait { id, kind, phase, name, .. } = wait.clone();
         let countersign_core::run::RunWait {
-            definition_id: of,
-            item,
-            transition: transition,
-            question,
-            ..
+            definition_id: of, item, transition, question, ..
         } = wait.clone();
         let countersign_core::run::RunWait {
             answer_shape: shape, who, deadline, opened_at, ..
@@ -73,7 +69,7 @@ impl From<&countersign_core::run::RunWait> for WaitView {
             name,
             definition_id: of,
             item,
-            transition: transition,
+            transition,
             question,
             answer_shape: shape,
             who,

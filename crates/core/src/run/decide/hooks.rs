@@ -24,11 +24,7 @@ impl RunDecision<'_> {
         transition: Option<usize>,
     ) -> Option<Continuation> {
         let action = self.next_action_id();
-        self.emit(RunEvent::HookRequested {
-            action,
-            hook: hook.to_owned(),
-            transition: transition,
-        });
+        self.emit(RunEvent::HookRequested { action, hook: hook.to_owned(), transition });
         None
     }
 
@@ -46,8 +42,7 @@ impl RunDecision<'_> {
             HookAnswer::Redirect { to } => clip_text(format!("redirect to `{to}`")),
         };
         self.emit(RunEvent::HookFinished { action: action.to_owned(), answer: description });
-        let Some(PendingAction::Hook { hook, transition: transition }) = before.pending.get(action)
-        else {
+        let Some(PendingAction::Hook { hook, transition }) = before.pending.get(action) else {
             return None;
         };
         if let HookAnswer::Patch { ops } = answer {

@@ -125,11 +125,8 @@ impl RunDecision<'_> {
         if !self.check_tickets(transition, to, &because) {
             return None;
         }
-        let again = Continuation::MoveToPhase {
-            transition: transition,
-            to: to.to_owned(),
-            reason: because.clone(),
-        };
+        let again =
+            Continuation::MoveToPhase { transition, to: to.to_owned(), reason: because.clone() };
         if let Break(instead) = self.check_loop_budget(to, &again) {
             return instead;
         }
@@ -140,7 +137,7 @@ impl RunDecision<'_> {
         };
         let from = self.state.phase.clone();
         self.emit(RunEvent::TransitionTaken {
-            transition: transition,
+            transition,
             from,
             to: to.to_owned(),
             reason: because,

@@ -146,10 +146,10 @@ impl<'p> RunDecision<'p> {
                 Continuation::RequestEffects { items } => self.request_effects_again(items),
                 Continuation::HandleRefusal { message: what } => self.handle_exhausted_reasks(what),
                 Continuation::ChooseTransition => self.choose_transition(),
-                Continuation::TakeTransition { transition: transition, reason: because } => {
+                Continuation::TakeTransition { transition, reason: because } => {
                     self.take_transition(transition, because)
                 }
-                Continuation::MoveToPhase { transition: transition, to, reason: because } => {
+                Continuation::MoveToPhase { transition, to, reason: because } => {
                     self.move_to_phase(transition, &to, because)
                 }
             };

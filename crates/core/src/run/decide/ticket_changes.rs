@@ -65,7 +65,7 @@ impl RunDecision<'_> {
         let next = match transition {
             Some(_) => Continuation::ChooseTransition,
             None => Continuation::MoveToPhase {
-                transition: transition,
+                transition,
                 to: phase.clone(),
                 reason: because.to_owned(),
             },

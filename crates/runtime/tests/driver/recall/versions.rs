@@ -137,7 +137,7 @@ fn a_document_is_remembered_by_its_place() {
     let value = json!({"path": "in/lamp.pdf", "name": "lamp.pdf", "bytes": 3, "sha256": "00"});
     let what = InputKind::Answered { wait: "w1".to_owned(), value, by: "workspace".to_owned() };
     let resolution = WaitResolution::Answered { by: "workspace".to_owned() };
-    let closed = RunEvent::WaitClosed { wait: "w1".to_owned(), resolution: resolution };
+    let closed = RunEvent::WaitClosed { wait: "w1".to_owned(), resolution };
     let told = remembered(&before, what, vec![closed]);
     assert_eq!(told[0].4, "Bring the drawing. — in/lamp.pdf");
 }

@@ -113,7 +113,7 @@ impl WorkflowGraph {
                         self.nodes[node].visited = true;
                     }
                 }
-                RunEvent::TransitionTaken { transition: transition, from, to, reason: because } => {
+                RunEvent::TransitionTaken { transition, from, to, reason: because } => {
                     let (Some(from), Some(to)) = (index(from, &self.nodes), index(to, &self.nodes))
                     else {
                         continue;
