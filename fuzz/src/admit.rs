@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use countersign_contracts::load_shipped_contracts;
-use countersign_core::contract::{Contract, ContractRegistry};
-use countersign_core::json::{Repair, RepairKind, RepairLevel};
-use countersign_core::reply::{
+use countersign_contract::contract::{Contract, ContractRegistry};
+use countersign_contract::json::{Repair, RepairKind, RepairLevel};
+use countersign_contract::reply::{
     AcceptedValue, AdmissionOptions, AdmissionVerdict, FinishReason, IntakeMode, RuleContext,
     render_reask,
 };
+use countersign_shipped_contracts::load_shipped_contracts;
 use serde_json::{Value, json};
 
 use super::places::assert_inside;

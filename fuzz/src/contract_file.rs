@@ -1,8 +1,8 @@
 //! Contract files: the bytes as YAML, and as JSON.
 
-use countersign_core::contract::load_contract;
-use countersign_core::reply::{FinishReason, RuleContext};
-use countersign_core::source::SourceFile;
+use countersign_contract::contract::load_contract;
+use countersign_contract::reply::{FinishReason, RuleContext};
+use countersign_contract::source::SourceFile;
 
 use super::places::assert_inside;
 

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use countersign_core::contract::RULE_VARIABLES;
-use countersign_core::expr::{Expr, ExprValue};
-use countersign_core::json::{self, RepairLevel};
+use countersign_contract::contract::RULE_VARIABLES;
+use countersign_contract::expr::{Expr, ExprValue};
+use countersign_contract::json::{self, RepairLevel};
 use serde_json::{Value, json};
 
 use super::places::{assert_inside, parts};

@@ -1,7 +1,7 @@
 //! The doors through which strange bytes come in, and what must hold behind each.
 //!
 //! A door is a function over bytes. It panics where an invariant is broken and returns otherwise.
-//! The fuzz targets and the seeded run of `crates/contracts/tests/fuzz_seeded.rs` call the same
+//! The fuzz targets and the seeded run of `crates/shipped-contracts/tests/fuzz_seeded.rs` call the same
 //! doors, so both ask for the same things.
 
 mod admit;

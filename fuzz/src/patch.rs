@@ -1,6 +1,6 @@
 //! Patches of anybody's making: a patch with its format, a zero byte, and a document.
 
-use countersign_core::patch::{Authority, Patch};
+use countersign_contract::patch::{Authority, Patch};
 use serde_json::{Value, json};
 
 use super::places::parts;

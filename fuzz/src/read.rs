@@ -1,7 +1,7 @@
 //! The JSON reader, at every level of repair, beside `serde_json`.
 
-use countersign_core::json::{self, RepairLevel};
-use countersign_core::limits::{MAX_KEY_BYTES, MAX_POINTER_BYTES};
+use countersign_contract::json::{self, RepairLevel};
+use countersign_contract::limits::{MAX_KEY_BYTES, MAX_POINTER_BYTES};
 use serde_json::Value;
 
 use super::places::assert_inside;
@@ -73,7 +73,7 @@ fn has_long_names(value: &Value, pointer: usize) -> bool {
 
 fn check(text: &str, level: RepairLevel, reading: &json::ParsedJson) {
     assert_inside(text, reading.span.range(), reading);
-    assert!(depth(&reading.value) <= countersign_core::limits::MAX_DEPTH);
+    assert!(depth(&reading.value) <= countersign_contract::limits::MAX_DEPTH);
     for repair in &reading.repairs {
         assert_inside(text, repair.span.range(), repair);
         assert!(level.allows(repair.class), "{repair:?} at {level:?}");

@@ -1,7 +1,7 @@
 //! Schemas of anybody's making: a schema, a zero byte, and an instance.
 
-use countersign_core::contract::Schema;
-use countersign_core::json;
+use countersign_contract::contract::Schema;
+use countersign_contract::json;
 use serde_json::Value;
 
 use super::places::parts;

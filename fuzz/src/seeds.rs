@@ -5,10 +5,10 @@
 use std::fs;
 use std::path::Path;
 
-use countersign_contracts::load_shipped_contracts;
-use countersign_contracts::shipped::SHIPPED_CONTRACTS;
-use countersign_core::json::RepairLevel;
-use countersign_core::reply::IntakeMode;
+use countersign_contract::json::RepairLevel;
+use countersign_contract::reply::IntakeMode;
+use countersign_shipped_contracts::load_shipped_contracts;
+use countersign_shipped_contracts::shipped::SHIPPED_CONTRACTS;
 
 /// A door: its name, which is that of its fuzz target, and the function behind it.
 #[derive(Clone, Copy)]
@@ -67,7 +67,7 @@ fn texts() -> Vec<Vec<u8>> {
 /// The header and the body of every file under `tests/replies`, in the order of their names.
 fn cases() -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
-    list(&testkit::workspace_root().join("crates/contracts/tests/replies"), &mut files);
+    list(&testkit::workspace_root().join("crates/shipped-contracts/tests/replies"), &mut files);
     files.sort();
     let mut cases = Vec::new();
     for file in files {

@@ -1,10 +1,10 @@
 //! Two versions of a contract: a schema, a zero byte, and another one.
 
-use countersign_core::contract::{
-    CompatOutcome, Contract, ExportTarget, WorkBudget, compare_within, export_contract,
-    load_inline_contract,
+use countersign_contract::contract::{Contract, load_inline_contract};
+use countersign_contract::reply::{FinishReason, RuleContext};
+use countersign_schema_tools::{
+    CompatOutcome, ExportTarget, WorkBudget, compare_within, export_contract,
 };
-use countersign_core::reply::{FinishReason, RuleContext};
 use serde_json::Value;
 
 use super::places::parts;

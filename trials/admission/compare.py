@@ -24,7 +24,7 @@ def main() -> int:
     if not python.exists():
         venv.create(WORK / "venv", with_pip=True)
         subprocess.run([python, "-m", "pip", "install", "-q", "jsonschema-rs"], check=True)
-    bench = ["cargo", "bench", "-q", "-p", "countersign-contracts", "--bench", "admit", "--", "--emit", str(WORK)]
+    bench = ["cargo", "bench", "-q", "-p", "countersign-shipped-contracts", "--bench", "admit", "--", "--emit", str(WORK)]
     ours, theirs = [], []
     for _ in range(ROUNDS):
         ours.append(int(run(bench)))

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use countersign_core::json::sha256_hex;
+use countersign_contract::json::sha256_hex;
 
 use crate::{process, sbom};
 

@@ -28,8 +28,13 @@ const FUZZ_TARGET_ALIASES: [(&str, &str); 3] =
 
 /// The growth tests. They name an entry point with `door("name")` or
 /// `GrowthTarget::new("name", …)`.
-const GROWTH_TESTS: [&str; 3] =
-    ["crates/core/tests/growth", "crates/memory/tests/growth.rs", "crates/server/tests/growth.rs"];
+const GROWTH_TESTS: [&str; 5] = [
+    "crates/contract/tests/growth",
+    "crates/schema-tools/tests/growth",
+    "crates/protocol/tests/growth",
+    "crates/memory/tests/growth.rs",
+    "crates/server/tests/growth.rs",
+];
 
 /// Returns every entry point without a family, and every family of an unknown entry point.
 pub(crate) fn run() -> Vec<String> {

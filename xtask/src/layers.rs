@@ -1,5 +1,4 @@
-//! Checks the layer rules: dependencies point in one direction, and the core depends on no other
-//! crate of the workspace.
+//! Checks the layer rules: dependencies point in one direction, and the crates that decide are pure.
 
 use std::fs;
 
@@ -21,69 +20,53 @@ const FORBIDDEN_PACKAGES: [&str; 10] = [
     "ureq",
 ];
 
-/// For each crate: the workspace crates it may depend on, and the otherwise forbidden packages it
-/// may use.
-const ALLOWED_DEPENDENCIES: [(&str, &[&str], &[&str]); 10] = [
-    ("countersign-core", &[], &[]),
-    ("countersign-contracts", &["countersign-core"], &[]),
+/// For each crate: the workspace crates it may name, and the otherwise forbidden packages it may
+/// use. What a named crate may depend on is allowed as well.
+const ALLOWED_DEPENDENCIES: [(&str, &[&str], &[&str]); 13] = [
+    ("countersign-contract", &[], &[]),
+    ("countersign-schema-tools", &["countersign-contract"], &[]),
+    ("countersign-protocol", &["countersign-schema-tools"], &[]),
+    ("countersign-run", &["countersign-protocol"], &[]),
+    ("countersign-shipped-contracts", &["countersign-contract"], &[]),
+    ("countersign-shipped-protocols", &["countersign-protocol"], &[]),
     // Connects to a server and defines no tables. `rand` comes with the `PostgreSQL`
     // authentication.
     ("countersign-postgres", &[], &["tokio", "tokio-postgres", "rand"]),
     // Stores bytes without knowing what they mean.
     ("countersign-store", &[], &["tokio", "rusqlite"]),
-    ("countersign-protocols", &["countersign-core"], &[]),
     // Composing and ranking are pure; its store shares a file with the run store.
     (
         "countersign-memory",
-        &["countersign-core", "countersign-contracts", "countersign-store"],
+        &["countersign-shipped-contracts", "countersign-store"],
         &["tokio", "rusqlite"],
     ),
-    ("countersign-models", &["countersign-core"], &["tokio", "reqwest", "hyper"]),
+    ("countersign-models", &["countersign-schema-tools"], &["tokio", "reqwest", "hyper"]),
     // Executes decisions and does not know the command line. It depends on the contracts through
     // the memory, whose packets have a contract.
     (
         "countersign-runtime",
-        &[
-            "countersign-core",
-            "countersign-contracts",
-            "countersign-memory",
-            "countersign-models",
-            "countersign-store",
-        ],
+        &["countersign-run", "countersign-memory", "countersign-models"],
         &["tokio", "reqwest", "hyper", "rusqlite"],
     ),
     // Queries sources and makes no decisions. `rand` comes with the `PostgreSQL` authentication and
     // with PDF.
     (
         "countersign-sources",
-        &[
-            "countersign-core",
-            "countersign-contracts",
-            "countersign-memory",
-            "countersign-models",
-            "countersign-postgres",
-            "countersign-store",
-            "countersign-runtime",
-        ],
+        &["countersign-runtime", "countersign-postgres"],
         &["tokio", "reqwest", "hyper", "rusqlite", "tokio-postgres", "rand"],
     ),
     // Presents runs and makes no decisions. `rand` and `chrono` come with MCP.
     (
         "countersign-server",
-        &[
-            "countersign-core",
-            "countersign-contracts",
-            "countersign-memory",
-            "countersign-models",
-            "countersign-store",
-            "countersign-runtime",
-            "countersign-protocols",
-        ],
+        &["countersign-runtime", "countersign-shipped-protocols"],
         &["tokio", "reqwest", "hyper", "rusqlite", "rand", "chrono"],
     ),
 ];
 
-/// Paths that the core's source may not contain outside of tests.
+/// The crates that do no I/O and use no clock.
+const PURE_CRATES: [&str; 4] = ["contract", "schema-tools", "protocol", "run"];
+
+/// Paths that the source of a pure crate may not contain outside of tests.
 const IMPURE_PATHS: [&str; 9] = [
     "std::fs",
     "std::net",
@@ -98,12 +81,13 @@ const IMPURE_PATHS: [&str; 9] = [
 
 /// Exceptions to the forbidden paths: `serde_json` counts bytes only through the trait `Write`, and
 /// nothing is read or written there.
-const IMPURITY_EXCEPTIONS: [(&str, &str); 1] = [("crates/core/src/json/measure.rs", "std::io")];
+const IMPURITY_EXCEPTIONS: [(&str, &str); 1] = [("crates/contract/src/json/measure.rs", "std::io")];
 
 /// Returns every violation of the layer rules.
 pub(crate) fn run() -> Vec<String> {
     let mut faults = Vec::new();
-    for (package, known, allowed) in ALLOWED_DEPENDENCIES {
+    for (package, _, allowed) in ALLOWED_DEPENDENCIES {
+        let known = allowed_crates(package);
         let arguments =
             ["tree", "--package", package, "--edges", "normal", "--prefix", "none", "--locked"];
         let Some(tree) = process::capture_output("cargo", &arguments) else {
@@ -117,7 +101,7 @@ pub(crate) fn run() -> Vec<String> {
             }
         }
     }
-    for file in list_rust_files("crates/core/src") {
+    for file in PURE_CRATES.iter().flat_map(|name| list_rust_files(&format!("crates/{name}/src"))) {
         let text = fs::read_to_string(process::workspace_root().join(&file)).unwrap_or_default();
         let shipped = text.split("#[cfg(test)]").next().unwrap_or_default();
         let code = shipped.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -127,8 +111,15 @@ pub(crate) fn run() -> Vec<String> {
         }
         let excepted = |word: &str| IMPURITY_EXCEPTIONS.contains(&(file.as_str(), word));
         for word in IMPURE_PATHS.iter().filter(|word| code.contains(*word) && !excepted(word)) {
-            faults.push(format!("{file}: the core is pure, and `{word}` is not"));
+            faults.push(format!("{file}: the crate is pure, and `{word}` is not"));
         }
     }
     faults
+}
+
+/// Returns the workspace crates that a crate may depend on, directly or indirectly.
+fn allowed_crates(package: &str) -> Vec<&'static str> {
+    let named = ALLOWED_DEPENDENCIES.iter().find(|(name, ..)| *name == package);
+    let named = named.map_or(&[][..], |(_, named, _)| named);
+    named.iter().flat_map(|name| [vec![*name], allowed_crates(name)].concat()).collect()
 }

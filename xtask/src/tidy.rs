@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use countersign_core::protocol::CHECK_CODES;
-use countersign_core::reply::ViolationCode;
+use countersign_contract::reply::ViolationCode;
+use countersign_protocol::CHECK_CODES;
 
 use crate::{growth_targets, names, process};
 

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_contracts::load_shipped_contracts;
-use countersign_core::protocol::{Protocol, ProtocolBundle};
-use countersign_core::source::Diagnostic;
+use countersign_contract::source::Diagnostic;
+use countersign_protocol::{Protocol, ProtocolBundle};
 use countersign_runtime::clock::SystemClock;
 use countersign_runtime::driver::{CachedModelResolver, Driver, EffectExecutor, WorkerHeartbeat};
 use countersign_runtime::effect::EffectJournal;
@@ -15,6 +14,7 @@ use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 use countersign_runtime::trust::{ActionGuard, AllowList, TrustFile};
 use countersign_runtime::workspace::Workspace;
 use countersign_server::protocol_catalog::{SHIPPED_DATA, load_shipped_permissions};
+use countersign_shipped_contracts::load_shipped_contracts;
 use countersign_store::TenantId;
 
 use crate::args::{AllowArgs, StoreArgs};

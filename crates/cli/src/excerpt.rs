@@ -4,8 +4,8 @@
 //! colors, and shifts the spans to their positions in the escaped text.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use countersign_core::json::TextSpan;
-use countersign_core::text::escape_for_display;
+use countersign_contract::json::TextSpan;
+use countersign_contract::text::escape_for_display;
 
 use crate::style;
 
@@ -110,7 +110,7 @@ mod tests {
             ..SourceExcerpt::default()
         };
         let shown = style::strip_styles(&report.render());
-        assert!(!shown.chars().any(countersign_core::text::is_hidden), "{shown}");
+        assert!(!shown.chars().any(countersign_contract::text::is_hidden), "{shown}");
         let lines: Vec<&str> = shown.lines().collect();
         let at = lines.iter().position(|line| line.contains("\"b\": 1")).expect("the line");
         assert_eq!(lines[at].find('1'), lines[at + 1].find('^'), "{shown}");

@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use countersign_core::contract::ContractRegistryError;
-use countersign_core::run::InputRejection;
-use countersign_core::source::Diagnostic;
+use countersign_contract::contract::ContractRegistryError;
+use countersign_contract::source::Diagnostic;
 use countersign_memory::compose::ComposeError;
 use countersign_memory::render::RenderError;
 use countersign_memory::store::{MemoryError, PacketRebuildError};
 use countersign_models::ModelError;
+use countersign_run::InputRejection;
 use countersign_runtime::effect::EffectJournalError;
 use countersign_runtime::engine::EngineError;
 use countersign_runtime::folder::FolderError;

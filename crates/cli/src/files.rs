@@ -5,17 +5,17 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_core::contract::{self, Contract, ContractRegistry};
-use countersign_core::json::{self, RepairLevel, TextSpan};
-use countersign_core::limits::MAX_REPLY_BYTES;
-use countersign_core::source::{Diagnostic, SourceFile};
+use countersign_contract::contract::{self, Contract, ContractRegistry};
+use countersign_contract::json::{self, RepairLevel, TextSpan};
+use countersign_contract::limits::MAX_REPLY_BYTES;
+use countersign_contract::source::{Diagnostic, SourceFile};
 use serde_json::Value;
 
 use crate::exit::CliError;
 
 /// Loads the shipped contracts and those of the user's folder.
 pub(crate) fn load_registry(folder: Option<&Path>) -> Result<ContractRegistry, CliError> {
-    let shipped = countersign_contracts::load_shipped_contracts();
+    let shipped = countersign_shipped_contracts::load_shipped_contracts();
     let Some(folder) = folder else { return Ok(shipped) };
     let mut registry = shipped.clone();
     let mut faults = Vec::new();
@@ -34,7 +34,7 @@ pub(crate) fn load_contract(name: &str, folder: Option<&Path>) -> Result<Arc<Con
     if is_contract_path(name) {
         return load_contract_file(
             Path::new(name),
-            &countersign_contracts::load_shipped_contracts(),
+            &countersign_shipped_contracts::load_shipped_contracts(),
         )
         .map(Arc::new);
     }

@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
-use countersign_core::text::{
+use countersign_contract::text::{
     escape_for_display, escape_json_for_display, escape_line_for_display,
 };
 use serde_json::Value;

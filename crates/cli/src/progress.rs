@@ -2,9 +2,9 @@
 
 use std::sync::Mutex;
 
-use countersign_core::json::Repair;
-use countersign_core::reply::format_value;
-use countersign_core::run::{RunEvent, RunState};
+use countersign_contract::json::Repair;
+use countersign_contract::reply::format_value;
+use countersign_run::{RunEvent, RunState};
 use countersign_runtime::run_observer::RunObserver;
 
 use crate::output;

@@ -1,12 +1,12 @@
 //! Formats verdicts, violations and diagnostics for people, with excerpts of the reply or the file.
 
 use anstyle::AnsiColor;
-use countersign_core::contract::Contract;
-use countersign_core::json::TextSpan;
-use countersign_core::reply::{AcceptedValue, Violation, count_violations};
-use countersign_core::run::{ExecutionStatus, RunState, RunWait};
-use countersign_core::source::{Diagnostic, DiagnosticSeverity};
+use countersign_contract::contract::Contract;
+use countersign_contract::json::TextSpan;
+use countersign_contract::reply::{AcceptedValue, Violation, count_violations};
+use countersign_contract::source::{Diagnostic, DiagnosticSeverity};
 use countersign_memory::store::MemoryError;
+use countersign_run::{ExecutionStatus, RunState, RunWait};
 use countersign_runtime::driver::IdleReason;
 use countersign_runtime::engine::EngineError;
 use serde_json::json;

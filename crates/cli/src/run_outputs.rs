@@ -1,6 +1,6 @@
 //! Prints the outputs of a run: the values to standard output, their titles to standard error.
 
-use countersign_core::text::escape_json_for_display;
+use countersign_contract::text::escape_json_for_display;
 use countersign_server::show::RunOutputView;
 use serde_json::Value;
 

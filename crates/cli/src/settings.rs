@@ -5,8 +5,8 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_core::json::TextSpan;
-use countersign_core::source::{Diagnostic, SourceFile};
+use countersign_contract::json::TextSpan;
+use countersign_contract::source::{Diagnostic, SourceFile};
 use countersign_models::{Embedder, ModelSpec, connect_embedder};
 use countersign_runtime::trust::{
     AllowList, AllowListError, TrustFile, extract_address_server, extract_model_server,

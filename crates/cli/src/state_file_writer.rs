@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use countersign_core::protocol::StateFileLayout;
-use countersign_core::run::{RunEvent, RunState};
+use countersign_protocol::StateFileLayout;
+use countersign_run::{RunEvent, RunState};
 use countersign_runtime::projection::{StateFileProjector, state_folder};
 use countersign_runtime::run_observer::RunObserver;
 

@@ -1,6 +1,6 @@
 //! Tables for people: each column is as wide as its widest cell, and the header is bold.
 
-use countersign_core::text::escape_line_for_display;
+use countersign_contract::text::escape_line_for_display;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::render::HEADING;

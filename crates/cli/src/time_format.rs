@@ -1,6 +1,6 @@
 //! Formats durations and timestamps for people, with a single unit: `40 s`, `12 min`, `3 h`, `6 d`.
 
-use countersign_core::run::Timestamp;
+use countersign_run::Timestamp;
 
 const SECOND: u64 = 1_000;
 const MINUTE: u64 = 60 * SECOND;

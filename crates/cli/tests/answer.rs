@@ -22,7 +22,8 @@ fn countersign(folder: &Path, arguments: &[&str]) -> (bool, String) {
 
 /// Asks a question with a script that ships; the document at the end.
 fn asked(folder: &Path, question: &str, script: &str) -> Value {
-    let replies = testkit::workspace_root().join("crates/protocols/templates/answer").join(script);
+    let replies =
+        testkit::workspace_root().join("crates/shipped-protocols/templates/answer").join(script);
     fs::copy(replies, folder.join("script.yaml")).unwrap();
     let arguments =
         ["run", "answer", "--input", question, "--model", "script:script.yaml", "--json"];
@@ -98,7 +99,7 @@ fn the_page_shows_the_graph_of_the_protocol() {
     let page =
         fs::read_to_string(testkit::workspace_root().join("docs/protocols/answer.md")).unwrap();
     let drawn = page.split("```mermaid\n").nth(1).unwrap().split("\n```").next().unwrap();
-    let protocol = testkit::workspace_root().join("crates/protocols/templates/answer");
+    let protocol = testkit::workspace_root().join("crates/shipped-protocols/templates/answer");
     let folder = tempfile::tempdir().unwrap();
     let (good, told) =
         countersign(folder.path(), &["graph", "--protocol", protocol.to_str().unwrap()]);
@@ -111,7 +112,7 @@ fn every_test_that_the_page_names_exists() {
     let page =
         fs::read_to_string(testkit::workspace_root().join("docs/protocols/answer.md")).unwrap();
     let table = page.split("## Where each statement is tested").nth(1).unwrap();
-    let protocols = testkit::workspace_root().join("crates/protocols/tests");
+    let protocols = testkit::workspace_root().join("crates/shipped-protocols/tests");
     let mut sources = String::new();
     for file in ["answer.rs", "sound.rs"] {
         sources += &fs::read_to_string(protocols.join(file)).unwrap();

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use countersign_core::text::is_hidden;
+use countersign_contract::text::is_hidden;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -35,7 +35,7 @@ fn the_page_shows_the_graph_of_the_protocol() {
 fn every_test_that_the_page_names_exists() {
     let page = page();
     let table = page.split("## Where each statement is tested").nth(1).unwrap();
-    let stories = testkit::workspace_root().join("crates/protocols/tests/intake");
+    let stories = testkit::workspace_root().join("crates/shipped-protocols/tests/intake");
     let mut named = 0;
     for row in table.lines().filter(|line| line.starts_with("| ")).skip(1) {
         let tests = row.trim_end_matches(" |").rsplit_once(" | ").unwrap().1;
@@ -51,7 +51,8 @@ fn every_test_that_the_page_names_exists() {
 #[test]
 fn a_run_without_a_copy_asks_for_its_task() {
     let folder = tempfile::tempdir().unwrap();
-    let replies = testkit::workspace_root().join("crates/protocols/templates/intake/replies.yaml");
+    let replies =
+        testkit::workspace_root().join("crates/shipped-protocols/templates/intake/replies.yaml");
     fs::copy(replies, folder.path().join("said.yaml")).unwrap();
     let model = ["--model", "script:said.yaml"];
     let run = [&["run", "intake", "--detach", "--idempotency-key", "chairs"], &model[..]].concat();

@@ -203,7 +203,7 @@ fn programs_read_what_people_see() {
     // The patch between two versions makes the one out of the other.
     let mut document = desk.json(&["show", "--at-version", "1"]);
     let patch = desk.json(&["diff", &run, "1"]);
-    let patch = countersign_core::patch::Patch::parse(&patch).unwrap();
+    let patch = countersign_contract::patch::Patch::parse(&patch).unwrap();
     patch.apply(&mut document).unwrap();
     assert_eq!(document, desk.json(&["show"]));
     assert_eq!(desk.json(&["show", "--pointer", "/outline/0"]), document["outline"][0]);

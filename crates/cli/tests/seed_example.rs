@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 /// Index, workflow and agents, a file after each `--- path` line; a test beside the loader holds them
 /// against the specification's text.
-const FOLDER: &str = include_str!("../../core/tests/protocol_load/seed.txt");
+const FOLDER: &str = include_str!("../../protocol/tests/protocol_load/seed.txt");
 
 fn countersign(folder: &Path, arguments: &[&str], input: &str) -> (i32, Value, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_countersign"))

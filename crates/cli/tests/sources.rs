@@ -77,7 +77,7 @@ fn a_run_asks_its_sources() {
     put(&protocol.join("index.yaml"), INDEX.replace("initial: { ", asked));
     put(&protocol.join("contracts/found.yaml"), CONTRACT);
     put(&protocol.join("workflows/ask.yaml"), WORKFLOW);
-    let data = testkit::workspace_root().join("crates/protocols/templates/answer/data");
+    let data = testkit::workspace_root().join("crates/shipped-protocols/templates/answer/data");
     put(&folder.path().join("data/make.sql"), fs::read(data.join("make.sql")).unwrap());
     let book = fs::read(data.join("documents/run-book.pdf")).unwrap();
     put(&folder.path().join("data/documents/run-book.pdf"), book);
@@ -107,7 +107,7 @@ fn a_pdf_is_read_by_a_process_that_may_break_down() {
     let folder = tempfile::tempdir().unwrap();
     let read = |bytes: &[u8]| countersign(folder.path(), &["read-pdf-from-stdin"], bytes);
     let book = testkit::workspace_root()
-        .join("crates/protocols/templates/answer/data/documents/run-book.pdf");
+        .join("crates/shipped-protocols/templates/answer/data/documents/run-book.pdf");
     let output = read(&fs::read(book).unwrap());
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let pages = answer["pages"].as_array().unwrap();

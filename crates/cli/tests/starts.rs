@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use countersign_protocols::SHIPPED_PROTOCOLS;
+use countersign_shipped_protocols::SHIPPED_PROTOCOLS;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

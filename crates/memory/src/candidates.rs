@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::long_term::{FactStatus, ScopeLevel};
 use serde::{Deserialize, Serialize};
 
 use crate::record::{

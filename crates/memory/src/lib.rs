@@ -31,7 +31,7 @@ pub mod extraction;
 pub mod summarize;
 
 pub use candidates::{Candidates, CitedEvent, ReadTruncation, RelevanceScore, ScoredRow};
-pub use countersign_contracts::memory as packet;
+pub use countersign_shipped_contracts::memory as packet;
 pub use request::{BudgetOverride, PacketRequest};
 pub use scope::{MemoryScope, MemoryScopeError, MemorySubject};
 pub use vector::{EmbeddingVector, MAX_DIMENSIONS, VectorError};

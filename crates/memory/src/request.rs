@@ -1,7 +1,7 @@
 //! The request for a memory packet.
 
-use countersign_contracts::memory::meta::{PacketCues, PacketPurpose, SectionBudgets};
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::meta::{PacketCues, PacketPurpose, SectionBudgets};
 use serde::{Deserialize, Serialize};
 
 use crate::{EmbeddingVector, MemoryScope};

@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 use countersign_memory::MemoryScope;
 use countersign_memory::store::{
     ImportTrust, Memory as _, MemoryExportLine, NewMemoryEvent, SqliteMemory,

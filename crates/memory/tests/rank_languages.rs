@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 use countersign_memory::MemoryScope;
 use countersign_memory::rank::{
     IndexStats, Posting, TermPostings, WeightedQuery, analyze_event, plan_reads, rank_hits,

@@ -1,6 +1,6 @@
 //! What always holds of ranking: order does not matter, reading is bounded, prose answers for itself.
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 use countersign_memory::MemoryScope;
 use countersign_memory::rank::{
     IndexStats, MAX_POSTINGS, Posting, RankedHit, TermPostings, WeightedQuery, decode_block,

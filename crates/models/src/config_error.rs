@@ -2,7 +2,7 @@
 
 use std::io;
 
-use countersign_core::source::Diagnostic;
+use countersign_contract::source::Diagnostic;
 use thiserror::Error;
 
 use crate::ModelProvider;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use countersign_core::ServiceUrl;
-use countersign_core::source::SourceFile;
+use countersign_contract::ServiceUrl;
+use countersign_contract::source::SourceFile;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use countersign_core::{ServiceUrl, find_similar_name, redact_credentials};
+use countersign_contract::{ServiceUrl, find_similar_name, redact_credentials};
 use thiserror::Error;
 
 /// A parsed model specification.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::contract::Contract;
+use countersign_contract::contract::Contract;
 
 /// One request to a model.
 #[derive(Debug, Clone, Default)]

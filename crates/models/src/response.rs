@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use countersign_core::contract::ExportTarget;
-use countersign_core::reply::FinishReason;
+use countersign_contract::reply::FinishReason;
+use countersign_schema_tools::ExportTarget;
 
 /// A model's response.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use countersign_core::ServiceUrl;
+use countersign_contract::ServiceUrl;
 use opentelemetry::metrics::Histogram;
 use opentelemetry::trace::{Span as _, SpanKind, Status, Tracer as _};
 use opentelemetry::{Array, KeyValue, StringValue, Value, global};

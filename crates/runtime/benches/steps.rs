@@ -21,7 +21,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use countersign_core::run::{RunInput, Timestamp, decide, seal_entry};
+use countersign_run::{RunInput, Timestamp, decide, seal_entry};
 use countersign_runtime::integrity::verify_stored_run;
 use countersign_store::{InMemoryStore, SqliteStore};
 
@@ -127,12 +127,7 @@ async fn without_disk(length: &Length) {
     while begun.elapsed() < length.slice {
         let step = decide(&protocol, &state, &input).unwrap();
         let before = Instant::now();
-        black_box(seal_entry(
-            &state,
-            &step.state,
-            &step.events,
-            countersign_core::run::GENESIS_HASH,
-        ));
+        black_box(seal_entry(&state, &step.state, &step.events, countersign_run::GENESIS_HASH));
         sealed += before.elapsed();
         decided += 1;
     }

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use countersign_core::run::Timestamp;
+use countersign_run::Timestamp;
 
 /// Provides the current time and timers. Tests use an implementation whose time changes only when
 /// the test advances it.

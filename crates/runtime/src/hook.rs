@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use countersign_core::json::{RepairLevel, parse_json};
-use countersign_core::protocol::{HookDefinition, ProtocolPolicy};
+use countersign_contract::json::{RepairLevel, parse_json};
+use countersign_protocol::{HookDefinition, ProtocolPolicy};
 use serde_json::Value;
 
 use crate::program::{ProgramError, ProgramInvocation, ProgramOutput, launch_program};

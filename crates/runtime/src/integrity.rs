@@ -1,8 +1,8 @@
 //! Verifies that what a store keeps of a run is what was decided: the hash chain, every decision
 //! made again, and the rows beside the log (`row_check`). Verification is read-only.
 
-use countersign_core::json::sha256_hex;
-use countersign_core::run::{
+use countersign_contract::json::sha256_hex;
+use countersign_run::{
     CorruptLogError, ExchangeDigests, GENESIS_HASH, InputKind, LogVerification, RunEvent,
     RunLogEntry, RunState, VerificationError, fold_entry, hash_entry, verify,
 };

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use countersign_core::json::{RepairKind, RepairLevel, parse_json};
-use countersign_core::protocol::Protocol;
-use countersign_core::run::{
+use countersign_contract::json::{RepairKind, RepairLevel, parse_json};
+use countersign_models::reparse_texts;
+use countersign_protocol::Protocol;
+use countersign_run::{
     ExchangeDigests, InputKind, ModelReply, RunEvent, RunLogEntry, RunState, Timestamp, fold_entry,
     next_alarm_after,
 };
-use countersign_models::reparse_texts;
 use countersign_store::{RunHead, RunHeadUpdate, RunId, WaitFilter};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Observing runs: callbacks that report progress after each change is committed.
 
-use countersign_core::run::{RunEvent, RunState};
+use countersign_run::{RunEvent, RunState};
 
 /// Receives progress notifications. An observer cannot change a run.
 pub trait RunObserver: Send + Sync {

@@ -6,8 +6,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use countersign_core::protocol::{DurationMillis, ProgramDefinition, ProtocolPolicy};
-use countersign_core::run::EffectCall;
+use countersign_protocol::{DurationMillis, ProgramDefinition, ProtocolPolicy};
+use countersign_run::EffectCall;
 use countersign_runtime::effect::{
     EffectContext, EffectError, EffectErrorKind, EffectJournal, RetrieverRegistry, perform_effect,
 };

@@ -4,8 +4,8 @@
 
 use std::net::SocketAddr;
 
-use countersign_core::protocol::ProtocolPolicy;
-use countersign_core::run::EffectCall;
+use countersign_protocol::ProtocolPolicy;
+use countersign_run::EffectCall;
 use countersign_runtime::effect::{
     EffectContext, EffectError, EffectErrorKind, EffectJournal, RetrieverRegistry, perform_effect,
 };

@@ -10,11 +10,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::protocol::{
-    self, FileOrigin, HookDefinition, ProgramDefinition, ProtocolPolicy,
+use countersign_contract::source::{ParsedSourceFile, SourceFile};
+use countersign_protocol::{
+    self as protocol, FileOrigin, HookDefinition, ProgramDefinition, ProtocolPolicy,
 };
-use countersign_core::run::EffectCall;
-use countersign_core::source::{ParsedSourceFile, SourceFile};
+use countersign_run::EffectCall;
 use countersign_runtime::effect::{
     EffectContext, EffectErrorKind, EffectJournal, RetrieverRegistry, perform_effect,
 };

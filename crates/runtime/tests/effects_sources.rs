@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use countersign_core::protocol::{ProtocolPolicy, RetrievalSource};
-use countersign_core::run::EffectCall;
+use countersign_protocol::{ProtocolPolicy, RetrievalSource};
+use countersign_run::EffectCall;
 use countersign_runtime::effect::{
     EffectContext, EffectError, EffectErrorKind, EffectJournal, RetrieverFuture, RetrieverRegistry,
     SourceRetriever, perform_effect,

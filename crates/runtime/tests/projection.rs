@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
 
-use countersign_core::protocol::StateFileLayout;
+use countersign_protocol::StateFileLayout;
 use countersign_runtime::projection::{
     ProjectionError, StateFileProjector, read_state_files, state_folder, write_state_files,
 };

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
-use countersign_core::run::ToolCall;
+use countersign_run::ToolCall;
 use countersign_runtime::tool::{MAX_OUTPUT_BYTES, ToolOutcome, perform_tool_call};
 use countersign_runtime::workspace::Workspace;
 use serde_json::{Value, json};

@@ -6,12 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use countersign_core::contract::ContractRegistry;
-use countersign_core::protocol::{Protocol, ProtocolBundle, load_protocol};
-use countersign_core::reply::FinishReason;
-use countersign_core::run::{
-    ExchangeDigests, InputKind, ModelReply, ReplyUsage, RunLogEntry, RunStart,
-};
+use countersign_contract::contract::ContractRegistry;
+use countersign_contract::reply::FinishReason;
+use countersign_protocol::{Protocol, ProtocolBundle, load_protocol};
+use countersign_run::{ExchangeDigests, InputKind, ModelReply, ReplyUsage, RunLogEntry, RunStart};
 use countersign_runtime::clock::SystemClock;
 use countersign_runtime::engine::{Engine, EngineConfig};
 use countersign_runtime::integrity::verify_stored_run;
@@ -73,7 +71,7 @@ fn fresh() -> (Arc<InMemoryStore>, Engine) {
 }
 
 async fn keep(engine: &Engine, bytes: &[u8]) -> String {
-    let digest = countersign_core::json::sha256_hex(&[bytes]);
+    let digest = countersign_contract::json::sha256_hex(&[bytes]);
     let blob = Blob { digest: digest.clone(), bytes: bytes.to_vec() };
     engine.store().put_blob(engine.tenant(), blob).await.unwrap();
     digest
@@ -255,7 +253,7 @@ async fn a_file_that_was_touched_is_refused_by_name() {
 async fn a_chain_that_was_forged_does_not_decide_the_same() {
     let (_, here) = waiting().await;
     let file = export_run(&here, "r").await.unwrap();
-    let mut hash = countersign_core::run::GENESIS_HASH.to_owned();
+    let mut hash = countersign_run::GENESIS_HASH.to_owned();
     let mut forged = Vec::new();
     for line in file.lines() {
         let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -264,7 +262,7 @@ async fn a_chain_that_was_forged_does_not_decide_the_same() {
                 .as_str()
                 .unwrap()
                 .replace("\"phase\":\"decide\"", "\"phase\":\"done\"");
-            hash = countersign_core::run::hash_entry(&hash, &body);
+            hash = countersign_run::hash_entry(&hash, &body);
             (value["body"], value["hash"]) = (body.into(), hash.clone().into());
         }
         forged.push(value);

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use countersign_core::protocol::{DurationMillis, ProgramDefinition, RetrievalSource};
-use countersign_core::run::Timestamp;
+use countersign_protocol::{DurationMillis, ProgramDefinition, RetrievalSource};
+use countersign_run::Timestamp;
 use countersign_runtime::trust::{AllowList, TrustError, TrustFile, TrustRecord};
 use serde_json::{Value, json};
 

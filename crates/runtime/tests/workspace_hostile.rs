@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use countersign_core::run::ToolCall;
+use countersign_run::ToolCall;
 use countersign_runtime::tool;
 use countersign_runtime::workspace::{FileSearchLimits, Workspace};
 use proptest::prelude::*;

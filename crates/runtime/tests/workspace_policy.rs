@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use countersign_core::protocol::{
+use countersign_protocol::{
     DurationMillis, FilePolicy, PathPattern, ProgramDefinition, ProtocolPolicy,
 };
 use countersign_runtime::workspace::{

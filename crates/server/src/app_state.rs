@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use countersign_core::contract::ContractRegistry;
+use countersign_contract::contract::ContractRegistry;
 use countersign_memory::store::Memory;
 use countersign_models::Embedder;
 use countersign_runtime::clock::Clock;

@@ -8,16 +8,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use countersign_contracts::load_shipped_contracts;
-use countersign_core::contract::ContractRegistry;
-use countersign_core::find_similar_name;
-use countersign_core::protocol::{Protocol, ProtocolBundle, check_protocol};
-use countersign_core::source::Diagnostic;
-use countersign_protocols::{SHIPPED_PROTOCOLS, ShippedProtocol, find_shipped_protocol};
+use countersign_contract::contract::ContractRegistry;
+use countersign_contract::find_similar_name;
+use countersign_contract::source::Diagnostic;
+use countersign_protocol::{Protocol, ProtocolBundle, check_protocol};
 use countersign_runtime::driver::data_folder_name;
 use countersign_runtime::folder::{self, EngineHome, FolderError, load_protocol};
 use countersign_runtime::lru_cache::LruCache;
 use countersign_runtime::trust::ProtocolPermissions;
+use countersign_shipped_contracts::load_shipped_contracts;
+use countersign_shipped_protocols::{SHIPPED_PROTOCOLS, ShippedProtocol, find_shipped_protocol};
 use thiserror::Error;
 
 use crate::wire::{CheckReport, ProtocolRow, ProtocolView, WorkflowView};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use countersign_core::protocol::RetrievalSource;
+use countersign_protocol::RetrievalSource;
 use countersign_runtime::effect::{EffectError, RetrieverFactory, SourceRetriever};
 
 use crate::documents::{DocumentSource, PdfReader};

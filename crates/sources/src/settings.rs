@@ -5,8 +5,8 @@
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use countersign_core::find_similar_name;
-use countersign_core::protocol::parse_duration;
+use countersign_contract::find_similar_name;
+use countersign_protocol::parse_duration;
 use countersign_runtime::effect::{EffectError, EffectErrorKind};
 use serde_json::{Map, Value};
 

@@ -6,8 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use clap::Args;
-use countersign_contracts::memory::MemoryPacket;
-use countersign_core::json::sha256_hex;
+use countersign_contract::json::sha256_hex;
 use countersign_memory::MemoryScopeError;
 use countersign_memory::compose::{ComposeError, compose_packet};
 use countersign_memory::policy::MemoryPolicy;
@@ -16,6 +15,7 @@ use countersign_memory::store::{
     Memory as _, MemoryError, PacketBuild, PacketRebuildError, RetrievalLimits, SqliteMemory,
 };
 use countersign_memory::tokens::TiktokenCounter;
+use countersign_shipped_contracts::memory::MemoryPacket;
 use rusqlite::Connection;
 use thiserror::Error;
 

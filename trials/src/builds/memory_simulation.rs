@@ -1,11 +1,6 @@
 //! Simulates the life of a memory with random changes: items are recorded, learned, retracted or
 //! revised, and packets are requested in between.
 
-use countersign_contracts::memory::insight::{InsightKind, InsightTrigger, InsightValidationState};
-use countersign_contracts::memory::long_term::{CompressionLevel, FactStatus, ScopeLevel};
-use countersign_contracts::memory::meta::{PacketCues, PacketPurpose};
-use countersign_contracts::memory::short_term::WorkingState;
-use countersign_core::run::Timestamp;
 use countersign_memory::record::{
     FactEvidence, MemoryClaim, MemoryEpisode, MemoryExpiry, MemoryFact, MemoryInsight,
     MemoryOrigin, MemoryProcedure, SessionSummary, SpeakerRole, WorkingMemory,
@@ -13,6 +8,13 @@ use countersign_memory::record::{
 use countersign_memory::rules::ClaimAssurance;
 use countersign_memory::store::{Memory, MemoryError, NewMemoryEvent, SqliteMemory};
 use countersign_memory::{BudgetOverride, MemoryScope, MemoryScopeError, PacketRequest};
+use countersign_run::Timestamp;
+use countersign_shipped_contracts::memory::insight::{
+    InsightKind, InsightTrigger, InsightValidationState,
+};
+use countersign_shipped_contracts::memory::long_term::{CompressionLevel, FactStatus, ScopeLevel};
+use countersign_shipped_contracts::memory::meta::{PacketCues, PacketPurpose};
+use countersign_shipped_contracts::memory::short_term::WorkingState;
 use serde_json::{Map, Value, json};
 use testkit::SeededRng;
 

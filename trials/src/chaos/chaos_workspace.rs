@@ -107,7 +107,7 @@ impl ChaosWorkspace {
                 fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
             }
         }
-        let templates = testkit::workspace_root().join("crates/protocols/templates");
+        let templates = testkit::workspace_root().join("crates/shipped-protocols/templates");
         for (from, to) in SCRIPTS {
             fs::copy(templates.join(from), folder.path().join(to))?;
         }

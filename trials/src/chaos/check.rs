@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 
-use countersign_core::run::{RunState, fold_entry};
+use countersign_run::{RunState, fold_entry};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 

@@ -3,7 +3,7 @@
 //! the result.
 //!
 //! The trial uses nothing of the product except its program and the event fold of
-//! `countersign-core`.
+//! `countersign-contract`.
 
 mod chaos_args;
 mod chaos_workspace;

@@ -1,6 +1,6 @@
 //! One case: a text, its meaning, and the decoy that must not be accepted.
 
-use countersign_core::reply::FinishReason;
+use countersign_contract::reply::FinishReason;
 use serde_json::Value;
 
 use super::corrupt::{self, Corruption, CorruptionStage};

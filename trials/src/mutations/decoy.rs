@@ -3,7 +3,7 @@
 //! The real reply is whole, broken or invalid; the decoy is valid or nearly so. The decoy must
 //! never be accepted: if the real reply cannot be recovered, refusing is correct.
 
-use countersign_core::reply::FinishReason;
+use countersign_contract::reply::FinishReason;
 use serde_json::Value;
 
 use super::case::MutationCase;

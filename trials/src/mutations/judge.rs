@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe};
 
-use countersign_contracts::shipped::SHIPPED_CONTRACTS;
-use countersign_core::contract::{Contract, load_contract};
-use countersign_core::json::RepairLevel;
-use countersign_core::reply::{IntakeMode, RuleContext};
-use countersign_core::source::SourceFile;
+use countersign_contract::contract::{Contract, load_contract};
+use countersign_contract::json::RepairLevel;
+use countersign_contract::reply::{IntakeMode, RuleContext};
+use countersign_contract::source::SourceFile;
+use countersign_shipped_contracts::shipped::SHIPPED_CONTRACTS;
 use serde_json::Value;
 use thiserror::Error;
 

@@ -4,8 +4,8 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use countersign_core::json::RepairLevel;
-use countersign_core::reply::IntakeMode;
+use countersign_contract::json::RepairLevel;
+use countersign_contract::reply::IntakeMode;
 use serde_json::Value;
 use thiserror::Error;
 

@@ -1,7 +1,7 @@
 //! A short trial as a test, and checks of the generator.
 
-use countersign_core::json::RepairLevel;
-use countersign_core::reply::FinishReason;
+use countersign_contract::json::RepairLevel;
+use countersign_contract::reply::FinishReason;
 
 use super::case::MutationCase;
 use super::generate::{self, CONTRACTS};

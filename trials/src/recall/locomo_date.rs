@@ -1,6 +1,6 @@
 //! Parses dates as `LoCoMo` writes them: `1:56 pm on 8 May, 2023`.
 
-use countersign_core::run::Timestamp;
+use countersign_run::Timestamp;
 
 const MONTHS: [&str; 12] = [
     "January",

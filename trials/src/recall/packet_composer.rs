@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use countersign_contracts::memory::meta::PacketPurpose;
 use countersign_memory::compose::{ComposeError, compose_packet};
 use countersign_memory::policy::MemoryPolicy;
 use countersign_memory::record::MemoryEvent;
 use countersign_memory::render::{RenderError, render_packet};
 use countersign_memory::tokens::TokenCounter;
 use countersign_memory::{BudgetOverride, Candidates, PacketRequest, RelevanceScore, ScoredRow};
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
 use thiserror::Error;
 
 /// The policy and the token counter for composing packets.

@@ -1,7 +1,7 @@
 //! Commands about workers, as clap sees them.
 
 use clap::Parser;
-use countersign_core::protocol::parse_duration;
+use countersign_protocol::parse_duration;
 
 use super::{AllowArgs, StoreArgs};
 

@@ -1,8 +1,8 @@
 //! `countersign admit CONTRACT [FILE]`: checks a reply against a contract.
 
-use countersign_core::contract::Contract;
-use countersign_core::json::RepairLevel;
-use countersign_core::reply::{
+use countersign_contract::contract::Contract;
+use countersign_contract::json::RepairLevel;
+use countersign_contract::reply::{
     AdmissionOptions, AdmissionVerdict, FinishReason, IntakeMode, RuleContext, render_reask,
 };
 use countersign_server::wire::AdmissionView;

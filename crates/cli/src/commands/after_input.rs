@@ -1,7 +1,7 @@
 //! The common tail of every command that submits an input to a run: drives the run and reports its
 //! status.
 
-use countersign_core::run::{ExecutionStatus, WaitKind};
+use countersign_run::{ExecutionStatus, WaitKind};
 use countersign_runtime::driver::IdleReason;
 use countersign_runtime::engine::InputOutcome;
 use countersign_server::show::collect_outputs;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use countersign_core::json::{RepairLevel, parse_json};
-use countersign_core::run::{InputKind, RunWait, WaitAnswerShape, WaitKind};
+use countersign_contract::json::{RepairLevel, parse_json};
+use countersign_run::{InputKind, RunWait, WaitAnswerShape, WaitKind};
 use countersign_runtime::run_observer::NoopRunObserver;
 use countersign_runtime::workspace::{IncomingDocument, save_document};
 use serde_json::Value;

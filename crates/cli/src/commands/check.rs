@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use countersign_contracts::load_shipped_contracts;
-use countersign_core::protocol::{Protocol, check_protocol};
-use countersign_core::source::{Diagnostic, DiagnosticSeverity};
+use countersign_contract::source::{Diagnostic, DiagnosticSeverity};
+use countersign_protocol::{Protocol, check_protocol};
 use countersign_runtime::folder;
 use countersign_server::wire::CheckReport;
+use countersign_shipped_contracts::load_shipped_contracts;
 use serde_json::json;
 
 use crate::args::{CheckArgs, StoreArgs};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::{InputKind, WaitKind};
+use countersign_run::{InputKind, WaitKind};
 use countersign_runtime::run_observer::NoopRunObserver;
 
 use super::{after_input, wait_address};

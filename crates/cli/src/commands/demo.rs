@@ -3,9 +3,9 @@
 use std::fs;
 use std::sync::Arc;
 
-use countersign_core::run::{InputKind, RunStart};
-use countersign_protocols::find_shipped_protocol;
+use countersign_run::{InputKind, RunStart};
 use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
+use countersign_shipped_protocols::find_shipped_protocol;
 
 use super::init::write_template;
 use super::run::{InteractionMode, create_run, drive_run};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use countersign_core::patch::{Patch, PatchOperation};
+use countersign_contract::patch::{Patch, PatchOperation};
 use serde_json::{Value, json};
 
 use crate::args::DiffArgs;

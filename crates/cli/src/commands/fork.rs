@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::patch::Patch;
+use countersign_contract::patch::Patch;
 use countersign_runtime::engine::ForkOptions;
 use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 

@@ -1,6 +1,6 @@
 //! `countersign graph [RUN]`: draws a workflow and marks the current phase of a run.
 
-use countersign_core::run::RunEvent;
+use countersign_run::RunEvent;
 use countersign_runtime::engine::EngineError;
 use countersign_server::show::graph::{WorkflowGraph, render_mermaid, render_svg};
 use serde_json::json;

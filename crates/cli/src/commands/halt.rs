@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::InputKind;
+use countersign_run::InputKind;
 use countersign_runtime::run_observer::NoopRunObserver;
 
 use super::after_input;

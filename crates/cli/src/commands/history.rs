@@ -1,7 +1,7 @@
 //! `countersign history [RUN]`: lists the inputs of a run, who submitted them, and the resulting
 //! events.
 
-use countersign_core::run::{RunEvent, RunState, fold_entry};
+use countersign_run::{RunEvent, RunState, fold_entry};
 use countersign_runtime::engine::EngineError;
 use countersign_server::show::input_text;
 use countersign_server::wire::{EventRow, VersionRow};

@@ -30,8 +30,10 @@ pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
         fs::read_to_string(&args.file).map_err(unreadable)?
     };
     // Verify the file before creating a folder or a database for it.
-    let packed =
-        VerifiedRunFile::parse_and_verify(&text, &countersign_contracts::load_shipped_contracts())?;
+    let packed = VerifiedRunFile::parse_and_verify(
+        &text,
+        &countersign_shipped_contracts::load_shipped_contracts(),
+    )?;
     block_on(async {
         let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
         let permissions = ProtocolPermissions::from_protocol(&packed.protocol);

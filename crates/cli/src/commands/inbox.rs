@@ -1,6 +1,6 @@
 //! `countersign inbox [RUN]`: lists the waits for people, nearest deadline first.
 
-use countersign_core::run::{RunWait, Timestamp, WaitKind};
+use countersign_run::{RunWait, Timestamp, WaitKind};
 use countersign_server::show::{describe_parking, wait_text};
 use countersign_server::wire::InboxRow;
 use countersign_store::{RunHead, WaitFilter, WaitRow};

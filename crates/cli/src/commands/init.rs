@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use countersign_core::find_similar_name;
-use countersign_protocols::{SHIPPED_PROTOCOLS, ShippedProtocol, find_shipped_protocol};
+use countersign_contract::find_similar_name;
+use countersign_shipped_protocols::{SHIPPED_PROTOCOLS, ShippedProtocol, find_shipped_protocol};
 use serde_json::json;
 
 use crate::args::InitArgs;

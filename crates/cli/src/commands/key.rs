@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use countersign_core::protocol::parse_duration;
-use countersign_core::run::Timestamp;
+use countersign_protocol::parse_duration;
+use countersign_run::Timestamp;
 use countersign_runtime::clock::{Clock as _, SystemClock};
 use countersign_runtime::folder::EngineHome;
 use countersign_server::access::{AccessRole, ApiKey, Keyring, KeyringError, NewApiKey};

@@ -1,6 +1,6 @@
 //! `countersign list`: lists the runs, newest first.
 
-use countersign_core::run::{ExecutionStatus, Timestamp};
+use countersign_run::{ExecutionStatus, Timestamp};
 use countersign_server::wire::RunRow;
 use countersign_store::{RunFilter, RunHead};
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use countersign_core::run::{InputKind, RunState, RunWait, WaitAnswerShape, WaitKind};
+use countersign_run::{InputKind, RunState, RunWait, WaitAnswerShape, WaitKind};
 use serde_json::Value;
 
 use super::answer::{import_document, parse_answer};

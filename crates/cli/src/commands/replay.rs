@@ -1,8 +1,8 @@
 //! `countersign replay [RUN]`: lists the states of a run; with `--verify`, proves them from the
 //! log.
 
-use countersign_core::json;
-use countersign_core::run::{RunEvent, RunState, fold_entry};
+use countersign_contract::json;
+use countersign_run::{RunEvent, RunState, fold_entry};
 use countersign_runtime::engine::EngineError;
 use countersign_server::show::input_text;
 use countersign_server::wire::{self, VerificationView};

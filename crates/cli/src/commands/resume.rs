@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use countersign_core::protocol::parse_duration;
-use countersign_core::run::InputKind;
+use countersign_protocol::parse_duration;
+use countersign_run::InputKind;
 use countersign_runtime::run_observer::NoopRunObserver;
 
 use super::after_input;

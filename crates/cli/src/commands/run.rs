@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::protocol::Protocol;
-use countersign_core::run::{ExecutionStatus, PendingAction, RunStart, RunState};
+use countersign_protocol::Protocol;
+use countersign_run::{ExecutionStatus, PendingAction, RunStart, RunState};
 use countersign_runtime::driver::{ChangeSnapshot, Driver, IdleReason};
 use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 use countersign_server::show::{RunOutputView, collect_outputs};

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use countersign_contracts::load_shipped_contracts;
-use countersign_core::run::{RunEvent, RunState};
-use countersign_protocols::ShippedProtocol;
+use countersign_run::{RunEvent, RunState};
 use countersign_runtime::driver::CachedModelResolver;
 use countersign_runtime::folder::EngineHome;
 use countersign_runtime::private_files;
@@ -17,6 +15,8 @@ use countersign_server::app_state::{AppState, ServerDeps};
 use countersign_server::protocol_catalog::{SHIPPED_PREFIX, find_shipped};
 use countersign_server::serve::{HttpServer, ServeError};
 use countersign_server::shutdown::ShutdownTrigger;
+use countersign_shipped_contracts::load_shipped_contracts;
+use countersign_shipped_protocols::ShippedProtocol;
 use serde_json::json;
 
 use super::init;

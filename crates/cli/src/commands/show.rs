@@ -1,6 +1,6 @@
 //! `countersign show [RUN]`: prints the document of a run or a part of it, now or at a version.
 
-use countersign_core::patch::JsonPointer;
+use countersign_contract::patch::JsonPointer;
 use serde_json::{Value, json};
 
 use crate::args::ShowArgs;
@@ -31,7 +31,7 @@ fn find_value<'v>(whole: &'v Value, pointer: &str) -> Result<&'v Value, CliError
     }
     let mut around = pointer;
     let found = loop {
-        around = countersign_core::json::parent_pointer(around).unwrap_or_default();
+        around = countersign_contract::json::parent_pointer(around).unwrap_or_default();
         if let Some(found) = whole.pointer(around) {
             break found;
         }

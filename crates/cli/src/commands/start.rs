@@ -4,15 +4,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_contracts::load_shipped_contracts;
-use countersign_core::json::{RepairLevel, parse_json};
-use countersign_core::protocol::{DocumentDefinition, Protocol, WorkflowDefinition};
-use countersign_core::run::RunStart;
-use countersign_protocols::ShippedProtocol;
+use countersign_contract::json::{RepairLevel, parse_json};
+use countersign_protocol::{DocumentDefinition, Protocol, WorkflowDefinition};
+use countersign_run::RunStart;
 use countersign_runtime::projection::{read_state_files, state_folder};
 use countersign_server::protocol_catalog::{
     CatalogError, ProtocolCatalog, SHIPPED_PREFIX, find_shipped,
 };
+use countersign_shipped_contracts::load_shipped_contracts;
+use countersign_shipped_protocols::ShippedProtocol;
 use serde_json::Value;
 
 use super::run::create_run;

@@ -1,7 +1,7 @@
 //! `countersign status [RUN]`: shows the status of a run and the reason for it.
 
-use countersign_core::protocol::ProtocolBundle;
-use countersign_core::run::{BlockReason, RunEndKind, RunState, Timestamp};
+use countersign_protocol::ProtocolBundle;
+use countersign_run::{BlockReason, RunEndKind, RunState, Timestamp};
 use countersign_runtime::folder;
 use countersign_server::show::{
     BudgetStatus, RunOutputView, RunStatusReport, collect_outputs, describe_action, wait_text,

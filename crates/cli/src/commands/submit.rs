@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::{InputKind, PendingAction};
+use countersign_run::{InputKind, PendingAction};
 use countersign_runtime::driver::build_manual_reply;
 use countersign_runtime::run_observer::NoopRunObserver;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use countersign_core::run::{InputKind, RunEvent, RunState};
+use countersign_run::{InputKind, RunEvent, RunState};
 use countersign_runtime::engine::EngineError;
 use countersign_runtime::run_observer::NoopRunObserver;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_core::protocol::Protocol;
+use countersign_protocol::Protocol;
 use countersign_runtime::clock::{Clock as _, SystemClock};
 use countersign_runtime::folder::EngineHome;
 use countersign_runtime::trust::{

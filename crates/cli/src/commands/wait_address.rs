@@ -1,6 +1,6 @@
 //! Resolves `RUN` or `RUN/WAIT` to a wait.
 
-use countersign_core::run::WaitKind;
+use countersign_run::WaitKind;
 
 use crate::context::CliContext;
 use crate::exit::CliError;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::ExecutionStatus;
+use countersign_run::ExecutionStatus;
 use countersign_runtime::clock::Clock as _;
 use countersign_runtime::clock::SystemClock;
 use countersign_runtime::driver::{Driver, IdleReason};

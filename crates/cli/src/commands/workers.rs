@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_core::run::Timestamp;
+use countersign_run::Timestamp;
 use countersign_server::wire::load_workers;
 use countersign_store::{Lease, WorkerRow};
 use serde_json::json;

@@ -7,7 +7,7 @@
 mod words;
 pub(crate) mod questions;
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 use countersign_memory::MemoryScope;
 use countersign_memory::record::{MemoryOrigin, SpeakerRole};
 use countersign_memory::store::NewMemoryEvent;

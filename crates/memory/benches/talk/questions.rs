@@ -1,7 +1,7 @@
 //! Questions about a talk, by how common the words are that they are asked with.
 
-use countersign_contracts::memory::meta::PacketPurpose;
 use countersign_memory::PacketRequest;
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
 use testkit::SeededRng;
 
 use super::words::{Language, word};

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 use countersign_memory::store::{
     ImportTrust, Memory, MemoryExportLine, MemoryExportRow, NewMemoryEvent, SqliteMemory,
 };

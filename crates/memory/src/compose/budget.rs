@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_contracts::memory::meta::SectionBudgets;
+use countersign_shipped_contracts::memory::meta::SectionBudgets;
 
 use super::ComposeError;
 

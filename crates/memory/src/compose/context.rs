@@ -1,7 +1,7 @@
 //! The context of composing: everything it reads, in one struct.
 
-use countersign_contracts::memory::meta::PacketPurpose;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
 
 use super::ComposeError;
 use super::cues::CueSet;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 
 use super::ComposeError;
 use super::normalize::{contains_words, normalize_text};

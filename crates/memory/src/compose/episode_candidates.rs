@@ -4,9 +4,11 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::JsonObject;
-use countersign_contracts::memory::long_term::{CompressionLevel, EpisodeTimeRange, PacketEpisode};
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::JsonObject;
+use countersign_shipped_contracts::memory::long_term::{
+    CompressionLevel, EpisodeTimeRange, PacketEpisode,
+};
 
 use super::context::ComposeContext;
 use super::cues::{CueMatch, CueTarget};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use countersign_contracts::memory::report::Citation;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::report::Citation;
 
 use super::insight_guard::InsightGuard;
 use super::shorten::shorten_chars;

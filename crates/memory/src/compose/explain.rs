@@ -1,6 +1,6 @@
 //! Builds the explanation of a packet: the filters that were applied, and what a replay needs.
 
-use countersign_contracts::JsonObject;
+use countersign_shipped_contracts::JsonObject;
 use serde_json::{Value, json};
 
 use super::context::ComposeContext;

@@ -4,10 +4,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::memory::long_term::{FactStatus, FactValidity, PacketFact, ScopeLevel};
-use countersign_contracts::memory::report::FactConflict;
-use countersign_contracts::{JsonObject, Nullable};
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::long_term::{
+    FactStatus, FactValidity, PacketFact, ScopeLevel,
+};
+use countersign_shipped_contracts::memory::report::FactConflict;
+use countersign_shipped_contracts::{JsonObject, Nullable};
 use serde_json::Value;
 
 use super::context::ComposeContext;

@@ -4,9 +4,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::memory::insight::{InsightItem, InsightValidationState};
-use countersign_contracts::memory::meta::PacketPurpose;
-use countersign_contracts::{JsonObject, Nullable};
+use countersign_shipped_contracts::memory::insight::{InsightItem, InsightValidationState};
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
+use countersign_shipped_contracts::{JsonObject, Nullable};
 
 use super::context::ComposeContext;
 use super::cues::CueTarget;

@@ -9,9 +9,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::memory::insight::InsightValidationState;
-use countersign_contracts::memory::meta::PacketPurpose;
-use countersign_core::text::fold_confusables;
+use countersign_contract::text::fold_confusables;
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
 
 use super::evidence_index::{CitableEvent, EvidenceIndex};
 use super::normalize::{contains_words, normalize_text};

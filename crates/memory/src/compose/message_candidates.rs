@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use countersign_contracts::memory::short_term::PacketMessage;
+use countersign_shipped_contracts::memory::short_term::PacketMessage;
 
 use super::context::ComposeContext;
 use super::fill::{DetailTier, PacketItem};

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::insight::{
+use countersign_shipped_contracts::memory::MemoryPacket;
+use countersign_shipped_contracts::memory::insight::{
     InsightItem, InsightKind, InsightUsagePolicy, PacketInsights,
 };
-use countersign_contracts::memory::long_term::LongTermMemory;
-use countersign_contracts::memory::meta::{PacketBudget, PacketMeta, PacketScope, PacketVersion};
-use countersign_contracts::memory::report::{BudgetReport, PacketExplanation};
-use countersign_contracts::memory::short_term::ShortTermMemory;
+use countersign_shipped_contracts::memory::long_term::LongTermMemory;
+use countersign_shipped_contracts::memory::meta::{
+    PacketBudget, PacketMeta, PacketScope, PacketVersion,
+};
+use countersign_shipped_contracts::memory::report::{BudgetReport, PacketExplanation};
+use countersign_shipped_contracts::memory::short_term::ShortTermMemory;
 
 use super::budget::{BudgetAllocator, PacketSection};
 use super::context::ComposeContext;

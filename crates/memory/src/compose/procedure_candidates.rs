@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::JsonObject;
-use countersign_contracts::memory::long_term::PacketProcedure;
-use countersign_contracts::memory::meta::PacketPurpose;
+use countersign_shipped_contracts::JsonObject;
+use countersign_shipped_contracts::memory::long_term::PacketProcedure;
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
 use serde_json::Value;
 
 use super::context::ComposeContext;

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::JsonObject;
-use countersign_contracts::memory::short_term::{KeyQuote, MessageRole};
+use countersign_shipped_contracts::JsonObject;
+use countersign_shipped_contracts::memory::short_term::{KeyQuote, MessageRole};
 
 use super::context::ComposeContext;
 use super::evidence_index::CitableEvent;

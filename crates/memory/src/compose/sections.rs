@@ -1,9 +1,11 @@
 //! Fills the sections of a packet one after the other.
 
-use countersign_contracts::JsonObject;
-use countersign_contracts::memory::insight::InsightItem;
-use countersign_contracts::memory::long_term::{PacketEpisode, PacketFact, PacketProcedure};
-use countersign_contracts::memory::short_term::{ShortTermMemory, WorkingState};
+use countersign_shipped_contracts::JsonObject;
+use countersign_shipped_contracts::memory::insight::InsightItem;
+use countersign_shipped_contracts::memory::long_term::{
+    PacketEpisode, PacketFact, PacketProcedure,
+};
+use countersign_shipped_contracts::memory::short_term::{ShortTermMemory, WorkingState};
 
 use super::budget::{BudgetAllocator, PacketSection};
 use super::context::ComposeContext;

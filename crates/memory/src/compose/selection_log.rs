@@ -1,7 +1,7 @@
 //! The selection log of a packet: each item that was selected or omitted, and why.
 
-use countersign_contracts::JsonObject;
-use countersign_contracts::memory::report::{
+use countersign_shipped_contracts::JsonObject;
+use countersign_shipped_contracts::memory::report::{
     BudgetDegradation, BudgetOmission, FactConflict, OmittedItem,
 };
 

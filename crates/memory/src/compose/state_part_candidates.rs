@@ -1,8 +1,8 @@
 //! Selects the working state: goal, constraints and slots always, the rest as far as it fits.
 
-use countersign_contracts::JsonObject;
-use countersign_contracts::memory::meta::PacketPurpose;
-use countersign_contracts::memory::short_term::{
+use countersign_shipped_contracts::JsonObject;
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
+use countersign_shipped_contracts::memory::short_term::{
     LoopStatus, OpenLoop, PlanStep, PlanStepStatus, ToolEvidence, WorkingDecision, WorkingRisk,
 };
 use serde_json::Value;

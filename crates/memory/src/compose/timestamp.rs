@@ -1,6 +1,6 @@
 //! Formats timestamps that have a four-digit year.
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 
 /// The first and the last timestamp with a four-digit year, in Unix milliseconds.
 const EARLIEST_MILLIS: i64 = -62_167_219_200_000;

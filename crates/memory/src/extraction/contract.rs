@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, LazyLock};
 
-use countersign_contracts::shipped::SHIPPED_CONTRACTS;
-use countersign_core::contract::{Contract, load_contract};
-use countersign_core::source::SourceFile;
+use countersign_contract::contract::{Contract, load_contract};
+use countersign_contract::source::SourceFile;
+use countersign_shipped_contracts::shipped::SHIPPED_CONTRACTS;
 
 /// Returns the contract for claims that a model proposes, `memory_candidates_v1`.
 #[must_use]

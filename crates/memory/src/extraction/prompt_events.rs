@@ -1,7 +1,7 @@
 //! Events in the form that a model sees and that contract rules read.
 
-use countersign_core::contract::Contract;
-use countersign_core::reply::{AdmissionVerdict, FinishReason, RuleContext};
+use countersign_contract::contract::Contract;
+use countersign_contract::reply::{AdmissionVerdict, FinishReason, RuleContext};
 use serde_json::{Value, json};
 
 use crate::record::{MemoryEvent, MemoryEventKind};

@@ -1,10 +1,12 @@
 //! Converts a reply under `memory_candidates_v1` into claim candidates.
 
-use countersign_contracts::memory::candidates::{MemoryCandidates, ProposedFact, ProposedInsight};
-use countersign_contracts::memory::insight::{InsightTrigger, InsightValidationState};
-use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
-use countersign_core::json::digest_json;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_contract::json::digest_json;
+use countersign_shipped_contracts::memory::candidates::{
+    MemoryCandidates, ProposedFact, ProposedInsight,
+};
+use countersign_shipped_contracts::memory::insight::{InsightTrigger, InsightValidationState};
+use countersign_shipped_contracts::memory::long_term::{FactStatus, ScopeLevel};
 use serde_json::{Value, json};
 
 use super::{PromptEvents, find_sentence};

@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use countersign_core::patch::Patch;
-use countersign_core::source::{Diagnostic, ParsedSourceFile, SourceFile};
+use countersign_contract::patch::Patch;
+use countersign_contract::source::{Diagnostic, ParsedSourceFile, SourceFile};
 use serde_json::Value;
 
 use super::{InjectionStrength, MemoryPolicy};

@@ -1,6 +1,6 @@
 //! The injection matrix: which kinds of memory each purpose receives.
 
-use countersign_contracts::memory::meta::PacketPurpose;
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
 use serde::{Deserialize, Serialize};
 
 /// The injection strengths for each purpose.

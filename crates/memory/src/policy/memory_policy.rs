@@ -1,7 +1,7 @@
 //! The memory policy: everything that determines a packet apart from the request and the stored
 //! rows.
 
-use countersign_core::json::digest_json;
+use countersign_contract::json::digest_json;
 use serde::{Deserialize, Serialize};
 
 use super::{

@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use countersign_core::run::Timestamp;
-use countersign_core::text::split_words;
+use countersign_contract::Timestamp;
+use countersign_contract::text::split_words;
 
 /// Spellings of each month: full names, grammatical cases and abbreviations.
 const MONTHS: [&str; 12] = [

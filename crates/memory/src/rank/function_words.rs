@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use countersign_core::text::split_words;
+use countersign_contract::text::split_words;
 
 /// The words as they are written; for scripts without spaces, the character pairs they are split
 /// into.

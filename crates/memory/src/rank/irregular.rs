@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use countersign_core::text::split_words;
+use countersign_contract::text::split_words;
 
 /// Each base word followed by its forms.
 const FORMS: &str = "

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::memory::meta::PacketCues;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::meta::PacketCues;
 
 use super::bm25::ONE;
 use super::{dates, extract_terms, word_classes};

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use countersign_core::text::split_words_starting;
+use countersign_contract::text::split_words_starting;
 
 use super::irregular::{list_irregular_forms, to_base_form};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_core::text::split_words;
+use countersign_contract::text::split_words;
 
 use super::dates;
 use super::function_words::is_function_word;

@@ -1,6 +1,6 @@
 //! Claim candidates: claims that wait for a decision, and the decisions on them.
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{MemoryEpisode, MemoryFact, MemoryInsight, MemoryOrigin, MemoryProcedure};

@@ -1,7 +1,7 @@
 //! Episodes: summaries of something that happened.
 
-use countersign_contracts::memory::long_term::CompressionLevel;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::long_term::CompressionLevel;
 use serde::{Deserialize, Serialize};
 
 /// A revision of an episode. Ageing writes a new revision.

@@ -1,6 +1,6 @@
 //! Events: what was said or done. Events never change; they expire or are erased.
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::MemoryExpiry;

@@ -1,8 +1,10 @@
 //! Insights: unproven statements. An insight expires at the end of its run unless it says
 //! otherwise, and never becomes knowledge by itself.
 
-use countersign_contracts::memory::insight::{InsightKind, InsightTrigger, InsightValidationState};
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::insight::{
+    InsightKind, InsightTrigger, InsightValidationState,
+};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// A revision of an insight.

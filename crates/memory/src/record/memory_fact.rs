@@ -1,7 +1,7 @@
 //! Facts: statements that are true, or were considered true.
 
-use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::long_term::{FactStatus, ScopeLevel};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Procedures: known methods for a type of task.
 
-use countersign_contracts::JsonObject;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::JsonObject;
 use serde::{Deserialize, Serialize};
 
 /// A revision of a procedure.

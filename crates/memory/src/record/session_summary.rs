@@ -1,6 +1,6 @@
 //! The rolling summary of a session.
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// A revision of a session's rolling summary.

@@ -1,7 +1,7 @@
 //! The working memory of a run.
 
-use countersign_contracts::memory::short_term::{OpenLoop, WorkingState};
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::short_term::{OpenLoop, WorkingState};
 use serde::{Deserialize, Serialize};
 
 /// The working state of a run.

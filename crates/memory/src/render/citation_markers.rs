@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_contracts::memory::report::Citation;
+use countersign_shipped_contracts::memory::report::Citation;
 
 /// The maximum number of markers per line, and the highest marker number. They bound the length of
 /// a line, so a line is never longer than it was counted.

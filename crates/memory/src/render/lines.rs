@@ -1,10 +1,10 @@
 //! Renders the items of a packet, one per line. Composing counts the tokens of these exact lines.
 
-use countersign_contracts::memory::insight::{InsightItem, InsightValidationState};
-use countersign_contracts::memory::long_term::{
+use countersign_shipped_contracts::memory::insight::{InsightItem, InsightValidationState};
+use countersign_shipped_contracts::memory::long_term::{
     FactStatus, PacketEpisode, PacketFact, PacketProcedure,
 };
-use countersign_contracts::memory::short_term::{
+use countersign_shipped_contracts::memory::short_term::{
     KeyQuote, LoopOwner, MessageRole, OpenLoop, PacketMessage, PlanStep, PlanStepStatus,
     ToolEvidence, WorkingDecision, WorkingRisk,
 };

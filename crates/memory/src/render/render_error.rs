@@ -1,8 +1,8 @@
 //! Errors of rendering a packet.
 
-use countersign_contracts::memory::insight::InsightValidationState;
-use countersign_contracts::memory::long_term::FactStatus;
-use countersign_contracts::memory::meta::PacketPurpose;
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
+use countersign_shipped_contracts::memory::long_term::FactStatus;
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
 
 /// The reason why a packet is not rendered. Messages contain nothing of its text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

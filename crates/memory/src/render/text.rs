@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::insight::InsightValidationState;
-use countersign_contracts::memory::long_term::FactStatus;
-use countersign_contracts::memory::meta::PacketPurpose;
-use countersign_contracts::memory::short_term::ShortTermMemory;
+use countersign_shipped_contracts::memory::MemoryPacket;
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
+use countersign_shipped_contracts::memory::long_term::FactStatus;
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
+use countersign_shipped_contracts::memory::short_term::ShortTermMemory;
 use serde_json::Value;
 
 use super::lines::{self, PacketHeading};

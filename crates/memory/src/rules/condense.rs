@@ -1,6 +1,6 @@
 //! Condenses episodes to whole sentences of their own. No word is added.
 
-use countersign_contracts::memory::long_term::CompressionLevel;
+use countersign_shipped_contracts::memory::long_term::CompressionLevel;
 
 use crate::compose::shorten_chars;
 use crate::record::MemoryEpisode;

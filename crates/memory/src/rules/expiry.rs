@@ -1,6 +1,6 @@
 //! Decides when a row has expired.
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 
 use crate::record::MemoryExpiry;
 

@@ -1,7 +1,7 @@
 //! Decides what happens to the facts under one key when another fact is claimed.
 
-use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::long_term::{FactStatus, ScopeLevel};
 
 use super::merge_claim::merge_claim;
 use super::validity_period::ValidityPeriod;

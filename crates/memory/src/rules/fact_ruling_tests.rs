@@ -2,8 +2,8 @@
 
 use ClaimAssurance::{Claimed, Confirmed};
 use MemoryOrigin::{Imported, Model, System, Tool, User, Web};
-use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::long_term::{FactStatus, ScopeLevel};
 use serde_json::{Value, json};
 
 use super::fact_ruling::check_fact;

@@ -1,6 +1,6 @@
 //! Decides when an insight may become knowledge.
 
-use countersign_contracts::memory::insight::InsightValidationState;
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
 
 use super::MemoryRefusal;
 use crate::record::{MemoryClaim, MemoryInsight};
@@ -23,8 +23,8 @@ pub fn check_learning(insight: &MemoryInsight, claim: &MemoryClaim) -> Result<()
 #[cfg(test)]
 mod tests {
     use InsightValidationState::{Rejected, Testing, Unvalidated, Validated};
-    use countersign_contracts::memory::insight::{InsightKind, InsightTrigger};
-    use countersign_core::run::Timestamp;
+    use countersign_contract::Timestamp;
+    use countersign_shipped_contracts::memory::insight::{InsightKind, InsightTrigger};
 
     use super::*;
     use crate::record::{MemoryExpiry, MemoryProcedure};

@@ -1,7 +1,7 @@
 //! Merges a claim into an existing fact with the same value.
 
-use countersign_contracts::memory::long_term::FactStatus;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::long_term::FactStatus;
 
 use super::fact_ruling::{next_revision, split_around};
 use super::validity_period::ValidityPeriod;

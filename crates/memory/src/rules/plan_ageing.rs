@@ -7,9 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::memory::long_term::CompressionLevel;
-use countersign_core::json::digest_json;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_contract::json::digest_json;
+use countersign_shipped_contracts::memory::long_term::CompressionLevel;
 use serde_json::json;
 
 use super::condense::{condense_episode, merge_episodes};

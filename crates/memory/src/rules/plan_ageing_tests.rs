@@ -1,8 +1,8 @@
 //! Tables of episodes and what ageing does to them.
 
 use CompressionLevel::{Milestone, PhaseSummary, Raw};
-use countersign_contracts::memory::long_term::CompressionLevel;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::long_term::CompressionLevel;
 
 use super::{AgeingPlan, compute_due_level, plan_ageing};
 use crate::policy::AgeingPolicy;

@@ -1,6 +1,6 @@
 //! Reasons for refusing a claim. Messages contain ids and never the words of a claim.
 
-use countersign_contracts::memory::insight::InsightValidationState;
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
 use serde::Serialize;
 
 use crate::record::MemoryOrigin;

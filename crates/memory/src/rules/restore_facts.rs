@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::memory::long_term::FactStatus;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::long_term::FactStatus;
 
 use super::fact_ruling::next_revision;
 use super::{FactRevision, ValidityPeriod};

@@ -1,6 +1,6 @@
 //! Validity periods of facts and their arithmetic. Both ends are inclusive.
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 
 use crate::record::MemoryFact;
 

@@ -2,7 +2,7 @@
 
 use ClaimAssurance::{Claimed, Confirmed};
 use MemoryOrigin::{Model, User};
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 use serde_json::json;
 
 use super::fact_ruling_tests::{during, fact, paris, rome, sure};

@@ -1,6 +1,6 @@
 //! Ages the episodes of a subject in the store.
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 
 use super::revisioned_row::RevisionedRow as _;
 use super::row_store::{MemoryResult, RowStore};

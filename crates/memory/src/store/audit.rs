@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::memory::long_term::FactStatus;
-use countersign_core::json::to_canonical_json;
-use countersign_core::run::Timestamp;
-use countersign_core::text::compute_fingerprint;
+use countersign_contract::Timestamp;
+use countersign_contract::json::to_canonical_json;
+use countersign_contract::text::compute_fingerprint;
+use countersign_shipped_contracts::memory::long_term::FactStatus;
 
 use super::BuildRowKind;
 use super::row_store::{FactFilter, MemoryResult, RowStore};

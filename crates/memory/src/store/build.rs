@@ -1,7 +1,7 @@
 //! Packet builds: the request of a packet and every row that was considered for it.
 
-use countersign_contracts::memory::long_term::ScopeLevel;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::long_term::ScopeLevel;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

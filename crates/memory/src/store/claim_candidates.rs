@@ -1,6 +1,6 @@
 //! Stores claim candidates and the decisions on them.
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 
 use super::memory_error::MemoryError;
 use super::new_event::check_id;

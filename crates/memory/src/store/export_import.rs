@@ -1,8 +1,8 @@
 //! Exports memory from a store and imports it into another.
 
-use countersign_contracts::memory::insight::InsightValidationState;
-use countersign_contracts::memory::long_term::FactStatus;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
+use countersign_shipped_contracts::memory::long_term::FactStatus;
 
 use super::claim_candidates::propose_candidate;
 use super::memory_error::MemoryError;

@@ -3,7 +3,7 @@
 
 use std::pin::Pin;
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 
 use super::{
     ClaimReceipt, EraseReport, EraseTarget, ImportTrust, MemoryAudit, MemoryError,

@@ -1,6 +1,6 @@
 //! Events before the store assigns their location.
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 
 use crate::MemoryScope;
 use crate::record::{

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::long_term::ScopeLevel;
-use countersign_core::json::digest_json;
+use countersign_contract::json::digest_json;
+use countersign_shipped_contracts::memory::MemoryPacket;
+use countersign_shipped_contracts::memory::long_term::ScopeLevel;
 
 use super::{BuildRow, BuildRowKind, PacketBuild};
 use crate::compose::{ComposeError, compose_packet};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 
 use super::BuildRowKind;
 use super::row_store::{FactFilter, MemoryResult, RowStore};

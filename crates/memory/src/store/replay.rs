@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::memory::long_term::ScopeLevel;
+use countersign_shipped_contracts::memory::long_term::ScopeLevel;
 
 use super::memory_error::MemoryError;
 use super::new_event::check_id;

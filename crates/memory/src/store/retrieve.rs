@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::memory::insight::InsightValidationState;
-use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
-use countersign_contracts::memory::meta::PacketPurpose;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
+use countersign_shipped_contracts::memory::long_term::{FactStatus, ScopeLevel};
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
 
 use super::RetrievalLimits;
 use super::event_search::{EventSearchOptions, find_matching_events};

@@ -1,6 +1,6 @@
 //! The common interface of rows that are stored by revision.
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

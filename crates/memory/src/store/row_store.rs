@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::memory::long_term::ScopeLevel;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::long_term::ScopeLevel;
 use serde::Deserialize;
 
 use super::memory_error::MemoryError;

@@ -1,6 +1,6 @@
 //! Scope violations, and the checks that every backend applies to its rows.
 
-use countersign_contracts::memory::long_term::ScopeLevel;
+use countersign_shipped_contracts::memory::long_term::ScopeLevel;
 
 use super::row_store::resolve_fact_owner;
 use crate::MemorySubject;

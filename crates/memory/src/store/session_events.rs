@@ -1,6 +1,6 @@
 //! Lists the events of a session.
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 
 use super::row_store::{MemoryResult, RowStore};
 use crate::MemoryScope;

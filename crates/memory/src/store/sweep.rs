@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use countersign_contracts::memory::insight::InsightValidationState;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
 
 use super::row_store::{MemoryResult, RowStore};
 use crate::MemoryScope;

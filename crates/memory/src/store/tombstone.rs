@@ -1,6 +1,6 @@
 //! Tombstones: hashes of the scope and id of erased rows.
 
-use countersign_core::json::{sha256_hex, to_canonical_json};
+use countersign_contract::json::{sha256_hex, to_canonical_json};
 use serde_json::json;
 
 use crate::MemorySubject;

@@ -1,7 +1,7 @@
 //! Implements [`Memory`] for every backend with transactions: maps each method to a read or a
 //! write. Backends implement the rest themselves.
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 
 use super::memory::{Memory, MemoryFuture};
 use super::row_store::{MemoryResult, RowStore};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use countersign_contracts::memory::long_term::FactStatus;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::long_term::FactStatus;
 
 use super::memory_error::MemoryError;
 use super::new_event::check_id;

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 
 use super::SummaryInput;
 use crate::compose::shorten_chars;

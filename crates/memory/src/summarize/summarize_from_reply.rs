@@ -1,7 +1,7 @@
 //! Converts a reply under `memory_summary_v1` into a summary.
 
-use countersign_contracts::memory::summary::MemorySummary;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::summary::MemorySummary;
 
 use super::SummaryInput;
 use super::summarize_by_rules::LINE_SEPARATOR;

@@ -1,14 +1,14 @@
 //! What a packet may cost, and what happens when not everything fits.
 
 use super::rows::*;
-use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::insight::InsightValidationState;
-use countersign_contracts::memory::meta::{PacketPurpose, SectionBudgets};
 use countersign_memory::compose::{ComposeError, compose_packet};
 use countersign_memory::policy::{InjectionStrength, MemoryPolicy};
 use countersign_memory::render::render_packet;
 use countersign_memory::tokens::{CharCounter, TiktokenCounter, TokenCounter as _};
 use countersign_memory::{BudgetOverride, Candidates, PacketRequest, ScoredRow};
+use countersign_shipped_contracts::memory::MemoryPacket;
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
+use countersign_shipped_contracts::memory::meta::{PacketPurpose, SectionBudgets};
 use serde_json::json;
 
 #[test]

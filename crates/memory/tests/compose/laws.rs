@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 
 use super::rows::violations;
 use super::store::{Store, store};
-use countersign_contracts::memory::MemoryPacket;
 use countersign_memory::compose::{ComposeError, compose_packet};
 use countersign_memory::render::render_packet;
 use countersign_memory::tokens::{CharCounter, TiktokenCounter, TokenCounter};
 use countersign_memory::{BudgetOverride, Candidates, PacketRequest};
+use countersign_shipped_contracts::memory::MemoryPacket;
 use proptest::prelude::*;
 
 const CASES: u32 = 2_500;

@@ -3,16 +3,16 @@
 //! that holds one is rendered for a responder.
 
 use super::rows::*;
-use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::insight::InsightValidationState;
-use countersign_contracts::memory::long_term::FactStatus;
-use countersign_contracts::memory::meta::PacketPurpose;
 use countersign_memory::compose::compose_packet;
 use countersign_memory::policy::{InjectionStrength, MemoryPolicy};
 use countersign_memory::record::{FactEvidence, MemoryExpiry, MemoryOrigin, SpeakerRole};
 use countersign_memory::render::{RenderError, render_packet, render_packet_value};
 use countersign_memory::tokens::TiktokenCounter;
 use countersign_memory::{Candidates, CitedEvent, ScoredRow};
+use countersign_shipped_contracts::memory::MemoryPacket;
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
+use countersign_shipped_contracts::memory::long_term::FactStatus;
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
 use serde_json::json;
 use testkit::SeededRng;
 

@@ -1,13 +1,8 @@
 //! Rows for tests of composing, with everything plain that a test does not speak of.
 
-use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::insight::{InsightKind, InsightTrigger, InsightValidationState};
-use countersign_contracts::memory::long_term::{CompressionLevel, FactStatus, ScopeLevel};
-use countersign_contracts::memory::meta::{PacketCues, PacketPurpose};
-use countersign_contracts::memory::short_term::WorkingState;
-use countersign_core::contract::Contract;
-use countersign_core::reply::{AdmissionVerdict, RuleContext};
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_contract::contract::Contract;
+use countersign_contract::reply::{AdmissionVerdict, RuleContext};
 use countersign_memory::compose::compose_packet;
 use countersign_memory::policy::MemoryPolicy;
 use countersign_memory::record::{
@@ -19,6 +14,13 @@ use countersign_memory::tokens::TiktokenCounter;
 use countersign_memory::{
     BudgetOverride, Candidates, CitedEvent, MemoryScope, PacketRequest, RelevanceScore, ScoredRow,
 };
+use countersign_shipped_contracts::memory::MemoryPacket;
+use countersign_shipped_contracts::memory::insight::{
+    InsightKind, InsightTrigger, InsightValidationState,
+};
+use countersign_shipped_contracts::memory::long_term::{CompressionLevel, FactStatus, ScopeLevel};
+use countersign_shipped_contracts::memory::meta::{PacketCues, PacketPurpose};
+use countersign_shipped_contracts::memory::short_term::WorkingState;
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 
@@ -27,7 +29,9 @@ pub(crate) const NOW: Timestamp = Timestamp(1_768_996_800_000);
 pub(crate) const DAY: i64 = 86_400_000;
 
 static CONTRACT: LazyLock<Arc<Contract>> = LazyLock::new(|| {
-    Arc::clone(countersign_contracts::load_shipped_contracts().find("memory_packet_v1").unwrap())
+    Arc::clone(
+        countersign_shipped_contracts::load_shipped_contracts().find("memory_packet_v1").unwrap(),
+    )
 });
 
 /// What the contract has against a packet.

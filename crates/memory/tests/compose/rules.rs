@@ -1,10 +1,6 @@
 //! What goes into a packet, what stays out, and what is told about it: a case a rule.
 
 use super::rows::*;
-use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::insight::InsightValidationState;
-use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
-use countersign_contracts::memory::meta::{CueTimeRange, PacketPurpose};
 use countersign_memory::compose::compose_packet;
 use countersign_memory::policy::{CitationMarkerStyle, InjectionStrength};
 use countersign_memory::record::{
@@ -13,6 +9,10 @@ use countersign_memory::record::{
 use countersign_memory::render::{measure_common_prefix, render_packet};
 use countersign_memory::tokens::{CharCounter, TiktokenCounter};
 use countersign_memory::{Candidates, ScoredRow};
+use countersign_shipped_contracts::memory::MemoryPacket;
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
+use countersign_shipped_contracts::memory::long_term::{FactStatus, ScopeLevel};
+use countersign_shipped_contracts::memory::meta::{CueTimeRange, PacketPurpose};
 use serde_json::json;
 
 #[test]

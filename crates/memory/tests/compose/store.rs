@@ -3,14 +3,14 @@
 
 use std::fmt;
 
-use countersign_contracts::memory::insight::{InsightKind, InsightValidationState};
-use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
-use countersign_contracts::memory::meta::{CueTimeRange, PacketPurpose, SectionBudgets};
 use countersign_memory::policy::{CitationMarkerStyle, InjectionStrength, MemoryPolicy};
 use countersign_memory::record::{
     EventLocation, FactEvidence, MemoryExpiry, MemoryOrigin, SpeakerRole,
 };
 use countersign_memory::{Candidates, PacketRequest};
+use countersign_shipped_contracts::memory::insight::{InsightKind, InsightValidationState};
+use countersign_shipped_contracts::memory::long_term::{FactStatus, ScopeLevel};
+use countersign_shipped_contracts::memory::meta::{CueTimeRange, PacketPurpose, SectionBudgets};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use testkit::SeededRng;

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use countersign_contracts::memory::long_term::ScopeLevel;
 use countersign_memory::record::MemoryFact;
 use countersign_memory::store::suite::sample::{
     NOW, append_user_event, build_scope, build_user_event, fact, record_fact, retrieve_candidates,
     scope, search_ids, working,
 };
 use countersign_memory::store::{EraseTarget, Memory as _, MemoryError};
+use countersign_shipped_contracts::memory::long_term::ScopeLevel;
 
 use crate::site::Site;
 

@@ -1,7 +1,7 @@
 //! Anthropic's Messages API.
 
-use countersign_core::contract::ExportTarget;
-use countersign_core::reply::FinishReason;
+use countersign_contract::reply::FinishReason;
+use countersign_schema_tools::ExportTarget;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 

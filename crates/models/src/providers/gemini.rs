@@ -1,7 +1,7 @@
 //! Gemini's `generateContent` API, as a stream.
 
-use countersign_core::contract::ExportTarget;
-use countersign_core::reply::FinishReason;
+use countersign_contract::reply::FinishReason;
+use countersign_schema_tools::ExportTarget;
 use reqwest::header::HeaderMap;
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! Ollama's native chat API: one JSON value per line.
 
-use countersign_core::contract::ExportTarget;
-use countersign_core::reply::FinishReason;
+use countersign_contract::reply::FinishReason;
+use countersign_schema_tools::ExportTarget;
 use reqwest::header::HeaderMap;
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! Chooses what a provider is told about a contract: its schema, if that does not forbid a valid
 //! reply.
 
-use countersign_core::contract::{ExportTarget, export_contract};
+use countersign_schema_tools::{ExportTarget, export_contract};
 use serde_json::Value;
 
 use crate::{ModelRequest, OutputConstraint};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use countersign_core::reply::FinishReason;
+use countersign_contract::reply::FinishReason;
 
 use crate::{ModelErrorKind, TokenUsage};
 

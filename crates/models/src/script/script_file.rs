@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use countersign_core::contract::Schema;
-use countersign_core::json::child_pointer;
-use countersign_core::reply::FinishReason;
-use countersign_core::source::{Diagnostic, ParsedSourceFile, SourceFile};
+use countersign_contract::contract::Schema;
+use countersign_contract::json::child_pointer;
+use countersign_contract::reply::FinishReason;
+use countersign_contract::source::{Diagnostic, ParsedSourceFile, SourceFile};
 use serde_json::Value;
 
 use super::entry::{ScriptEntry, ScriptReply};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use countersign_core::source::{Diagnostic, SourceFile};
+use countersign_contract::source::{Diagnostic, SourceFile};
 use serde_json::json;
 
 use super::entry::ScriptEntry;

@@ -1,7 +1,7 @@
 //! A response while it is being received.
 
-use countersign_core::limits::MAX_REPLY_BYTES;
-use countersign_core::reply::FinishReason;
+use countersign_contract::limits::MAX_REPLY_BYTES;
+use countersign_contract::reply::FinishReason;
 use serde_json::Value;
 
 use crate::{ModelErrorKind, ResponseDefect, TokenUsage};

@@ -1,7 +1,7 @@
 //! What is heard: whole answers, endings of every kind, and streams that are none.
 
-use countersign_core::limits::MAX_REPLY_BYTES;
-use countersign_core::reply::FinishReason;
+use countersign_contract::limits::MAX_REPLY_BYTES;
+use countersign_contract::reply::FinishReason;
 use countersign_models::{ModelErrorKind, ModelProvider, ResponseDefect, TokenUsage};
 use serde_json::json;
 

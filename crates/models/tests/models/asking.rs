@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::contract::{Contract, load_inline_contract};
+use countersign_contract::contract::{Contract, load_inline_contract};
 use countersign_models::{
     ChatMessage, ChatModel, ChatRole, ModelError, ModelProvider, ModelRequest, ModelResponse,
     ModelSettings, ModelTimeouts, ProviderAddresses, ProviderKey, ProviderKeys, connect_model,

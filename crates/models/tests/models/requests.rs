@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use countersign_core::contract::{Contract, ExportTarget};
+use countersign_contract::contract::Contract;
 use countersign_models::{
     ModelProvider, ModelRequest, ModelSettings, OutputConstraint, SchemaDelivery, connect_model,
 };
+use countersign_schema_tools::ExportTarget;
 use serde_json::Value;
 
 use crate::asking::{PATIENT, anything, ask, call, closed, open, settings};

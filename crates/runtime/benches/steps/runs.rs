@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use countersign_contracts::load_shipped_contracts;
-use countersign_core::protocol::{Protocol, ProtocolBundle, load_protocol};
-use countersign_core::run::{InputKind, RunStart, RunState};
+use countersign_protocol::{Protocol, ProtocolBundle, load_protocol};
+use countersign_run::{InputKind, RunStart, RunState};
 use countersign_runtime::clock::SystemClock;
 use countersign_runtime::driver::build_manual_reply;
 use countersign_runtime::engine::{Engine, EngineConfig};
 use countersign_runtime::run_observer::NoopRunObserver;
+use countersign_shipped_contracts::load_shipped_contracts;
 use countersign_store::{Store, TenantId};
 use serde_json::{Value, json};
 

@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 
-use countersign_core::contract::{Contract, export_contract};
-use countersign_core::json::{Repair, RepairKind, RepairLevel, TextSpan, parse_json, sha256_hex};
-use countersign_core::protocol::Protocol;
-use countersign_core::run::{
-    ExchangeDigests, InputKind, ModelReply, PromptRole, ReplyUsage, RunState, StepPrompt,
-    render_prompt,
+use countersign_contract::contract::Contract;
+use countersign_contract::json::{
+    Repair, RepairKind, RepairLevel, TextSpan, parse_json, sha256_hex,
 };
 use countersign_models::{
     ModelCallIndex, ModelError, ModelRequest, ModelResponse, OutputConstraint, TokenPrice,
     complete_with_telemetry, compute_cost,
 };
+use countersign_protocol::Protocol;
+use countersign_run::{
+    ExchangeDigests, InputKind, ModelReply, PromptRole, ReplyUsage, RunState, StepPrompt,
+    render_prompt,
+};
+use countersign_schema_tools::export_contract;
 use countersign_store::Blob;
 
 use super::effect_executor::{PerformedAction, build_halt_input};
@@ -207,8 +210,9 @@ fn exchange_to_blobs(
 
 #[cfg(test)]
 mod tests {
-    use countersign_core::contract::{ExportTarget, load_inline_contract};
-    use countersign_core::reply::FinishReason;
+    use countersign_contract::contract::load_inline_contract;
+    use countersign_contract::reply::FinishReason;
+    use countersign_schema_tools::ExportTarget;
 
     use super::*;
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use countersign_core::run::PendingAction;
+use countersign_run::PendingAction;
 
 use super::document_arrival::suggested_path;
 use super::driver::Driver;

@@ -1,7 +1,7 @@
 //! Runs that start and notify each other. Two runs never share a commit, so each side can be ahead
 //! of the other or behind it; in both cases nothing is lost and nothing is done twice.
 
-use countersign_core::run::{
+use countersign_run::{
     ExecutionStatus, InputKind, ParentRun, PendingAction, RunNotification, RunStart, RunState,
 };
 use countersign_store::StoreError;

@@ -1,6 +1,6 @@
 //! The folder that a protocol's sources read from when it is not the working folder.
 
-use countersign_core::protocol::Protocol;
+use countersign_protocol::Protocol;
 
 /// Returns the name of the data folder for exactly this protocol: name, version, and the first 16
 /// characters of the digest.

@@ -1,8 +1,8 @@
 //! Documents that arrive at the path where they were requested: a file at the suggested path
 //! answers the wait.
 
-use countersign_core::json::sha256_hex;
-use countersign_core::run::{InputKind, RunWait, WaitAnswerShape};
+use countersign_contract::json::sha256_hex;
+use countersign_run::{InputKind, RunWait, WaitAnswerShape};
 use serde_json::json;
 
 use super::effect_executor::EffectExecutor;

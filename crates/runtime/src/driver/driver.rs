@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use countersign_core::run::{
+use countersign_run::{
     InputKind, InputRejection, PendingAction, Timestamp, next_alarm, next_alarm_after,
 };
 use countersign_store::{Blob, Lease, RunId, StoreError};

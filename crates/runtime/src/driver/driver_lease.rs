@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use countersign_core::run::Timestamp;
+use countersign_run::Timestamp;
 use countersign_store::{Lease, RunId, StoreError};
 
 use super::worker_heartbeat::WorkerHeartbeat;

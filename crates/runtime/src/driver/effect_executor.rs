@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_core::protocol::Protocol;
-use countersign_core::reply::FinishReason;
-use countersign_core::run::{
+use countersign_contract::reply::FinishReason;
+use countersign_protocol::Protocol;
+use countersign_run::{
     EffectCall, HookAnswer, InputKind, ModelReply, PendingAction, ReplyUsage, RunState,
     build_run_value,
 };

@@ -1,6 +1,6 @@
 //! The reasons why a driver has nothing to do for a run.
 
-use countersign_core::run::{ExecutionStatus, PendingAction, Timestamp, next_alarm};
+use countersign_run::{ExecutionStatus, PendingAction, Timestamp, next_alarm};
 
 use crate::engine::LiveRun;
 

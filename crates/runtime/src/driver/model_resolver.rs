@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use countersign_core::source::SourceFile;
+use countersign_contract::source::SourceFile;
 use countersign_models::{
     ChatModel, ModelConfigError, ModelSettings, ModelSpec, ScriptedModel, connect_model,
 };

@@ -1,6 +1,6 @@
 //! Selects the next action to perform.
 
-use countersign_core::run::{PendingAction, RunState, Timestamp};
+use countersign_run::{PendingAction, RunState, Timestamp};
 
 /// Returns the next action: the oldest one that is ready and not listed in `left`.
 pub(super) fn select_next_action(
@@ -23,7 +23,7 @@ fn parse_action_id(id: &str) -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use countersign_core::run::{RunNotification, ToolCall};
+    use countersign_run::{RunNotification, ToolCall};
 
     use super::*;
 

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::sync::Once;
 use std::time::Duration;
 
-use countersign_core::protocol::ProtocolPolicy;
+use countersign_protocol::ProtocolPolicy;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Client, Method, Response, Url, redirect};
 use serde_json::{Value, json};

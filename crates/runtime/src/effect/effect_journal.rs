@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use countersign_core::json;
-use countersign_core::json::sha256_hex;
-use countersign_core::run::EffectCall;
+use countersign_contract::json;
+use countersign_contract::json::sha256_hex;
+use countersign_run::EffectCall;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;

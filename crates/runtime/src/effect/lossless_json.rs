@@ -1,6 +1,6 @@
 //! Parses text from other systems as JSON if nothing is lost.
 
-use countersign_core::json::{RepairLevel, parse_json};
+use countersign_contract::json::{RepairLevel, parse_json};
 use serde_json::Value;
 
 /// Returns the value of a text, or `None` if it is not JSON, has a duplicate key, or has a number

@@ -5,8 +5,8 @@
 //! journal. If the outcome is unknown, the effect is performed again (at least once in total), and
 //! its id is passed to the other side.
 
-use countersign_core::protocol::ProtocolPolicy;
-use countersign_core::run::EffectCall;
+use countersign_protocol::ProtocolPolicy;
+use countersign_run::EffectCall;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use countersign_core::protocol::{ProtocolPolicy, RetrievalSource};
+use countersign_protocol::{ProtocolPolicy, RetrievalSource};
 use serde_json::Value;
 
 use super::{EffectError, EffectErrorKind, FilesRetriever};

@@ -3,7 +3,7 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use countersign_core::protocol::{ProgramDefinition, ProtocolPolicy};
+use countersign_protocol::{ProgramDefinition, ProtocolPolicy};
 use serde_json::{Value, json};
 
 use super::lossless_json::parse_lossless;

@@ -1,7 +1,7 @@
 //! Converts a step into rows for the store: its log entry, actions, waits, and the run's head.
 
-use countersign_core::protocol::Protocol;
-use countersign_core::run::{
+use countersign_protocol::Protocol;
+use countersign_run::{
     PendingAction, RunEndKind, RunLogEntry, RunState, RunWait, Timestamp, next_alarm,
 };
 use countersign_store::{ActionRow, LogEntryRow, RunCommit, RunHeadUpdate, RunId, WaitRow};

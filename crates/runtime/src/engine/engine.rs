@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use countersign_core::contract::ContractRegistry;
-use countersign_core::protocol::{GateCheck, Protocol};
-use countersign_core::run::{InputKind, RunInput, record_file_presence};
+use countersign_contract::contract::ContractRegistry;
 use countersign_memory::store::Memory;
 use countersign_models::Embedder;
+use countersign_protocol::{GateCheck, Protocol};
+use countersign_run::{InputKind, RunInput, record_file_presence};
 use countersign_store::{RunId, Store, TenantId};
 use tokio::task::spawn_blocking;
 

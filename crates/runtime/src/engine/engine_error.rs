@@ -1,7 +1,7 @@
 //! Why an input was rejected, or a run could not be loaded.
 
-use countersign_core::run::{CorruptLogError, InputRejection, Timestamp};
-use countersign_core::source::Diagnostic;
+use countersign_contract::source::Diagnostic;
+use countersign_run::{CorruptLogError, InputRejection, Timestamp};
 use countersign_store::StoreError;
 use thiserror::Error;
 

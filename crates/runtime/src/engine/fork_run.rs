@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use countersign_core::protocol::Protocol;
-use countersign_core::run::{ForkOrigin, RunStart};
+use countersign_protocol::Protocol;
+use countersign_run::{ForkOrigin, RunStart};
 
 use super::start_run::derive_run_name;
 use super::{Engine, EngineError};

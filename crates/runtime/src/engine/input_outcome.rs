@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use countersign_core::protocol::Protocol;
-use countersign_core::reply::Violation;
-use countersign_core::run::{RunEvent, RunState};
+use countersign_contract::reply::Violation;
+use countersign_protocol::Protocol;
+use countersign_run::{RunEvent, RunState};
 
 use super::LiveRun;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use countersign_core::protocol::Protocol;
-use countersign_core::run::{CorruptLogError, GENESIS_HASH, RunState, fold_entry};
+use countersign_protocol::Protocol;
+use countersign_run::{CorruptLogError, GENESIS_HASH, RunState, fold_entry};
 use countersign_store::LoadedRun;
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use countersign_core::contract::{Contract, ContractRegistry};
-use countersign_core::protocol::{
+use countersign_contract::contract::{Contract, ContractRegistry};
+use countersign_protocol::{
     AnswerShape, LoadedProtocol, PhaseWork, Protocol, ProtocolBundle, load_protocol,
 };
 use serde::{Deserialize, Serialize};

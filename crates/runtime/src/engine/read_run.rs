@@ -1,6 +1,6 @@
 //! Read-only access to a run: its current state, earlier versions, and its log.
 
-use countersign_core::run::{RunLogEntry, Timestamp};
+use countersign_run::{RunLogEntry, Timestamp};
 use countersign_store::{LogEntryRow, PruneSeal, RunId};
 
 use super::{Engine, EngineError, InputOutcome, LiveRun};

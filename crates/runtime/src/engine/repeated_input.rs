@@ -1,6 +1,6 @@
 //! Repeated inputs and trial inputs: neither changes a run.
 
-use countersign_core::run::{InputKind, RunEvent, RunInput};
+use countersign_run::{InputKind, RunEvent, RunInput};
 
 use super::read_run::row_to_entry;
 use super::submit_input::new_input;

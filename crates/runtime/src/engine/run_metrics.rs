@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use countersign_core::run::{RunEndKind, RunEvent};
+use countersign_run::{RunEndKind, RunEvent};
 use opentelemetry::metrics::Counter;
 use opentelemetry::{KeyValue, global};
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use countersign_core::json::sha256_hex;
-use countersign_core::protocol::Protocol;
-use countersign_core::run::{InputKind, RunEvent, RunStart};
+use countersign_contract::json::sha256_hex;
+use countersign_protocol::Protocol;
+use countersign_run::{InputKind, RunEvent, RunStart};
 use countersign_store::{RunId, StoreError};
 
 use super::read_run::row_to_entry;

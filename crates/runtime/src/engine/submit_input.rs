@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use countersign_core::has_credentials;
-use countersign_core::protocol::Protocol;
-use countersign_core::run::{
+use countersign_contract::has_credentials;
+use countersign_protocol::Protocol;
+use countersign_run::{
     GENESIS_HASH, InputKind, InputRejection, RunEvent, RunInput, RunStart, RunState, decide,
     seal_entry,
 };
@@ -229,6 +229,6 @@ impl Engine {
 
 /// Creates an input whose time and files are set when it is decided.
 pub(crate) fn new_input(what: InputKind, key: Option<String>) -> RunInput {
-    let (time, files) = (countersign_core::run::Timestamp::default(), BTreeMap::new());
+    let (time, files) = (countersign_run::Timestamp::default(), BTreeMap::new());
     RunInput { time, idempotency_key: key, files, payload: what }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use countersign_core::protocol::ProtocolBundle;
+use countersign_protocol::ProtocolBundle;
 
 use super::FolderError;
 use super::find_protocol_folder::INDEX_FILES;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use countersign_core::contract::ContractRegistry;
-use countersign_core::json::TextSpan;
-use countersign_core::protocol::{self, LoadedProtocol, Protocol, ProtocolBundle};
-use countersign_core::source::{Diagnostic, SourceFile};
+use countersign_contract::contract::ContractRegistry;
+use countersign_contract::json::TextSpan;
+use countersign_contract::source::{Diagnostic, SourceFile};
 use countersign_memory::policy::MemoryPolicyError;
+use countersign_protocol::{self as protocol, LoadedProtocol, Protocol, ProtocolBundle};
 
 use crate::memory_recorder::load_memory_policy;
 

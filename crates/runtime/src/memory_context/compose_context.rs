@@ -1,12 +1,6 @@
 //! Composes a memory packet for a caller without a run. The build is stored, so that the packet can
 //! be explained.
 
-use countersign_contracts::JsonObject;
-use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::meta::{
-    CueTimeRange, PacketCues, PacketPurpose, SectionBudgets,
-};
-use countersign_core::run::Timestamp;
 use countersign_memory::compose::{ComposeError, compose_packet};
 use countersign_memory::policy::{MIN_BUDGET_TOKENS, MemoryPolicy};
 use countersign_memory::render::{RenderError, render_packet};
@@ -14,6 +8,12 @@ use countersign_memory::rules::MemoryRefusal;
 use countersign_memory::store::{Memory, MemoryError, PacketBuild, RetrievalLimits};
 use countersign_memory::tokens::TokenCounter;
 use countersign_memory::{BudgetOverride, MemoryScope, PacketRequest};
+use countersign_run::Timestamp;
+use countersign_shipped_contracts::JsonObject;
+use countersign_shipped_contracts::memory::MemoryPacket;
+use countersign_shipped_contracts::memory::meta::{
+    CueTimeRange, PacketCues, PacketPurpose, SectionBudgets,
+};
 use serde_json::json;
 use thiserror::Error;
 

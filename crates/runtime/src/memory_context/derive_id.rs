@@ -1,6 +1,6 @@
 //! Ids derived from content, so that the same content is stored once.
 
-use countersign_core::json::digest_json;
+use countersign_contract::json::digest_json;
 use serde_json::Value;
 
 /// Number of hexadecimal digits of the digest: 80 bits, so that the chance of a collision among a

@@ -1,12 +1,12 @@
 //! Stores memory inputs one by one: an item that the rules refuse does not block the others.
 
-use countersign_contracts::JsonObject;
-use countersign_contracts::memory::short_term::{OpenLoop, WorkingState};
-use countersign_core::run::Timestamp;
 use countersign_memory::MemoryScope;
 use countersign_memory::record::{MemoryClaim, MemoryEvent, SessionSummary, WorkingMemory};
 use countersign_memory::rules::{ClaimOutcome, MemoryRefusal};
 use countersign_memory::store::{ClaimReceipt, Memory, MemoryError, NewMemoryEvent};
+use countersign_run::Timestamp;
+use countersign_shipped_contracts::JsonObject;
+use countersign_shipped_contracts::memory::short_term::{OpenLoop, WorkingState};
 use serde_json::Value;
 
 use super::MemoryWrite;

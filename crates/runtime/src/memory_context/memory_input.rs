@@ -1,7 +1,7 @@
 //! An item to remember as the client submits it: a line of JSON, the flags of a command, or the
 //! body of a request.
 
-use countersign_contracts::JsonObject;
+use countersign_shipped_contracts::JsonObject;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -1,10 +1,5 @@
 //! Converts a memory input into a write to the memory.
 
-use countersign_contracts::JsonObject;
-use countersign_contracts::memory::insight::{InsightKind, InsightTrigger, InsightValidationState};
-use countersign_contracts::memory::long_term::{CompressionLevel, FactStatus, ScopeLevel};
-use countersign_contracts::memory::meta::PacketPurpose;
-use countersign_core::run::Timestamp;
 use countersign_memory::MemoryScope;
 use countersign_memory::record::{
     FactEvidence, MemoryClaim, MemoryEpisode, MemoryEventKind, MemoryExpiry, MemoryFact,
@@ -12,6 +7,13 @@ use countersign_memory::record::{
 };
 use countersign_memory::rules::ClaimAssurance;
 use countersign_memory::store::NewMemoryEvent;
+use countersign_run::Timestamp;
+use countersign_shipped_contracts::JsonObject;
+use countersign_shipped_contracts::memory::insight::{
+    InsightKind, InsightTrigger, InsightValidationState,
+};
+use countersign_shipped_contracts::memory::long_term::{CompressionLevel, FactStatus, ScopeLevel};
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Parses timestamps as people write them: RFC 3339, or a date, which means midnight UTC.
 
-use countersign_core::run::Timestamp;
+use countersign_run::Timestamp;
 
 /// Parses a timestamp; `name` is the field that an error message refers to.
 pub fn parse_time(name: &str, text: &str) -> Result<Timestamp, String> {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use countersign_core::contract::Contract;
-use countersign_core::reply::{AdmissionVerdict, FinishReason, ReaskDecision, Violation};
+use countersign_contract::contract::Contract;
+use countersign_contract::reply::{AdmissionVerdict, FinishReason, ReaskDecision, Violation};
 use countersign_models::{ChatMessage, ChatModel, ChatRole, ModelRequest, complete_with_telemetry};
 use serde_json::Value;
 

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use countersign_core::run::{Timestamp, render_contract_terms};
 use countersign_memory::MemoryScope;
 use countersign_memory::extraction::{PromptEvents, build_candidates, candidates_contract};
 use countersign_memory::packet::candidates::MemoryCandidates;
 use countersign_memory::record::ClaimCandidate;
 use countersign_memory::store::{Memory, MemoryError};
 use countersign_models::{ChatModel, ModelRequest};
+use countersign_run::{Timestamp, render_contract_terms};
 
 use super::{ExtractionError, ExtractionProgress, ask_until_admitted};
 

@@ -1,7 +1,6 @@
 //! Writes the summary of a session with a model.
 
-use countersign_core::reply::RuleContext;
-use countersign_core::run::{Timestamp, render_contract_terms};
+use countersign_contract::reply::RuleContext;
 use countersign_memory::MemoryScope;
 use countersign_memory::extraction::{PromptEvents, summary_contract};
 use countersign_memory::packet::summary::MemorySummary;
@@ -9,6 +8,7 @@ use countersign_memory::record::SessionSummary;
 use countersign_memory::store::Memory;
 use countersign_memory::summarize::summarize_from_reply;
 use countersign_models::{ChatModel, ModelRequest};
+use countersign_run::{Timestamp, render_contract_terms};
 
 use super::{ExtractionError, ExtractionProgress, ask_until_admitted};
 

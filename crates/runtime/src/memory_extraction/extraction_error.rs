@@ -1,6 +1,6 @@
 //! Why an extraction failed.
 
-use countersign_core::reply::Violation;
+use countersign_contract::reply::Violation;
 use countersign_memory::store::MemoryError;
 use countersign_models::ModelError;
 

@@ -1,9 +1,9 @@
 //! Catches up: records what a log has and the memory does not, and sweeps expired records of a run
 //! that has ended.
 
-use countersign_core::run::{RunLogEntry, RunState, Timestamp, apply};
 use countersign_memory::MemoryScope;
 use countersign_memory::store::{MemoryError, NewMemoryEvent, SweepOptions};
+use countersign_run::{RunLogEntry, RunState, Timestamp, apply};
 use countersign_store::{RunFilter, RunHead, RunId};
 
 use super::{MemoryRecorder, MemoryRecorderError, RecordedVersion, extract_memory_events};

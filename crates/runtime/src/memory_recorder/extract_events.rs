@@ -1,14 +1,14 @@
 //! Extracts what is worth remembering from one version of a run. The function is pure: a log always
 //! gives the same memory events, so that reading it twice writes once.
 
-use countersign_core::protocol::{PhaseWork, Protocol};
-use countersign_core::run::{
-    EffectCall, InputKind, PendingAction, RunEvent, RunState, Timestamp, ToolCall, WaitKind,
-    WaitResolution,
-};
 use countersign_memory::MemoryScope;
 use countersign_memory::record::{MemoryEventKind, MemoryOrigin, SpeakerRole};
 use countersign_memory::store::NewMemoryEvent;
+use countersign_protocol::{PhaseWork, Protocol};
+use countersign_run::{
+    EffectCall, InputKind, PendingAction, RunEvent, RunState, Timestamp, ToolCall, WaitKind,
+    WaitResolution,
+};
 use serde_json::Value;
 
 use super::format_text;

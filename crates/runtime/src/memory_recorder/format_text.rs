@@ -1,6 +1,6 @@
 //! Formats values as text that can be read, found and quoted.
 
-use countersign_core::patch::{Patch, PatchOperation};
+use countersign_contract::patch::{Patch, PatchOperation};
 use serde_json::Value;
 
 /// Maximum length of the text of a memory event, in characters.

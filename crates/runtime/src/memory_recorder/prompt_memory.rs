@@ -1,9 +1,9 @@
 //! Adds memory to the prompt of a model, and records a run that becomes idle. Every failure here
 //! causes a warning, and the run continues without memory.
 
-use countersign_core::run::{InputKind, StepPrompt};
 use countersign_memory::rules::MemoryRefusal;
 use countersign_memory::store::{MemoryError, RetrievalLimits};
+use countersign_run::{InputKind, StepPrompt};
 use countersign_store::RunId;
 
 use super::prompt_packet::{

@@ -1,8 +1,6 @@
 //! The packet of a prompt: requested, composed, stored as a build, rendered as text.
 
-use countersign_core::protocol::{self, Protocol};
-use countersign_core::run::{RunState, StepPrompt, Timestamp};
-use countersign_core::source::SourceFile;
+use countersign_contract::source::SourceFile;
 use countersign_memory::compose::compose_packet;
 use countersign_memory::packet::MemoryPacket;
 use countersign_memory::packet::meta::{PacketCues, PacketPurpose};
@@ -11,6 +9,8 @@ use countersign_memory::render::render_packet;
 use countersign_memory::store::{PacketBuild, compute_packet_digest};
 use countersign_memory::tokens::{TiktokenCounter, TokenCounter};
 use countersign_memory::{BudgetOverride, Candidates, MemoryScope, PacketRequest};
+use countersign_protocol::{self as protocol, Protocol};
+use countersign_run::{RunState, StepPrompt, Timestamp};
 
 use super::MemoryRecorderError;
 use super::working_state::is_in_prompt;

@@ -1,11 +1,11 @@
 //! Why a run was not recorded, or a prompt got no memory.
 
-use countersign_core::run::CorruptLogError;
 use countersign_memory::MemoryScopeError;
 use countersign_memory::compose::ComposeError;
 use countersign_memory::policy::MemoryPolicyError;
 use countersign_memory::render::RenderError;
 use countersign_memory::store::{MemoryError, PacketRebuildError};
+use countersign_run::CorruptLogError;
 use countersign_store::StoreError;
 
 use crate::engine::EngineError;

@@ -1,13 +1,13 @@
 //! Builds the working state of a run from its document, as the protocol defines it. The functions
 //! are pure.
 
-use countersign_core::protocol::{Protocol, WorkingStatePart};
-use countersign_core::run::{RunState, Timestamp, build_run_value};
 use countersign_memory::packet::short_term::{
     LoopOwner, LoopStatus, OpenLoop, PlanStep, PlanStepStatus, ToolEvidence, WorkingDecision,
     WorkingRisk, WorkingState,
 };
 use countersign_memory::record::{MemoryEvent, MemoryEventKind, WorkingMemory};
+use countersign_protocol::{Protocol, WorkingStatePart};
+use countersign_run::{RunState, Timestamp, build_run_value};
 use serde_json::{Map, Value};
 
 use super::catch_up::parse_event_version;

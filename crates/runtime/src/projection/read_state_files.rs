@@ -5,8 +5,8 @@ use std::path::Path;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use countersign_core::json::{self, RepairLevel};
-use countersign_core::protocol::StateFileLayout;
+use countersign_contract::json::{self, RepairLevel};
+use countersign_protocol::StateFileLayout;
 use serde_json::{Map, Value};
 
 use super::ProjectionError;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use countersign_core::protocol::StateFileLayout;
+use countersign_protocol::StateFileLayout;
 use serde_json::{Map, Value};
 
 /// Name of the marker file that exists while a set of several files is written.

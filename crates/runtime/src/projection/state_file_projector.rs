@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
-use countersign_core::protocol::StateFileLayout;
+use countersign_protocol::StateFileLayout;
 use serde_json::Value;
 
 use super::{ProjectionError, write_state_files};

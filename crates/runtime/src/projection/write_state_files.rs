@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use countersign_core::protocol::StateFileLayout;
+use countersign_protocol::StateFileLayout;
 use serde_json::Value;
 
 use super::ProjectionError;

@@ -1,7 +1,7 @@
 //! The seal of a log, which verification recomputes after the bodies are removed.
 
-use countersign_core::json::sha256_hex;
-use countersign_core::run::RunLogEntry;
+use countersign_contract::json::sha256_hex;
+use countersign_run::RunLogEntry;
 
 /// Computes a digest over every version of a run, with its sequence numbers, its time and its hash.
 pub(crate) fn compute_seal(run: &str, log: &[RunLogEntry]) -> String {

@@ -3,9 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_core::run::{
-    ExecutionStatus, InputKind, RunEvent, RunLogEntry, RunStart, Timestamp,
-};
+use countersign_run::{ExecutionStatus, InputKind, RunEvent, RunLogEntry, RunStart, Timestamp};
 use countersign_store::{RunFilter, RunHead, StoreWatermark};
 
 use crate::engine::{Engine, EngineError};

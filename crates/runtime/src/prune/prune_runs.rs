@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_core::run::Timestamp;
+use countersign_run::Timestamp;
 use countersign_store::{PruneRequest, PruneSeal, PruneStats, SnapshotRow, StoreError};
 
 use super::compute_seal;

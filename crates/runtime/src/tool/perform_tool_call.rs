@@ -3,7 +3,7 @@
 //! A mistake of the agent is not an error of the runtime: it becomes an outcome with a message that
 //! the agent reads.
 
-use countersign_core::run::ToolCall;
+use countersign_run::ToolCall;
 
 use super::suggest_paths::suggest_paths;
 use crate::workspace::{

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::{InputKind, RunEvent, RunState, fold_entry};
+use countersign_run::{InputKind, RunEvent, RunState, fold_entry};
 use countersign_store::{Blob, NewRun, RunCommit, SnapshotRow, StoreError, WaitFilter};
 
 use super::{TransferError, VerifiedRunFile};

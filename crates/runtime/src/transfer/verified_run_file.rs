@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use countersign_core::contract::ContractRegistry;
-use countersign_core::protocol::Protocol;
-use countersign_core::run::{CorruptLogError, LogVerification, RunLogEntry, verify};
+use countersign_contract::contract::ContractRegistry;
+use countersign_protocol::Protocol;
+use countersign_run::{CorruptLogError, LogVerification, RunLogEntry, verify};
 use serde_json::Value;
 
 use super::run_file_line::{FORMAT, RunFileHeader, RunFileLine, VERSION};

@@ -5,10 +5,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use countersign_core::protocol::{
+use countersign_protocol::{
     HookDefinition, PathPattern, ProgramDefinition, Protocol, RetrievalSource,
 };
-use countersign_core::run::{EffectCall, PendingAction, Timestamp};
+use countersign_run::{EffectCall, PendingAction, Timestamp};
 use tokio::task::spawn_blocking;
 
 use super::permissions::{describe_command, extract_model_server};

@@ -3,8 +3,8 @@
 //! Protocols choose the names of their programs and sources, so entries identify the resource
 //! itself: a command by its first words, a host, a source by its kind and location.
 
-use countersign_core::json::digest_json;
-use countersign_core::protocol::{ProgramDefinition, RetrievalSource};
+use countersign_contract::json::digest_json;
+use countersign_protocol::{ProgramDefinition, RetrievalSource};
 use reqwest::Url;
 use serde_json::{Value, json};
 use std::path::Path;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
-use countersign_core::json::digest_json;
-use countersign_core::protocol::{ProgramDefinition, Protocol};
+use countersign_contract::json::digest_json;
 use countersign_models::ModelSpec;
+use countersign_protocol::{ProgramDefinition, Protocol};
 use reqwest::Url;
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use countersign_core::run::Timestamp;
+use countersign_run::Timestamp;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use countersign_core::run::Timestamp;
+use countersign_run::Timestamp;
 use countersign_store::{DueRunsRequest, Lease, Store, StoreError};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 

@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::error::Error;
 use std::hash::{BuildHasher, Hasher};
 
-use countersign_core::run::Timestamp;
+use countersign_run::Timestamp;
 use countersign_store::StoreError;
 
 use super::worker_event::{WorkerEvent, WorkerObserver};

@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use countersign_core::protocol::{FileAccess, FilePolicy, fold_name};
+use countersign_protocol::{FileAccess, FilePolicy, fold_name};
 
 use super::WorkspacePath;
 

@@ -4,8 +4,8 @@
 use std::io::Read;
 use std::path::Path;
 
-use countersign_core::json::sha256_hex;
-use countersign_core::run::{RunWait, WaitAnswerShape};
+use countersign_contract::json::sha256_hex;
+use countersign_run::{RunWait, WaitAnswerShape};
 use serde_json::{Value, json};
 
 use super::{Workspace, WorkspaceError};

@@ -11,7 +11,7 @@ use cap_std::fs::{Dir, Metadata};
 
 use super::hidden_paths::{is_one_of, path_components};
 use super::workspace_policy::TrustedCommands;
-use countersign_core::json::sha256_hex;
+use countersign_contract::json::sha256_hex;
 
 use super::{
     HiddenPaths, WorkspaceError, WorkspacePath, WorkspacePathError, sync_folder, write_atomic,

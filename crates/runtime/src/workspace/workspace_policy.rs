@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use countersign_core::protocol::ProtocolPolicy;
+use countersign_protocol::ProtocolPolicy;
 
 use super::hidden_paths::path_components;
 use super::{Workspace, WorkspacePath};

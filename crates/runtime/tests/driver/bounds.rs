@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use countersign_core::run::{InputKind, RunEvent};
+use countersign_run::{InputKind, RunEvent};
 use countersign_runtime::driver::IdleReason;
 use serde_json::json;
 
@@ -87,7 +87,7 @@ async fn a_clock_that_is_set_back_does_not_turn_a_run_back(kind: Kind) {
     let head = engine.store().load_head(&engine.run_id("r1")).await.unwrap().unwrap();
     assert_eq!(head.wake_at, Some(EPOCH - 2_000));
     let rest = house.driver(&engine, "w").drive("r1").await.unwrap();
-    assert_eq!(rest, IdleReason::Ended(countersign_core::run::ExecutionStatus::Completed));
+    assert_eq!(rest, IdleReason::Ended(countersign_run::ExecutionStatus::Completed));
     assert_eq!(house.file("out.md"), "this");
     let events = house.events("r1").await;
     let times: Vec<i64> = events.iter().filter_map(time).collect();

@@ -1,6 +1,6 @@
 //! Several children at once: worked on side by side, each once, and each told as it ends.
 
-use countersign_core::run::ExecutionStatus;
+use countersign_run::ExecutionStatus;
 use countersign_runtime::driver::IdleReason;
 use serde_json::json;
 

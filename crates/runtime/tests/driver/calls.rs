@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use countersign_core::run::{ExecutionStatus, InputKind, RunEvent, RunState};
+use countersign_run::{ExecutionStatus, InputKind, RunEvent, RunState};
 use countersign_runtime::driver::{Driver, IdleReason};
 use countersign_runtime::engine::Engine;
 use countersign_runtime::run_observer::RunObserver;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use countersign_core::run::{ExecutionStatus, InputKind};
+use countersign_run::{ExecutionStatus, InputKind};
 use countersign_runtime::driver::IdleReason;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use countersign_core::run::{ExecutionStatus, RunEvent};
+use countersign_run::{ExecutionStatus, RunEvent};
 use countersign_runtime::driver::IdleReason;
 use countersign_store::{FaultPlan, FaultyStore, InjectedFault};
 use serde_json::json;
@@ -148,8 +148,8 @@ async fn a_run_does_all_that_its_protocol_says(kind: Kind) {
     for event in &events {
         if let RunEvent::EffectRequested { action, effect, .. } = event {
             match effect {
-                countersign_core::run::EffectCall::Run { .. } => runs.push(format!("r1/{action}")),
-                countersign_core::run::EffectCall::Http { .. } => {
+                countersign_run::EffectCall::Run { .. } => runs.push(format!("r1/{action}")),
+                countersign_run::EffectCall::Http { .. } => {
                     calls.push(format!("r1/{action}"));
                 }
                 _ => {}
@@ -169,7 +169,7 @@ async fn tools_are_used_in_order_and_stay_inside(kind: Kind) {
     let mut outputs = Vec::new();
     for event in house.events("r1").await {
         if let RunEvent::InputReceived { input } = event
-            && let countersign_core::run::InputKind::ToolFinished { ok, output, .. } = input.payload
+            && let countersign_run::InputKind::ToolFinished { ok, output, .. } = input.payload
         {
             outputs.push((ok, output));
         }

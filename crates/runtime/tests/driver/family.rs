@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::{ExecutionStatus, InputKind, ParentRun, RunStart};
+use countersign_run::{ExecutionStatus, InputKind, ParentRun, RunStart};
 use countersign_runtime::driver::IdleReason;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::{ExecutionStatus, InputKind};
+use countersign_run::{ExecutionStatus, InputKind};
 use countersign_runtime::driver::{Driver, IdleReason, WorkerHeartbeat};
 use countersign_runtime::engine::{Engine, EngineError};
 use countersign_store::{FaultPlan, FaultyStore, InjectedFault, StoreError};

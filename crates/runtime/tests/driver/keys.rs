@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::ExecutionStatus;
 use countersign_models::ModelSettings;
+use countersign_run::ExecutionStatus;
 use countersign_runtime::driver::{CachedModelResolver, IdleReason};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

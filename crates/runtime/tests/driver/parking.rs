@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use countersign_core::run::{ExecutionStatus, InputKind, InputRejection, Timestamp};
+use countersign_run::{ExecutionStatus, InputKind, InputRejection, Timestamp};
 use countersign_runtime::clock::Clock;
 use countersign_runtime::driver::IdleReason;
 use countersign_runtime::engine::EngineError;

@@ -1,6 +1,6 @@
 //! Runs that ended and lose their words: not before they are done with, and never what others need.
 
-use countersign_core::run::{ExecutionStatus, InputKind, Timestamp};
+use countersign_run::{ExecutionStatus, InputKind, Timestamp};
 use countersign_runtime::engine::{EngineError, ForkOptions};
 use countersign_runtime::integrity::{ChainVerification, verify_stored_chain, verify_stored_run};
 use countersign_runtime::prune::{PruneCriteria, plan_prune, prune_runs};
@@ -56,7 +56,7 @@ async fn a_child_that_is_waited_for_stays(kind: Kind) {
 async fn what_was_forked_from_can_be_forked_again(kind: Kind) {
     let house = House::new(kind, FAMILY);
     let engine = house.engine();
-    let child = countersign_core::run::RunStart {
+    let child = countersign_run::RunStart {
         workflow: "child".to_owned(),
         document: Some(json!({"title": "x"})),
         ..house.begin()
@@ -98,7 +98,7 @@ async fn the_latest_and_the_young_stay(kind: Kind) {
     let house = House::new(kind, FAMILY);
     let engine = house.engine();
     for run in ["a", "b", "c", "open"] {
-        let child = countersign_core::run::RunStart {
+        let child = countersign_run::RunStart {
             workflow: "child".to_owned(),
             document: Some(json!({"title": "x"})),
             ..house.begin()

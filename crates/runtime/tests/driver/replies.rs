@@ -1,6 +1,6 @@
 //! Replies: refused, asked again, accepted; providers that fail; models that nobody names.
 
-use countersign_core::run::{ExecutionStatus, Timestamp};
+use countersign_run::{ExecutionStatus, Timestamp};
 use countersign_runtime::driver::{IdleReason, build_manual_reply};
 use serde_json::json;
 

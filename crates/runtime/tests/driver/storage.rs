@@ -60,7 +60,7 @@ async fn a_thousand_steps_on_a_large_document_are_stored_within_twice_their_chan
     let cells: Vec<Value> = (0..100).map(|cell| json!(format!("{cell:0>1000}"))).collect();
     let document = json!({ "cells": cells, "over": false });
     assert!(document.to_string().len() > 100_000);
-    let start = countersign_core::run::RunStart { document: Some(document), ..house.begin() };
+    let start = countersign_run::RunStart { document: Some(document), ..house.begin() };
     engine.start_named_run("r1", &house.protocol, start, None).await.unwrap();
     let mut patches = 0;
     for step in 0..STEPS {

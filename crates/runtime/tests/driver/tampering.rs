@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::reply::FinishReason;
+use countersign_contract::reply::FinishReason;
 use countersign_models::{
     ChatModel, ModelError, ModelExchange, ModelFuture, ModelRequest, ModelResponse,
     OutputConstraint,

@@ -4,8 +4,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
-use countersign_core::run::{ExecutionStatus, InputKind};
 use countersign_models::ModelSettings;
+use countersign_run::{ExecutionStatus, InputKind};
 use countersign_runtime::driver::{CachedModelResolver, Driver, EffectExecutor, IdleReason};
 use countersign_runtime::effect::EffectJournal;
 use countersign_runtime::engine::Engine;
@@ -139,7 +139,7 @@ async fn a_list_that_a_person_trusts_is_permitted_whole_and_at_once(kind: Kind) 
         list: permissions.describe(),
         commands: Vec::new(),
         by: "ann".to_owned(),
-        trusted_at: countersign_core::run::Timestamp(0),
+        trusted_at: countersign_run::Timestamp(0),
     };
     assert_eq!(
         record.list,

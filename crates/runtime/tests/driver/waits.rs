@@ -1,6 +1,6 @@
 //! Waits and moments: one answer is taken, the same key is one input, and time goes by.
 
-use countersign_core::run::{ExecutionStatus, InputKind, InputRejection, Timestamp};
+use countersign_run::{ExecutionStatus, InputKind, InputRejection, Timestamp};
 use countersign_runtime::driver::IdleReason;
 use countersign_runtime::engine::EngineError;
 use countersign_store::DueRunsRequest;

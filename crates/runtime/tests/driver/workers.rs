@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use countersign_core::run::ExecutionStatus;
+use countersign_run::ExecutionStatus;
 use countersign_runtime::clock::Clock;
 use countersign_runtime::driver::{Driver, IdleReason, ModelResolver};
 use countersign_runtime::engine::Engine;
@@ -174,7 +174,7 @@ async fn a_run_whose_model_is_a_person_is_not_due(kind: Kind) {
     // Neither is one that somebody halted.
     house.start(&engine, "r2").await;
     let by = "anna".to_owned();
-    let halted = countersign_core::run::InputKind::Halted { by, reason: None };
+    let halted = countersign_run::InputKind::Halted { by, reason: None };
     engine.submit_input("r2", halted, None).await.unwrap();
     assert!(due(&house, i64::MAX - 1).await.is_empty());
 }

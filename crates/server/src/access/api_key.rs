@@ -4,8 +4,8 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use countersign_core::json::sha256_hex;
-use countersign_core::run::Timestamp;
+use countersign_contract::json::sha256_hex;
+use countersign_run::Timestamp;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 

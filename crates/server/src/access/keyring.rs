@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use countersign_core::run::Timestamp;
+use countersign_run::Timestamp;
 use countersign_runtime::engine::generate_run_name;
 use countersign_runtime::private_files;
 use serde::{Deserialize, Serialize};

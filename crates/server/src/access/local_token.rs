@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use countersign_core::json::sha256_hex;
+use countersign_contract::json::sha256_hex;
 use countersign_runtime::private_files;
 use subtle::ConstantTimeEq as _;
 

@@ -6,11 +6,11 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use countersign_core::contract::ContractRegistryError;
-use countersign_core::reply::Violation;
-use countersign_core::run::InputRejection;
-use countersign_core::source::Diagnostic;
+use countersign_contract::contract::ContractRegistryError;
+use countersign_contract::reply::Violation;
+use countersign_contract::source::Diagnostic;
 use countersign_memory::store::MemoryError;
+use countersign_run::InputRejection;
 use countersign_runtime::engine::EngineError;
 use countersign_runtime::memory_context::ContextError;
 use countersign_runtime::workspace::WorkspaceError;

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use countersign_core::contract::{ExportTarget, export_contract as exported};
+use countersign_schema_tools::{ExportTarget, export_contract as exported};
 use serde::Deserialize;
 use utoipa::IntoParams;
 

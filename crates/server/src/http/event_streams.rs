@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
-use countersign_core::run::ExecutionStatus;
+use countersign_run::ExecutionStatus;
 use countersign_runtime::engine::{Engine, EngineError};
 use futures_util::stream;
 use serde::{Deserialize, Serialize};

@@ -16,7 +16,7 @@ use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
-use countersign_core::json::sha256_hex;
+use countersign_contract::json::sha256_hex;
 use http_body_util::BodyExt as _;
 use tokio::sync::watch;
 

@@ -1,7 +1,7 @@
 //! The inbox: the open waits of all runs.
 
 use axum::Json;
-use countersign_core::run::{RunWait, WaitKind};
+use countersign_run::{RunWait, WaitKind};
 use countersign_store::{StoreError, WaitCursor, WaitFilter, WaitRow};
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;

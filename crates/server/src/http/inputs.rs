@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
-use countersign_core::run::{InputKind, PendingAction};
+use countersign_run::{InputKind, PendingAction};
 use countersign_runtime::driver::build_manual_reply;
 use serde::Deserialize;
 use serde_json::Value;

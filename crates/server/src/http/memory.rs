@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::http::StatusCode;
-use countersign_contracts::memory::meta::PacketPurpose;
-use countersign_core::run::Timestamp;
 use countersign_memory::policy::MemoryPolicy;
 use countersign_memory::store::{EraseTarget, Memory, PacketBuild, compute_packet_digest};
 use countersign_memory::tokens::find_counter;
 use countersign_memory::{Candidates, MemoryScope, PacketRequest};
+use countersign_run::Timestamp;
 use countersign_runtime::memory_context::{
     ContextQuery, InputAuthor, MemoryInput, compose_context, ingest_items, parse_section_budgets,
     parse_time, to_memory_write, try_add_vector,
 };
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::HeaderMap;
-use countersign_core::reply::Violation;
-use countersign_core::run::{ExecutionStatus, RunState};
+use countersign_contract::reply::Violation;
+use countersign_run::{ExecutionStatus, RunState};
 use tokio::time::{Instant, timeout_at};
 
 use super::runs::load_run_head;

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use bytes::{Bytes, BytesMut};
-use countersign_core::limits::MAX_BODY_BYTES;
+use countersign_contract::limits::MAX_BODY_BYTES;
 use http_body_util::BodyExt as _;
 use tokio::time::{Instant, timeout, timeout_at};
 

@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
-use countersign_core::patch::Patch;
-use countersign_core::run::{RunEvent, RunLogEntry};
+use countersign_contract::patch::Patch;
+use countersign_run::{RunEvent, RunLogEntry};
 use countersign_runtime::engine::{Engine, EngineError};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use countersign_core::run::ExecutionStatus;
+use countersign_run::ExecutionStatus;
 use countersign_runtime::engine::{Engine, EngineError, InputOutcome, LiveRun};
 use countersign_store::{RunCursor, RunFilter, RunHead};
 use serde::{Deserialize, Serialize};

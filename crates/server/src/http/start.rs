@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use countersign_core::run::RunStart;
+use countersign_run::RunStart;
 use countersign_runtime::engine::ForkOptions;
 use countersign_store::TenantId;
 use serde::Deserialize;

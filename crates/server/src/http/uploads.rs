@@ -5,7 +5,7 @@ use std::io::Read;
 
 use axum::extract::{Request, State};
 use axum::response::Response;
-use countersign_core::run::{InputKind, InputRejection, RunWait, WaitKind};
+use countersign_run::{InputKind, InputRejection, RunWait, WaitKind};
 use countersign_runtime::workspace::{IncomingDocument, save_document};
 use serde::Deserialize;
 use serde_json::Value;

@@ -7,15 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Json;
 use axum::extract::State;
-use countersign_core::contract::{
-    Contract, ContractRegistry, WorkBudget, compare_within, load_contract_with_base,
-};
-use countersign_core::json::RepairLevel;
-use countersign_core::limits::MAX_COMPARISON_STEPS;
-use countersign_core::protocol::ProtocolBundle;
-use countersign_core::reply::{FinishReason, IntakeMode, RuleContext};
-use countersign_core::source::SourceFile;
+use countersign_contract::contract::{Contract, ContractRegistry, load_contract_with_base};
+use countersign_contract::json::RepairLevel;
+use countersign_contract::limits::MAX_COMPARISON_STEPS;
+use countersign_contract::reply::{FinishReason, IntakeMode, RuleContext};
+use countersign_contract::source::SourceFile;
+use countersign_protocol::ProtocolBundle;
 use countersign_runtime::folder::{MAX_PROTOCOL_BYTES, MAX_PROTOCOL_FILES};
+use countersign_schema_tools::{WorkBudget, compare_within};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::{RunEvent, RunState};
+use countersign_run::{RunEvent, RunState};
 use countersign_runtime::run_observer::RunObserver;
 use countersign_store::{RunId, TenantId};
 

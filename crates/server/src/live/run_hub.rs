@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use countersign_core::run::RunState;
+use countersign_run::RunState;
 use countersign_store::RunId;
 use tokio::sync::{broadcast, watch};
 
@@ -196,7 +196,7 @@ impl RunHub {
 
 #[cfg(test)]
 mod tests {
-    use countersign_core::run::PendingAction;
+    use countersign_run::PendingAction;
 
     use super::*;
 

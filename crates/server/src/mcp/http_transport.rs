@@ -12,7 +12,7 @@ use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
-use countersign_core::limits::MAX_BODY_BYTES;
+use countersign_contract::limits::MAX_BODY_BYTES;
 use http_body_util::{BodyExt as _, Limited};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};

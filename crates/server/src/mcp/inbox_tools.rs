@@ -1,7 +1,7 @@
 //! MCP tools for waits in the inbox.
 
-use countersign_core::json::sha256_hex;
-use countersign_core::run::InputKind;
+use countersign_contract::json::sha256_hex;
+use countersign_run::InputKind;
 use countersign_runtime::workspace::IncomingDocument;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! The MCP server: authenticates calls, lists and runs tools, and reads resources.
 
 use axum::http::request::Parts;
-use countersign_core::text::escape_json_for_display;
+use countersign_contract::text::escape_json_for_display;
 use opentelemetry::trace::{Span as _, Status, Tracer as _};
 use opentelemetry::{KeyValue, global};
 use rmcp::ErrorData;
@@ -75,7 +75,7 @@ impl McpServer {
         let CallToolRequestParams { name, arguments, .. } = request;
         let Some(tool) = tool_registry::find_tool(&name) else {
             let known: Vec<&str> = tool_registry::tools().iter().map(McpTool::name).collect();
-            let near = countersign_core::find_similar_name(&name, known.iter().copied());
+            let near = countersign_contract::find_similar_name(&name, known.iter().copied());
             let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             return Err(ErrorData::invalid_params(format!("no tool `{name}`{near}"), None));
         };

@@ -1,7 +1,7 @@
 //! MCP resources: protocols, contracts and runs as JSON, with `countersign://` URIs.
 
 use axum::extract::State;
-use countersign_core::text::escape_json_for_display;
+use countersign_contract::text::escape_json_for_display;
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde::Serialize;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! The state of a run after a tool changed it, with advice on what to do next.
 
-use countersign_core::reply::Violation;
-use countersign_core::run::WaitKind;
+use countersign_contract::reply::Violation;
+use countersign_run::WaitKind;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,6 +1,6 @@
 //! Describes inputs of a run in a sentence. The command line's `progress.rs` describes events.
 
-use countersign_core::run::{HookAnswer, InputKind, RunStart};
+use countersign_run::{HookAnswer, InputKind, RunStart};
 
 use super::truncate_line;
 

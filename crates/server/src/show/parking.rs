@@ -1,6 +1,6 @@
 //! Describes why no worker takes a run that is due: too many workers died while working on it.
 
-use countersign_core::run::Timestamp;
+use countersign_run::Timestamp;
 use countersign_store::{MAX_WORKER_DEATHS, RunHead};
 
 /// Describes why the run is parked; `None` if it is not.

@@ -2,7 +2,7 @@
 //!
 //! The protocol declares the pointers; this code knows nothing about the values.
 
-use countersign_core::run::RunEndKind;
+use countersign_run::RunEndKind;
 use countersign_runtime::engine::{Engine, EngineError};
 use serde::Serialize;
 use serde_json::Value;

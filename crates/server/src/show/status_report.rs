@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use countersign_core::protocol::{BudgetLimit, BuiltinBudget};
-use countersign_core::run::{
+use countersign_protocol::{BudgetLimit, BuiltinBudget};
+use countersign_run::{
     EffectCall, InputKind, PendingAction, RunEvent, RunLogEntry, RunState, Timestamp, ToolCall,
     build_run_value, next_alarm,
 };

@@ -1,6 +1,6 @@
 //! Describes waits in words: the expected answer, and the command that gives it.
 
-use countersign_core::run::{RunWait, WaitAnswerShape, WaitKind};
+use countersign_run::{RunWait, WaitAnswerShape, WaitKind};
 use serde_json::Value;
 
 /// Describes the expected answer; `None` if the kind of wait is self-explanatory.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use countersign_core::json::sha256_hex;
+use countersign_contract::json::sha256_hex;
 use rust_embed::Embed;
 
 /// All files of `crates/server/web`. A debug build reads them from the folder instead, so that

@@ -1,8 +1,8 @@
 //! The verdict on one reply, as the API sends it.
 
-use countersign_core::contract::Contract;
-use countersign_core::json::{Repair, TextSpan};
-use countersign_core::reply::{AdmissionVerdict, Violation, render_reask};
+use countersign_contract::contract::Contract;
+use countersign_contract::json::{Repair, TextSpan};
+use countersign_contract::reply::{AdmissionVerdict, Violation, render_reask};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;

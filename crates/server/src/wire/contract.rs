@@ -1,9 +1,8 @@
 //! Contracts as the API sends them: a row, the whole contract, a comparison, and an export for a
 //! provider.
 
-use countersign_core::contract::{
-    self, CompatOutcome, Contract, ContractRule, ExportTarget, ExportedContract,
-};
+use countersign_contract::contract::{Contract, ContractRule};
+use countersign_schema_tools::{CompatOutcome, ExportTarget, ExportedContract};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -214,7 +213,7 @@ impl ContractDiffView {
     pub fn from_comparison(
         old: &Contract,
         new: &Contract,
-        comparison: &contract::ContractComparison,
+        comparison: &countersign_schema_tools::ContractComparison,
     ) -> Self {
         let changes = comparison.changes.iter().map(|change| SchemaChangeView {
             pointer: change.pointer.clone(),

@@ -1,6 +1,6 @@
 //! Diagnostics of protocol and contract files, as the API sends them.
 
-use countersign_core::source::{Diagnostic, DiagnosticSeverity, LineColumn};
+use countersign_contract::source::{Diagnostic, DiagnosticSeverity, LineColumn};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,7 +1,7 @@
 //! The state of a run after an input.
 
-use countersign_core::reply::Violation;
-use countersign_core::run::RunState;
+use countersign_contract::reply::Violation;
+use countersign_run::RunState;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;

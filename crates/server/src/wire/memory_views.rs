@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use countersign_contracts::memory::MemoryPacket;
-use countersign_core::patch::Patch;
+use countersign_contract::patch::Patch;
 use countersign_memory::ScoredRow;
 use countersign_memory::record::MemoryEvent;
 use countersign_memory::render::{RenderError, render_packet};
 use countersign_memory::rules::ClaimOutcome;
 use countersign_memory::store::{EraseReport, PacketBuild, compute_packet_digest};
 use countersign_runtime::memory_context::{ComposedContext, IngestReport, IngestedItem};
+use countersign_shipped_contracts::memory::MemoryPacket;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;

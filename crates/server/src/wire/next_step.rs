@@ -1,7 +1,7 @@
 //! What a run asks for, for a client that replies in place of a model.
 
-use countersign_core::contract::Contract;
-use countersign_core::run::{
+use countersign_contract::contract::Contract;
+use countersign_run::{
     ClosedGate, PendingAction, PromptMessage, PromptRole, RunState, WaitKind,
     manual_patch_contract, render_prompt,
 };
@@ -156,7 +156,7 @@ impl NextStep {
                 for gate in &self.closed_gates {
                     text.push_str(&format!("  → {}: {}\n", gate.to, gate.reason));
                 }
-                let schema = countersign_core::json::to_canonical_json(&contract.schema);
+                let schema = countersign_contract::json::to_canonical_json(&contract.schema);
                 let id = &contract.id;
                 text + &format!(
                     "\nContract {id}:\n{schema}\n\nHand it in with: countersign submit {run} FILE\n"

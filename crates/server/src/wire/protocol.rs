@@ -1,6 +1,6 @@
 //! Protocols as the API sends them: the list of protocols, and a whole protocol.
 
-use countersign_core::protocol::{Protocol, WorkflowDefinition, WorkflowPhase};
+use countersign_protocol::{Protocol, WorkflowDefinition, WorkflowPhase};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;

@@ -1,6 +1,6 @@
 //! A run in a list, as the API sends it.
 
-use countersign_core::run::Timestamp;
+use countersign_run::Timestamp;
 use countersign_store::RunHead;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use countersign_core::run::{
+use countersign_run::{
     BlockReason, ClosedGate, ForkOrigin, LastReply, ParentRun, RunEndKind, Timestamp,
 };
 use countersign_runtime::engine::InputOutcome;
@@ -214,7 +214,7 @@ impl From<&RunStatusReport> for RunStatusView {
     }
 }
 
-fn list_pending_actions(state: &countersign_core::run::RunState) -> Vec<PendingActionRow> {
+fn list_pending_actions(state: &countersign_run::RunState) -> Vec<PendingActionRow> {
     let orders = state.pending.iter().map(|(id, order)| PendingActionRow {
         action: id.clone(),
         kind: order.kind().to_owned(),

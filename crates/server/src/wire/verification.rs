@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use countersign_core::patch::Patch;
-use countersign_core::run::VerificationError;
+use countersign_contract::patch::Patch;
+use countersign_run::VerificationError;
 use countersign_runtime::engine::{Engine, EngineError};
 use countersign_runtime::integrity::{IntegrityError, verify_stored_run};
 use countersign_store::StoreError;

@@ -1,6 +1,6 @@
 //! Versions of a run and their events, as the API sends them.
 
-use countersign_core::run::{InputKind, RunEvent, RunLogEntry, Timestamp};
+use countersign_run::{InputKind, RunEvent, RunLogEntry, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,6 +1,6 @@
 //! Open waits, as the API sends them.
 
-use countersign_core::run::{Timestamp, WaitAnswerShape, WaitKind};
+use countersign_run::{Timestamp, WaitAnswerShape, WaitKind};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -53,15 +53,13 @@ pub struct WaitView {
     pub opened_at: Timestamp,
 }
 
-impl From<&countersign_core::run::RunWait> for WaitView {
-    fn from(wait: &countersign_core::run::RunWait) -> Self {
-        let countersign_core::run::RunWait { id, kind, phase, name, .. } = wait.clone();
-        let countersign_core::run::RunWait {
-            definition_id: of, item, transition, question, ..
-        } = wait.clone();
-        let countersign_core::run::RunWait {
-            answer_shape: shape, who, deadline, opened_at, ..
-        } = wait.clone();
+impl From<&countersign_run::RunWait> for WaitView {
+    fn from(wait: &countersign_run::RunWait) -> Self {
+        let countersign_run::RunWait { id, kind, phase, name, .. } = wait.clone();
+        let countersign_run::RunWait { definition_id: of, item, transition, question, .. } =
+            wait.clone();
+        let countersign_run::RunWait { answer_shape: shape, who, deadline, opened_at, .. } =
+            wait.clone();
         Self {
             id,
             kind,
@@ -136,7 +134,7 @@ pub struct InboxRow {
 impl InboxRow {
     /// Builds the row from a wait of a run.
     #[must_use]
-    pub fn from_wait(run: &str, wait: &countersign_core::run::RunWait) -> Self {
+    pub fn from_wait(run: &str, wait: &countersign_run::RunWait) -> Self {
         let WaitView { id, kind, phase, name, definition_id, item, transition, .. } =
             WaitView::from(wait);
         let WaitView { question, answer_shape, who, deadline, opened_at, .. } =
@@ -182,8 +180,7 @@ mod tests {
             "id": "w2", "kind": "incident", "phase": "ask", "name": "n", "question": "And now?", "opened_at": 3,
         });
         for kept in [full, bare] {
-            let wait: countersign_core::run::RunWait =
-                serde_json::from_value(kept.clone()).unwrap();
+            let wait: countersign_run::RunWait = serde_json::from_value(kept.clone()).unwrap();
             assert_eq!(json!(WaitView::from(&wait)), kept);
             let mut listed = json!(InboxRow::from_wait("r", &wait));
             let object = listed.as_object_mut().unwrap();

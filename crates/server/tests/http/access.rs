@@ -134,7 +134,7 @@ async fn a_key_that_was_taken_back_or_is_over_opens_nothing() {
         (&me["tenant"], &me["role"], &me["keyless"]),
         (&json!("acme"), &json!("reader"), &json!(false))
     );
-    rig.keyring.revoke(me["key"].as_str().unwrap(), countersign_core::run::Timestamp(1)).unwrap();
+    rig.keyring.revoke(me["key"].as_str().unwrap(), countersign_run::Timestamp(1)).unwrap();
     let told = reader.get("/v1/me").await;
     assert_eq!(told.problem(401), "no_key");
     assert!(told.text.contains("revoked") && told.header("www-authenticate") == "Bearer");

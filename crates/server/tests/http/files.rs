@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use countersign_core::run::EffectCall;
+use countersign_run::EffectCall;
 use countersign_runtime::effect::EffectJournal;
 use countersign_server::access::{AccessRole, AuthMode};
 use serde_json::json;

@@ -94,7 +94,7 @@ async fn a_run_that_was_pruned_is_gone_and_says_so() {
         store: Arc::new(store),
         clock: Arc::new(SystemClock),
         observer: Arc::new(NoopRunObserver),
-        shipped_contracts: Arc::new(countersign_contracts::load_shipped_contracts()),
+        shipped_contracts: Arc::new(countersign_shipped_contracts::load_shipped_contracts()),
         workspace: None,
         tenant: TenantId::default(),
     });

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_core::text::split_words;
+use countersign_contract::text::split_words;
 
 use super::split::DocumentPassage;
 

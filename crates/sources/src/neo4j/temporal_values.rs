@@ -1,6 +1,6 @@
 //! Formats dates and times of a graph as ISO 8601.
 
-use countersign_core::run::Timestamp;
+use countersign_run::Timestamp;
 
 const DAY: i64 = 86_400;
 const BILLION: i64 = 1_000_000_000;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_core::find_similar_name;
+use countersign_contract::find_similar_name;
 use countersign_runtime::effect::{EffectError, EffectErrorKind};
 use serde_json::{Map, Value};
 

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use countersign_contracts::load_shipped_contracts;
-use countersign_core::contract::ContractRegistry;
-use countersign_core::protocol::{ProtocolPolicy, RetrievalSource};
-use countersign_core::reply::{AdmissionVerdict, FinishReason, RuleContext};
+use countersign_contract::contract::ContractRegistry;
+use countersign_contract::reply::{AdmissionVerdict, FinishReason, RuleContext};
+use countersign_protocol::{ProtocolPolicy, RetrievalSource};
 use countersign_runtime::effect::{EffectError, EffectErrorKind, RetrieverRegistry};
+use countersign_shipped_contracts::load_shipped_contracts;
 use countersign_sources::{BuiltinSources, PdfReader};
 use serde_json::Value;
 
@@ -70,5 +70,5 @@ pub(crate) fn refs(answer: &Value) -> Vec<&str> {
 
 /// The data set that ships with the protocol `answer`.
 pub(crate) fn data_set() -> PathBuf {
-    testkit::workspace_root().join("crates/protocols/templates/answer")
+    testkit::workspace_root().join("crates/shipped-protocols/templates/answer")
 }

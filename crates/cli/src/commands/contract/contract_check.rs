@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use countersign_core::contract::{check_contract, check_schema};
-use countersign_core::source::{Diagnostic, DiagnosticSeverity, ParsedSourceFile, SourceFile};
+use countersign_contract::contract::{check_contract, check_schema};
+use countersign_contract::source::{Diagnostic, DiagnosticSeverity, ParsedSourceFile, SourceFile};
 use countersign_server::wire::CheckReport;
 use serde_json::json;
 
@@ -48,7 +48,7 @@ fn check_named_contract(folder: Option<&Path>, name: &str) -> Result<Vec<Diagnos
     if files::is_contract_path(name) {
         let path = Path::new(name);
         let source = SourceFile::new(name, files::read_text(path)?);
-        let shipped = countersign_contracts::load_shipped_contracts();
+        let shipped = countersign_shipped_contracts::load_shipped_contracts();
         return Ok(check_contract(source, &files::reference_reader(path), &shipped));
     }
     let contract = files::load_contract(name, folder)?;

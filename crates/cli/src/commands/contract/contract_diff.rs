@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use countersign_core::contract::{CompatOutcome, Contract, ContractComparison, compare_with};
+use countersign_contract::contract::Contract;
+use countersign_schema_tools::{CompatOutcome, ContractComparison, compare_with};
 use countersign_server::wire;
 use serde_json::json;
 

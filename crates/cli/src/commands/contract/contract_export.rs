@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use countersign_core::contract::{ExportTarget, ExportedContract, export_contract};
+use countersign_schema_tools::{ExportTarget, ExportedContract, export_contract};
 use countersign_server::wire::ContractExportView;
 use serde_json::json;
 

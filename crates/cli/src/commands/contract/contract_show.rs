@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use countersign_core::contract::Contract;
+use countersign_contract::contract::Contract;
 use countersign_server::wire::ContractView;
 use serde_json::json;
 

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use countersign_core::redact_credentials;
-use countersign_core::run::ExecutionStatus;
+use countersign_contract::redact_credentials;
 use countersign_models::{ModelProvider, ModelSpec};
 use countersign_postgres::is_address;
+use countersign_run::ExecutionStatus;
 use countersign_runtime::folder::EngineHome;
 use countersign_runtime::private_files::is_private;
 use countersign_store::{RunFilter, SqliteHealth, WaitFilter};

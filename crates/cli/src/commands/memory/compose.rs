@@ -1,16 +1,16 @@
 //! `countersign memory compose`: composes the packet for a prompt and stores the build, so that it
 //! can be explained.
 
-use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::meta::PacketPurpose;
-use countersign_core::run::Timestamp;
 use countersign_memory::compose::ComposeError;
 use countersign_memory::tokens::find_counter;
 use countersign_memory::{MemoryScope, PacketRequest};
+use countersign_run::Timestamp;
 use countersign_runtime::memory_context::{
     ComposedContext, ContextError, ContextQuery, compose_context, parse_section_budgets, parse_time,
 };
 use countersign_server::wire::PacketView;
+use countersign_shipped_contracts::memory::MemoryPacket;
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
 use serde_json::json;
 
 use super::{open_memory, policy_and_build};

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::meta::SectionBudgets;
 use countersign_memory::MemoryScope;
 use countersign_memory::render::{CommonPrefix, measure_common_prefix, render_packet};
 use countersign_memory::store::{Memory, MemoryError, PacketBuild, compute_packet_digest};
 use countersign_server::wire::BuildExplanation;
+use countersign_shipped_contracts::memory::MemoryPacket;
+use countersign_shipped_contracts::memory::meta::SectionBudgets;
 use serde_json::{Value, json};
 
 use super::{open_memory, policy_and_build};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use countersign_contracts::JsonObject;
 use countersign_runtime::memory_context::MemoryInput;
+use countersign_shipped_contracts::JsonObject;
 use serde_json::Value;
 
 use crate::args::MemoryRememberArgs;

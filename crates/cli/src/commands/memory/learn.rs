@@ -1,16 +1,16 @@
 //! `countersign memory validate | reject | learn`: records a person's decision on an insight, and
 //! the claims derived from it.
 
-use countersign_contracts::memory::insight::InsightValidationState;
-use countersign_core::run::Timestamp;
 use countersign_memory::record::{MemoryClaim, MemoryInsight, MemoryOrigin};
 use countersign_memory::rules::{ClaimAssurance, MemoryRefusal};
 use countersign_memory::store::{ClaimReceipt, Memory, MemoryError, MemoryExportRow};
 use countersign_memory::{MemoryScope, MemorySubject};
+use countersign_run::Timestamp;
 use countersign_runtime::memory_context::{
     IngestedItem, InputAuthor, MemoryInput, MemoryWrite, to_memory_write,
 };
 use countersign_server::wire::SavedMemoryRow;
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
 use serde_json::json;
 
 use super::candidates::claim_kind;

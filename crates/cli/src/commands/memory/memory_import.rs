@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use countersign_core::limits::{
+use countersign_contract::limits::{
     MAX_IMPORT_BATCH_BYTES, MAX_IMPORT_ERRORS, MAX_IMPORT_LINE_BYTES, MAX_RECORDED_DEPTH,
 };
 use countersign_memory::MemorySubject;

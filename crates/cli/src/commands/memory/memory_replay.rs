@@ -1,10 +1,10 @@
 //! `countersign memory replay BUILD`: rebuilds the same bytes or, with another policy, shows the
 //! differences.
 
-use countersign_contracts::memory::MemoryPacket;
 use countersign_memory::render::render_packet;
 use countersign_memory::store::{PacketBuild, compute_packet_digest};
 use countersign_server::wire::BuildReplay;
+use countersign_shipped_contracts::memory::MemoryPacket;
 use serde_json::json;
 
 use super::line_diff::diff_lines;

@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use countersign_core::run::Timestamp;
 use countersign_memory::store::Memory;
 use countersign_memory::{MemoryScope, PacketRequest};
 use countersign_models::Embedder;
+use countersign_run::Timestamp;
 use countersign_runtime::clock::{Clock as _, SystemClock};
 use countersign_runtime::folder::EngineHome;
 use countersign_runtime::memory_context::parse_time;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use countersign_core::source::SourceFile;
+use countersign_contract::source::SourceFile;
 use countersign_memory::policy::{MemoryPolicy, MemoryPolicyError};
 use countersign_memory::store::{Memory, PacketBuild};
 use countersign_memory::{Candidates, MemoryScope};

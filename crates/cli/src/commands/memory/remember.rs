@@ -3,9 +3,9 @@
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
-use countersign_core::run::Timestamp;
 use countersign_memory::MemoryScope;
 use countersign_memory::rules::ClaimOutcome;
+use countersign_run::Timestamp;
 use countersign_runtime::memory_context::{
     IngestReport, IngestedItem, InputAuthor, MemoryInput, MemoryWrite, ingest_items,
     to_memory_write,

@@ -1,10 +1,10 @@
 //! `countersign memory search TEXT`: lists the matching events, best first, with the parts of their
 //! scores.
 
-use countersign_contracts::memory::meta::PacketPurpose;
 use countersign_memory::record::MemoryEvent;
 use countersign_memory::{PacketRequest, RelevanceScore, ScoredRow};
 use countersign_server::wire::MemorySearchHit;
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
 use serde_json::json;
 
 use super::explain::{SCORE_FACTORS, SCORE_TERMS, VECTOR_TERM, format_score};

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::ExecutionStatus;
+use countersign_run::ExecutionStatus;
 use countersign_runtime::transfer::{TransferError, VerifiedRunFile, export_run, import_run};
 use countersign_store::{RunHead, Store, TenantId};
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ async fn copy_tenant(
     count: &mut CopyCount,
 ) -> Result<(), CliError> {
     let (source, target) = (open_engine(from, tenant), open_engine(to, tenant));
-    let registry = countersign_contracts::load_shipped_contracts();
+    let registry = countersign_shipped_contracts::load_shipped_contracts();
     let mut pages = RunPages::new(tenant);
     loop {
         let page = pages.next_page(from).await?;

@@ -1,8 +1,8 @@
 //! `countersign store prune`: removes the content of runs that ended long ago and keeps their
 //! hashes.
 
-use countersign_core::protocol::parse_duration;
-use countersign_core::run::Timestamp;
+use countersign_protocol::parse_duration;
+use countersign_run::Timestamp;
 use countersign_runtime::clock::{Clock as _, SystemClock};
 use countersign_runtime::engine::Engine;
 use countersign_runtime::memory_context::parse_time;

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use countersign_contracts::load_shipped_contracts;
 use countersign_runtime::clock::SystemClock;
 use countersign_runtime::engine::{Engine, EngineConfig};
 use countersign_runtime::folder::EngineHome;
 use countersign_runtime::run_observer::NoopRunObserver;
+use countersign_shipped_contracts::load_shipped_contracts;
 use countersign_store::{RunFilter, RunHead, Store, TenantId};
 
 use crate::args::StoreArgs;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 
 use super::super::memory::MemoryFuture;
 use super::super::row_store::MemoryResult;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 
 use super::super::repair_facts::repair_facts;
 use super::super::revisioned_row::REVISED_TABLES;

@@ -72,8 +72,8 @@ fn may_cite(holder: &MemorySubject, source: &MemorySubject) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use countersign_contracts::memory::long_term::ScopeLevel;
-    use countersign_core::run::Timestamp;
+    use countersign_contract::Timestamp;
+    use countersign_shipped_contracts::memory::long_term::ScopeLevel;
 
     use super::super::super::write::append_events;
     use super::super::super::{BuildRowKind, NewMemoryEvent};

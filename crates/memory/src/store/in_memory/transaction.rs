@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::memory::long_term::FactStatus;
+use countersign_shipped_contracts::memory::long_term::FactStatus;
 use serde_json::Value;
 
 use super::super::memory_error::corrupt_error;

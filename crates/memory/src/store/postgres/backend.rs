@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 use countersign_postgres::{PgError, PgServer};
 use countersign_store::{
     PgTransactionMode, PostgresDatabase, PostgresMigration, PostgresSchema, PostgresSettings,
@@ -176,7 +176,7 @@ impl TransactionalStore for PostgresMemory {
 
 #[cfg(test)]
 mod tests {
-    use countersign_core::json::sha256_hex;
+    use countersign_contract::json::sha256_hex;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_contracts::memory::long_term::FactStatus;
+use countersign_shipped_contracts::memory::long_term::FactStatus;
 use countersign_store::SqlStatement;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 use countersign_store::{SqlStatement, TenantScope};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use countersign_core::json::sha256_hex;
+use countersign_contract::json::sha256_hex;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_core::json::to_canonical_json;
+use countersign_contract::json::to_canonical_json;
 use countersign_store::{PgTransaction, PgTransactionMode, SqlStatement, TenantScope};
 use serde_json::json;
 use tokio_postgres::Row;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 use countersign_store::{
     RawFile, SqliteFile, SqliteMigration, SqliteSchema, SqliteSettings, StoreError,
 };
@@ -149,7 +149,7 @@ impl TransactionalStore for SqliteMemory {
 
 #[cfg(test)]
 mod tests {
-    use countersign_core::json::sha256_hex;
+    use countersign_contract::json::sha256_hex;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use countersign_contracts::memory::long_term::FactStatus;
+use countersign_shipped_contracts::memory::long_term::FactStatus;
 use rusqlite::{Connection, params};
 
 use super::super::memory_error::MemoryError;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::super::repair_facts::repair_facts;

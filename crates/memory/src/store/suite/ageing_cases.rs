@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use countersign_contracts::memory::long_term::CompressionLevel;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::long_term::CompressionLevel;
 
 use super::sample::{
     NOW, append_user_event, build_request, build_scope, episode, record_claim, scope,

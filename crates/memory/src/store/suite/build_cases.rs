@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_contracts::memory::meta::PacketPurpose;
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
 use serde_json::json;
 
 use super::sample::{

@@ -1,6 +1,6 @@
 //! Unique words that cases put into every kind of row.
 
-use countersign_contracts::memory::long_term::ScopeLevel;
+use countersign_shipped_contracts::memory::long_term::ScopeLevel;
 use serde_json::json;
 
 use super::sample::{

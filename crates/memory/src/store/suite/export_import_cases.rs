@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use countersign_contracts::memory::insight::InsightValidationState;
-use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
+use countersign_shipped_contracts::memory::long_term::{FactStatus, ScopeLevel};
 use serde_json::{Map, Value};
 
 use super::sample::{

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use countersign_contracts::memory::insight::InsightValidationState;
-use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
+use countersign_shipped_contracts::memory::long_term::{FactStatus, ScopeLevel};
 
 use super::sample::{
     NOW, append_user_event, build_request, build_scope, episode, fact, insight, procedure,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use countersign_contracts::memory::meta::CueTimeRange;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::meta::CueTimeRange;
 
 use super::sample::{
     NOW, append_user_event, build_request, build_scope, build_user_event, fact, insight, procedure,

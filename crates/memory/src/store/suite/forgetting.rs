@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
+use countersign_shipped_contracts::memory::long_term::{FactStatus, ScopeLevel};
 
 use super::build_cases::build;
 use super::canaries::{CANARIES, needles, plant};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::insight::InsightValidationState;
-use countersign_contracts::memory::meta::PacketPurpose;
+use countersign_shipped_contracts::memory::MemoryPacket;
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
+use countersign_shipped_contracts::memory::meta::PacketPurpose;
 
 use super::sample::{
     NOW, append_user_event, build_request, build_scope, build_user_event, episode, fact, insight,

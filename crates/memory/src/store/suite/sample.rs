@@ -1,10 +1,12 @@
 //! Sample rows for the cases.
 
-use countersign_contracts::memory::insight::{InsightKind, InsightTrigger, InsightValidationState};
-use countersign_contracts::memory::long_term::{CompressionLevel, FactStatus, ScopeLevel};
-use countersign_contracts::memory::meta::{PacketCues, PacketPurpose};
-use countersign_contracts::memory::short_term::WorkingState;
-use countersign_core::run::Timestamp;
+use countersign_contract::Timestamp;
+use countersign_shipped_contracts::memory::insight::{
+    InsightKind, InsightTrigger, InsightValidationState,
+};
+use countersign_shipped_contracts::memory::long_term::{CompressionLevel, FactStatus, ScopeLevel};
+use countersign_shipped_contracts::memory::meta::{PacketCues, PacketPurpose};
+use countersign_shipped_contracts::memory::short_term::WorkingState;
 use serde_json::{Map, Value};
 
 use super::super::{ClaimReceipt, Memory, MemoryError, NewMemoryEvent, RetrievalLimits};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_contracts::memory::insight::InsightValidationState;
+use countersign_shipped_contracts::memory::insight::InsightValidationState;
 
 use super::build_cases::build;
 use super::sample::{

@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use countersign_core::reply::FinishReason;
-use countersign_core::run::{InputKind, ModelReply, RunEvent, RunStart};
+use countersign_contract::reply::FinishReason;
 use countersign_memory::compose::compose_packet;
 use countersign_memory::policy::MemoryPolicy;
 use countersign_memory::record::MemoryEvent;
@@ -17,6 +16,7 @@ use countersign_models::{
     ChatModel, ModelError, ModelExchange, ModelFuture, ModelRequest, ModelResponse,
     OutputConstraint,
 };
+use countersign_run::{InputKind, ModelReply, RunEvent, RunStart};
 use countersign_runtime::driver::{Driver, ModelResolver};
 use countersign_runtime::engine::Engine;
 use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
@@ -193,7 +193,7 @@ pub(super) async fn build(memory: &dyn Memory, user: &str, id: &str) -> (PacketB
     let policy: MemoryPolicy = serde_json::from_value(build.policy.clone()).unwrap();
     let counter = find_counter(&build.tokenizer).unwrap();
     let packet = compose_packet(&build.request, &policy, &found, &*counter).unwrap();
-    let digest = countersign_core::json::digest_json(&serde_json::to_value(&packet).unwrap());
+    let digest = countersign_contract::json::digest_json(&serde_json::to_value(&packet).unwrap());
     assert_eq!(digest, build.digest, "{id}");
     (build, found)
 }

@@ -1,12 +1,12 @@
 //! Stories of several runs.
 
-use countersign_core::json::{Repair, RepairKind, TextSpan};
-use countersign_core::run::{InputKind, RunEvent, render_prompt};
+use countersign_contract::json::{Repair, RepairKind, TextSpan};
 use countersign_memory::packet::meta::PacketPurpose;
 use countersign_memory::packet::short_term::ToolEvidence;
 use countersign_memory::record::{MemoryEventKind, MemoryExpiry, SessionSummary, SpeakerRole};
 use countersign_memory::store::NewMemoryEvent;
 use countersign_memory::{MemoryScope, MemorySubject};
+use countersign_run::{InputKind, RunEvent, render_prompt};
 use countersign_runtime::clock::Clock as _;
 use countersign_runtime::driver::build_manual_reply;
 use countersign_runtime::memory_recorder::{add_memory_to_prompt, catch_up};

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use countersign_core::run::{ExecutionStatus, RunEvent, RunState};
 use countersign_memory::packet::meta::PacketPurpose;
 use countersign_memory::store::{EraseTarget, Memory, RetrievalLimits, SqliteMemory};
 use countersign_memory::{MemoryScope, PacketRequest};
+use countersign_run::{ExecutionStatus, RunEvent, RunState};
 use countersign_runtime::clock::Clock;
 use countersign_runtime::driver::IdleReason;
 use countersign_runtime::engine::ForkOptions;

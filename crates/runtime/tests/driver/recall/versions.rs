@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use countersign_core::run::{
+use countersign_memory::MemoryScope;
+use countersign_memory::record::{MemoryEventKind, MemoryOrigin, SpeakerRole};
+use countersign_run::{
     EffectCall, InputKind, ModelStep, PendingAction, RunEvent, RunInput, RunStart, RunState,
     RunWait, Timestamp, ToolCall, WaitKind, WaitResolution, apply,
 };
-use countersign_memory::MemoryScope;
-use countersign_memory::record::{MemoryEventKind, MemoryOrigin, SpeakerRole};
 use countersign_runtime::memory_recorder::{RecordedVersion, extract_memory_events};
 use serde_json::{Value, from_value, json};
 

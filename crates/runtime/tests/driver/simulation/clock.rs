@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use countersign_core::run::Timestamp;
+use countersign_run::Timestamp;
 use countersign_runtime::clock::Clock;
 
 use crate::rig::EPOCH;

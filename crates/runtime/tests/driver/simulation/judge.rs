@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use countersign_core::run::{EffectCall, RunEvent, RunState, fold_entry};
+use countersign_run::{EffectCall, RunEvent, RunState, fold_entry};
 use countersign_runtime::engine::Engine;
 use countersign_runtime::integrity::verify_stored_run;
 use countersign_store::{RunFilter, TenantId};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::protocol::Protocol;
+use countersign_protocol::Protocol;
 use serde_json::{Value, json};
 
 use crate::rig::protocol;

@@ -6,7 +6,7 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
-use countersign_core::run::{InputKind, RunEvent, RunState};
+use countersign_run::{InputKind, RunEvent, RunState};
 use countersign_runtime::clock::Clock;
 use countersign_runtime::driver::IdleReason;
 use countersign_runtime::engine::{Engine, EngineError};
@@ -227,7 +227,7 @@ impl World {
             };
             let (id, by) = (wait.id.clone(), "anna".to_owned());
             let what = match wait.kind {
-                countersign_core::run::WaitKind::Approval => InputKind::ApprovalDecided {
+                countersign_run::WaitKind::Approval => InputKind::ApprovalDecided {
                     wait: id,
                     approve: *value == json!(true),
                     by,

@@ -1,10 +1,10 @@
 //! The contents of a workflow graph, independent of the output format.
 
-use countersign_core::protocol::{
+use countersign_protocol::{
     AnswerShape, EffectTemplate, FailureHandler, GateCheck, PhaseWork, TransitionGate,
     WorkflowDefinition, WorkflowPhase,
 };
-use countersign_core::run::{RunEvent, RunState};
+use countersign_run::{RunEvent, RunState};
 
 /// A workflow, optionally with the state of a run.
 #[derive(Debug)]

@@ -6,10 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::protocol::RetrievalSource;
 use countersign_memory::store::SqliteMemory;
 use countersign_models::ModelSettings;
-use countersign_protocols::find_shipped_protocol;
+use countersign_protocol::RetrievalSource;
 use countersign_runtime::clock::{Clock as _, SystemClock};
 use countersign_runtime::driver::CachedModelResolver;
 use countersign_runtime::effect::{EffectError, RetrieverFactory, SourceRetriever};
@@ -22,6 +21,7 @@ use countersign_server::protocol_catalog::load_shipped_permissions;
 use countersign_server::serve::HttpServer;
 use countersign_server::service_limits::ServiceLimits;
 use countersign_server::shutdown::ShutdownTrigger;
+use countersign_shipped_protocols::find_shipped_protocol;
 use countersign_store::SqliteStore;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -166,7 +166,7 @@ fn furniture(folder: &TempDir, home: EngineHome) -> ServerDeps {
         models: Arc::new(models),
         sources: Arc::new(NoKinds),
         guard: ActionGuard::new(home.workspace().to_owned(), load_shipped_permissions),
-        contracts: Arc::new(countersign_contracts::load_shipped_contracts()),
+        contracts: Arc::new(countersign_shipped_contracts::load_shipped_contracts()),
         protocol_folder: folder::find_protocol_folder(folder.path()),
         home,
         model_override: None,

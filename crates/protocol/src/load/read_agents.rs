@@ -1,0 +1,236 @@
+//! Reads the agents of a folder and merges them with their bases.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use countersign_contract::limits::MAX_PROMPT_SECTIONS;
+
+use super::builtin_agents::{BUILTIN_AGENTS, BuiltinAgent, find_builtin_agent};
+use super::file_node::FileNode;
+use super::load_diagnostics::LoadDiagnostics;
+use super::prompt_merge::{PromptMergeMode, count_sections, join_prompts};
+use super::protocol_file::ProtocolFile;
+use super::read_localized::read_localized_text;
+use super::symbol_table::{SymbolTable, report_unknown_name};
+use crate::{AgentTool, Localized, ResolvedAgent};
+
+/// Resolves every agent, and adds the built-in agents under their plain ids.
+pub(super) fn read_agents(
+    files: &[ProtocolFile],
+    rules: &BTreeMap<String, Arc<Localized<String>>>,
+    faults: &LoadDiagnostics,
+) -> SymbolTable<Arc<ResolvedAgent>> {
+    let mut agents = SymbolTable::new("agent");
+    agents.entries = super::builtin_agents::resolve_builtin_agents();
+    let mut seen: BTreeMap<&str, FileNode<'_>> = BTreeMap::new();
+    for file in files {
+        let root = file.root();
+        let Some(id) = root.get("id").filter(|id| file.is_valid(id)) else { continue };
+        let Some(name) = id.text() else { continue };
+        if let Some(first) = seen.get(name) {
+            faults.push_with("duplicate_id", &id, || {
+                let message =
+                    format!("an agent `{name}` stands at {} already", first.format_location());
+                id.diagnose("duplicate_id", message)
+            });
+            continue;
+        }
+        seen.insert(name, id.clone());
+        agents.add(name, resolve_agent(file, &id, rules, faults).map(Arc::new));
+    }
+    agents
+}
+
+fn resolve_agent(
+    file: &ProtocolFile,
+    id: &FileNode<'_>,
+    rules: &BTreeMap<String, Arc<Localized<String>>>,
+    faults: &LoadDiagnostics,
+) -> Option<ResolvedAgent> {
+    let root = file.root();
+    let name = id.text()?;
+    if name.trim().is_empty() {
+        faults.push(id.diagnose("min_length", "an agent has an id, and this one is blank"));
+        return None;
+    }
+    if find_builtin_agent(name).is_some() {
+        let message = format!("`{name}` is a built-in agent; an agent of yours needs another id");
+        let hint = format!("to extend it, choose an id and say `base: {name}`");
+        faults.push(id.diagnose("reserved_id", message).with_hint(Some(hint)));
+        return None;
+    }
+    let base = match root.get("base") {
+        None => None,
+        Some(chosen) => Some(resolve_base(&chosen, faults)?),
+    };
+    let prompt = root.get("prompt").and_then(|prompt| read_localized_text(&prompt));
+    let prompt = prompt.unwrap_or_else(|| Localized::from_plain(String::new()));
+    if base.is_none() && prompt.versions().any(|(_, prompt)| prompt.trim().is_empty()) {
+        let message = format!("agent `{name}` has neither a base nor a prompt");
+        let hint = "give it a `prompt`, or a `base` to take one from".to_owned();
+        faults.push(root.diagnose("prompt_missing", message).with_hint(Some(hint)));
+    }
+    let model = read_model(&root, name, base.is_some(), faults);
+    let tools = read_tools(&root, base.map_or(&[], |base| base.tools), faults);
+    let rules = resolve_rules(&root, rules, faults);
+    if !file.is_valid(&root) {
+        return None;
+    }
+    let mode = PromptMergeMode::parse(root.text_at("mode").unwrap_or_default());
+    let sections = prompt.versions().map(|(_, own)| count_sections(own)).max().unwrap_or_default();
+    if mode == PromptMergeMode::Patch && sections > MAX_PROMPT_SECTIONS {
+        let message = format!(
+            "a prompt that patches its base has at most {MAX_PROMPT_SECTIONS} sections, and this \
+             one has {sections}"
+        );
+        let hint = "say `mode: append`, or join sections".to_owned();
+        let place = root.get("prompt").unwrap_or_else(|| root.clone());
+        faults.push(place.diagnose("too_large", message).with_hint(Some(hint)));
+        return None;
+    }
+    let config = root.get("model_config");
+    let number = |key: &str| config.as_ref().and_then(|config| config.get(key));
+    Some(ResolvedAgent {
+        id: name.to_owned(),
+        description: root.string_at("description")?,
+        prompt: prompt.map(|own| join_prompts(base.map_or("", |base| base.prompt), own, mode)),
+        model,
+        temperature: number("temperature").and_then(|it| read_temperature(&it, faults)),
+        max_tokens: number("max_tokens").and_then(|it| read_max_tokens(&it, faults)),
+        tools,
+        skills: root.get("skills").map(|skills| dedup_in_order(skills.texts())).unwrap_or_default(),
+        rules,
+        origin: Some(root.origin()),
+    })
+}
+
+fn resolve_base(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<&'static BuiltinAgent> {
+    let id = member.text()?;
+    let found = find_builtin_agent(id);
+    if found.is_none() {
+        report_unknown_name("base", member, id, BUILTIN_AGENTS.iter().map(|base| base.id), faults);
+    }
+    found
+}
+
+fn read_model(
+    root: &FileNode<'_>,
+    id: &str,
+    has_base: bool,
+    faults: &LoadDiagnostics,
+) -> Option<String> {
+    let name = root.get("model_config").and_then(|config| config.get("name"));
+    let own = name.as_ref().and_then(FileNode::text).filter(|name| !name.trim().is_empty());
+    let hint = || Some("say `model: override` and name it: `model_config: { name: … }`".to_owned());
+    match (root.text_at("model") == Some("override"), own) {
+        (true, Some(own)) => return Some(own.to_owned()),
+        (true, None) => {
+            let place = root.get("model").unwrap_or_else(|| root.clone());
+            let message = format!("agent `{id}` overrides the model and names none");
+            faults.push(place.diagnose("model_missing", message).with_hint(hint()));
+        }
+        (false, _) if !has_base => {
+            let message = format!("agent `{id}` has no base to take a model from, and names none");
+            let place = root.get("id").unwrap_or_else(|| root.clone());
+            faults.push(place.diagnose("model_missing", message).with_hint(hint()));
+        }
+        (false, Some(_)) => {
+            let message = "this name is not used: `model` is `inherit`";
+            let fault = name.unwrap_or_else(|| root.clone()).diagnose("misplaced_key", message);
+            faults.push(fault.into_warning().with_hint(Some("say `model: override`".to_owned())));
+        }
+        (false, None) => {}
+    }
+    None
+}
+
+fn read_tools(root: &FileNode<'_>, base: &[AgentTool], faults: &LoadDiagnostics) -> Vec<AgentTool> {
+    let listed = root.get("tools_list");
+    let mut own = Vec::new();
+    for name in listed.iter().flat_map(FileNode::items) {
+        let Some(text) = name.text() else { continue };
+        match AgentTool::parse(text) {
+            Some(tool) => own.push(tool),
+            None => {
+                let tools = AgentTool::ALL.iter().map(|tool| tool.as_str());
+                report_unknown_name("tool", &name, text, tools, faults);
+            }
+        }
+    }
+    let empty = listed.as_ref().is_none_or(|listed| listed.items().is_empty());
+    match (root.text_at("tools"), listed) {
+        (Some(policy @ ("add" | "replace")), _) if empty => {
+            let place = root.get("tools").unwrap_or_else(|| root.clone());
+            let fault =
+                place.diagnose("tools_missing", format!("`tools: {policy}` without a list"));
+            faults
+                .push(fault.with_hint(Some("name them: `tools_list: [read, search]`".to_owned())));
+            Vec::new()
+        }
+        (Some("add"), _) => dedup_in_order(base.iter().copied().chain(own).collect()),
+        (Some("replace"), _) => dedup_in_order(own),
+        (_, listed) => {
+            if let Some(listed) = listed.filter(|_| !empty) {
+                let message = "this list is not used: `tools` is `inherit`";
+                let fault = listed.diagnose("misplaced_key", message).into_warning();
+                faults
+                    .push(fault.with_hint(Some("say `tools: add` or `tools: replace`".to_owned())));
+            }
+            base.to_vec()
+        }
+    }
+}
+
+fn resolve_rules(
+    root: &FileNode<'_>,
+    rules: &BTreeMap<String, Arc<Localized<String>>>,
+    faults: &LoadDiagnostics,
+) -> Vec<(String, Arc<Localized<String>>)> {
+    let mut injected = Vec::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for name in root.get("rules").iter().flat_map(FileNode::items) {
+        let Some(text) = name.text() else { continue };
+        match rules.get_key_value(text) {
+            Some((rule, content)) if seen.insert(rule) => {
+                injected.push((rule.clone(), Arc::clone(content)));
+            }
+            Some(_) => {}
+            None => {
+                report_unknown_name("rule", &name, text, rules.keys().map(String::as_str), faults);
+            }
+        }
+    }
+    injected
+}
+
+fn read_temperature(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<f64> {
+    let number = member.value.as_f64()?;
+    if number < 0.0 {
+        faults
+            .push(member.diagnose_bound("minimum", format!("expected at least 0, found {number}")));
+    } else if number > 2.0 {
+        faults
+            .push(member.diagnose_bound("maximum", format!("expected at most 2, found {number}")));
+    }
+    Some(number)
+}
+
+fn read_max_tokens(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<u32> {
+    let number = member.value.as_i64().unwrap_or(i64::MAX);
+    if number < 1 {
+        faults
+            .push(member.diagnose_bound("minimum", format!("expected at least 1, found {number}")));
+    }
+    let most = i64::from(u32::MAX);
+    if number > most {
+        faults
+            .push(member.diagnose_bound("maximum", format!("expected at most {most}, found more")));
+    }
+    u32::try_from(number).ok()
+}
+
+/// Removes duplicates and keeps the first of each.
+fn dedup_in_order<T: Ord + Clone>(items: Vec<T>) -> Vec<T> {
+    let mut seen = BTreeSet::new();
+    items.into_iter().filter(|item| seen.insert(item.clone())).collect()
+}

@@ -1,0 +1,41 @@
+//! Sound protocols raise nothing: not the seed's own example, and none that uses every feature.
+
+#![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
+
+#[path = "broken/folder.rs"]
+mod folder;
+
+use folder::{bundle, findings, root, shipped, shown, texts};
+
+#[test]
+fn sound_protocols_raise_nothing() {
+    let shipped = shipped();
+    let all = texts("sound");
+    assert!(all.len() >= 6, "{} sound protocols", all.len());
+    for (name, text) in all {
+        let told: Vec<String> = findings(bundle(&text), &shipped).iter().map(shown).collect();
+        assert!(told.is_empty(), "{name}:\n{}", told.join("\n"));
+    }
+}
+
+/// The shipped contracts as an author's own: none of their rules names a field that is not there.
+#[test]
+fn shipped_contracts_raise_nothing() {
+    let mut files = bundle(&texts("sound").swap_remove(plain_at()).1);
+    for folder in ["contracts", "schemas"] {
+        let path = root().join("crates/shipped-contracts").join(folder);
+        for entry in std::fs::read_dir(path).expect("the folder is there") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&path).expect("a text");
+            files.files.insert(format!("{folder}/{name}"), text);
+        }
+    }
+    assert!(files.files_in_folder("contracts").count() >= 15);
+    let told: Vec<String> = findings(files, &shipped()).iter().map(shown).collect();
+    assert!(told.is_empty(), "{}", told.join("\n"));
+}
+
+fn plain_at() -> usize {
+    texts("sound").iter().position(|(name, _)| name == "plain").expect("the least protocol")
+}

@@ -1,0 +1,76 @@
+//! The document and input of a new run: builds the first document, validates the input against the
+//! workflow's `input`, and makes its changes, which are the first changes of the run.
+
+use countersign_contract::reply::{AdmissionVerdict, RuleContext, Violation, format_value};
+use serde_json::Value;
+
+use super::document_update::merge_into_copy;
+use super::run_decision::RunDecision;
+use crate::InputRejection;
+use crate::input::RunStart;
+
+impl RunDecision<'_> {
+    /// Builds the first document of a run, before the declared input of its workflow changes it.
+    pub(super) fn build_first_document(&self, start: &RunStart) -> Result<Value, InputRejection> {
+        let spec = self.document_definition();
+        let mut document = match (&start.document, &start.phase) {
+            (Some(whole), Some(_)) => whole.clone(),
+            (Some(given), None) => merge_into_copy(&spec.initial, given),
+            (None, _) => spec.initial.clone(),
+        };
+        match (&start.input, &self.workflow.input) {
+            (Some(_), _) if start.phase.is_some() => {
+                return Err(cannot_start(
+                    "a run that begins in a phase takes no input",
+                    Vec::new(),
+                ));
+            }
+            (Some(given @ Value::Object(_)), None) => document = merge_into_copy(&document, given),
+            (Some(other), None) => {
+                let id = &self.workflow.id;
+                let reason = format!(
+                    "workflow `{id}` has no `input`, so only an object can be given, which is merged into the document; found {}",
+                    format_value(other)
+                );
+                return Err(cannot_start(reason, Vec::new()));
+            }
+            (Some(_), Some(_)) | (None, _) => {}
+        }
+        if !document.is_object() {
+            return Err(cannot_start("the document must be an object", Vec::new()));
+        }
+        if let Some(contract) = &spec.contract {
+            contract.schema.fill_defaults(&mut document);
+        }
+        Ok(document)
+    }
+
+    /// Admits the input that the workflow declares and makes its changes. The caller validates the
+    /// whole document afterwards.
+    pub(super) fn apply_start_input(&mut self, start: &RunStart) -> Result<(), InputRejection> {
+        let (Some(given), Some(input)) = (&start.input, &self.workflow.input) else {
+            return Ok(());
+        };
+        let run = self.run_value();
+        let context = RuleContext { state: Some(&self.state.document), run: Some(&run), new: None };
+        let accepted = match input.answer.admit_value(given, &context) {
+            AdmissionVerdict::Accepted(accepted) => accepted,
+            AdmissionVerdict::Refused(violations) => {
+                return Err(cannot_start("its input does not fit", violations));
+            }
+        };
+        let update = self.build_input_update(&input.apply, &accepted, &input.answer);
+        let update =
+            update.map_err(|violations| cannot_start("its input cannot be written", violations))?;
+        self.record_update(update);
+        Ok(())
+    }
+}
+
+/// Rejects a start input with a reason and the violations that caused it.
+pub(super) fn cannot_start(
+    reason: impl Into<String>,
+    violations: Vec<Violation>,
+) -> InputRejection {
+    InputRejection::CannotStart { reason: reason.into(), violations }
+}

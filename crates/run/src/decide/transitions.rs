@@ -1,0 +1,307 @@
+//! Evaluates the gates of the current phase and takes the first open transition. If all gates are
+//! closed, records the reason of each one and waits for a retry, an approval or a patch.
+
+use std::ops::ControlFlow::Break;
+
+use countersign_contract::expr::{Expr, ReadStep};
+use countersign_contract::reply::format_value;
+use countersign_protocol::{GateCheck, PhaseWork, WorkflowTransition};
+use serde_json::Value;
+
+use super::run_decision::RunDecision;
+use super::size_limits::clip_text;
+use crate::apply_event::DEADLINE_ACTOR;
+use crate::event::RunEvent;
+use crate::state::{ClosedGate, Continuation, RunEndKind};
+use crate::wait::WaitKind;
+
+/// Result of evaluating a gate.
+enum GateResult {
+    /// The gate is open; the text says why.
+    Open(String),
+    /// The gate is closed; the text says why.
+    Closed(String),
+}
+
+impl RunDecision<'_> {
+    /// Leaves the phase by the first open transition. If none is open, waits and records why. Ends
+    /// the run if the phase is a final one.
+    pub(super) fn choose_transition(&mut self) -> Option<Continuation> {
+        if self.workflow.ends_in(self.current_phase()) {
+            return self.end_run(RunEndKind::Completed, None);
+        }
+        let run = self.run_value();
+        let transitions = self.workflow.transitions_from(&self.state.phase);
+        let mut closed = Vec::new();
+        for (index, transition) in &transitions {
+            match self.evaluate_gate(*index, transition, &run) {
+                GateResult::Open(_) if self.would_loop(transition) => {
+                    let reason = format!(
+                        "it is open, but leads to `{}` again with nothing changed since",
+                        transition.to
+                    );
+                    closed.push(self.build_closed_gate(*index, transition, reason));
+                }
+                GateResult::Open(reason) => return self.leave_phase(*index, clip_text(reason)),
+                GateResult::Closed(reason) => {
+                    closed.push(self.build_closed_gate(*index, transition, reason));
+                }
+            }
+        }
+        self.wait_for_gates(closed, &transitions);
+        None
+    }
+
+    fn build_closed_gate(
+        &self,
+        index: usize,
+        transition: &WorkflowTransition,
+        reason: String,
+    ) -> ClosedGate {
+        let before = self.state.closed_gates.iter().find(|gate| gate.transition == index);
+        let (attempts, retry_at) = before.map_or((0, None), |gate| (gate.attempts, gate.retry_at));
+        ClosedGate {
+            transition: index,
+            to: transition.to.clone(),
+            reason: clip_text(reason),
+            attempts,
+            retry_at,
+        }
+    }
+
+    /// Whether a transition leads to a phase without work that the run entered since the document
+    /// last changed. A transition with a manual gate never loops, because a person opens it.
+    fn would_loop(&self, transition: &WorkflowTransition) -> bool {
+        if transition
+            .gate
+            .as_ref()
+            .is_some_and(|gate| matches!(gate.check, GateCheck::Manual { .. }))
+        {
+            return false;
+        }
+        let target = self.workflow.find_phase(&transition.to);
+        let idle = target.is_some_and(|phase| {
+            matches!(phase.work, PhaseWork::None) && !self.workflow.ends_in(phase)
+        });
+        idle && self.visited_idle_phases.contains(&transition.to)
+            && !self.transition_changes_document(transition)
+    }
+
+    /// Takes a transition, after the exit hook of the phase if there is one; the hook may stop it.
+    fn leave_phase(&mut self, index: usize, because: String) -> Option<Continuation> {
+        match &self.current_phase().on_exit {
+            Some(hook) => self.request_hook(hook, Some(index)),
+            None => Some(Continuation::TakeTransition { transition: index, reason: because }),
+        }
+    }
+
+    /// Takes a transition after checking its changes, the tickets of its target and its budget.
+    pub(super) fn take_transition(
+        &mut self,
+        index: usize,
+        because: String,
+    ) -> Option<Continuation> {
+        let transition = &self.workflow.transitions[index];
+        // A transition whose changes cannot be made is not taken and spends nothing.
+        if let Err(reason) = self.build_transition_update(index) {
+            return self.block_transition(index, reason);
+        }
+        if !self.check_tickets(Some(index), &transition.to, &because) {
+            return None;
+        }
+        if let Some(budget) = &transition.spends {
+            let again = Continuation::TakeTransition { transition: index, reason: because.clone() };
+            if let Break(instead) = self.check_budget(budget, &again) {
+                return instead;
+            }
+            self.emit(RunEvent::BudgetSpent { budget: budget.clone(), amount: 1 });
+        }
+        Some(Continuation::MoveToPhase {
+            transition: Some(index),
+            to: transition.to.clone(),
+            reason: because,
+        })
+    }
+
+    /// Why a transition is open now; `None` if its gate is closed.
+    pub(super) fn find_open_reason(&self, index: usize) -> Option<String> {
+        let transition = self.workflow.transitions.get(index)?;
+        match self.evaluate_gate(index, transition, &self.run_value()) {
+            GateResult::Open(because) => Some(clip_text(because)),
+            GateResult::Closed(_) => None,
+        }
+    }
+
+    fn evaluate_gate(
+        &self,
+        index: usize,
+        transition: &WorkflowTransition,
+        run: &Value,
+    ) -> GateResult {
+        let Some(gate) = &transition.gate else {
+            return GateResult::Open("it has no gate".to_owned());
+        };
+        match &gate.check {
+            GateCheck::Expression(expr) => self.evaluate_expression(expr, run),
+            GateCheck::Status { pointer, value } => {
+                let found = self.state.document.pointer(pointer);
+                let text = match found {
+                    Some(Value::String(text)) => Some(text.clone()),
+                    Some(other) => Some(other.to_string()),
+                    None => None,
+                };
+                match text {
+                    Some(text) if text == *value => {
+                        GateResult::Open(format!("`{pointer}` is `{value}`"))
+                    }
+                    Some(text) => GateResult::Closed(format!(
+                        "`{pointer}` is `{text}`, and must be `{value}`"
+                    )),
+                    None => {
+                        GateResult::Closed(format!("there is no `{pointer}`; it must be `{value}`"))
+                    }
+                }
+            }
+            GateCheck::FileExists { path } => self.check_file(path),
+            GateCheck::FileExistsTemplate { path } => {
+                match path.render(&[Some(&self.state.document), Some(run)]) {
+                    Ok(path) => self.check_file(&path),
+                    Err(error) => {
+                        let source = path.source();
+                        GateResult::Closed(format!("`{source}` names no file: {}", error.message))
+                    }
+                }
+            }
+            GateCheck::Manual { who, .. } => match self.state.decisions.get(&index) {
+                Some(decision) => {
+                    let note =
+                        decision.note.as_ref().map_or_else(String::new, |n| format!(": {n}"));
+                    if decision.by == DEADLINE_ACTOR {
+                        GateResult::Closed("nobody approved it in time".to_owned())
+                    } else if decision.approve {
+                        GateResult::Open(format!("{} approved it{note}", decision.by))
+                    } else {
+                        GateResult::Closed(format!("{} denied it{note}", decision.by))
+                    }
+                }
+                None => {
+                    let who = who.as_deref().unwrap_or("somebody");
+                    GateResult::Closed(format!("{who} must approve it"))
+                }
+            },
+        }
+    }
+
+    fn check_file(&self, path: &str) -> GateResult {
+        let known = self.input.files.get(path);
+        if known.is_none() {
+            self.unchecked_files.borrow_mut().insert(path.to_owned());
+        }
+        if known == Some(&true) {
+            GateResult::Open(format!("the file `{path}` is there"))
+        } else {
+            GateResult::Closed(format!("the file `{path}` is not there"))
+        }
+    }
+
+    fn evaluate_expression(&self, expr: &Expr, run: &Value) -> GateResult {
+        let source = expr.source().trim();
+        match expr.eval_bool(&[Some(&self.state.document), Some(run)]) {
+            Ok(true) => GateResult::Open(format!("`{source}` holds")),
+            Ok(false) => {
+                let seen = self.describe_read_values(expr, run);
+                GateResult::Closed(format!("`{source}` does not hold{seen}"))
+            }
+            Err(error) => {
+                GateResult::Closed(format!("`{source}` cannot be decided: {}", error.message))
+            }
+        }
+    }
+
+    /// Lists up to three values that a false expression read, by the names in its source.
+    fn describe_read_values(&self, expr: &Expr, run: &Value) -> String {
+        const MOST: usize = 3;
+        let mut seen = Vec::new();
+        for path in expr.read_paths() {
+            let root = [&*self.state.document, run].into_iter().nth(path.slot);
+            let fields = path.steps.iter().take_while(|step| matches!(step, ReadStep::Field(_)));
+            let mut value = root;
+            let mut name = ["state", "run"].get(path.slot).copied().unwrap_or("reply").to_owned();
+            for step in fields {
+                if let ReadStep::Field(field) = step {
+                    value = value.and_then(|value| value.get(field));
+                    name.push('.');
+                    name.push_str(field);
+                }
+            }
+            let description = value.map_or_else(|| "undefined".to_owned(), format_value);
+            let line = format!("{name} is {description}");
+            if !seen.contains(&line) && seen.len() < MOST {
+                seen.push(line);
+            }
+        }
+        if seen.is_empty() { String::new() } else { format!("; {}", seen.join(", ")) }
+    }
+
+    /// Handles a phase whose gates are all closed: schedules retries, requests approvals, and opens
+    /// a wait for a patch if nothing else can let the run continue.
+    fn wait_for_gates(
+        &mut self,
+        mut closed: Vec<ClosedGate>,
+        transitions: &[(usize, &WorkflowTransition)],
+    ) {
+        let now = self.input.time;
+        for gate in &mut closed {
+            let transition = &self.workflow.transitions[gate.transition];
+            let Some(retry) = transition.gate.as_ref().and_then(|gate| gate.retry) else {
+                continue;
+            };
+            let due = gate.retry_at.is_some_and(|at| at <= now);
+            if due {
+                gate.attempts += 1;
+                gate.retry_at = None;
+            }
+            if gate.attempts >= retry.max_attempts {
+                let times = gate.attempts;
+                gate.reason.push_str(&format!("; asked again {times} times, and not any more"));
+            } else if gate.retry_at.is_none() {
+                gate.retry_at = Some(now.plus_millis(retry.delay_for_attempt(gate.attempts + 1)));
+            }
+        }
+        let again_at = closed.iter().filter_map(|gate| gate.retry_at).min();
+        self.emit(RunEvent::GatesClosed { gates: closed.clone(), retry_at: again_at });
+        self.request_approvals(transitions);
+        let can_continue = again_at.is_some() || !self.state.waits.is_empty();
+        if !can_continue {
+            let reasons: Vec<String> =
+                closed.iter().map(|gate| format!("→ {}: {}", gate.to, gate.reason)).collect();
+            let phase = self.state.phase.clone();
+            let question = format!(
+                "No way out of `{phase}` is open. {}. Hand in a patch that changes this, or resume to have the gates asked again.",
+                reasons.join(". ")
+            );
+            let wait = self.new_wait(WaitKind::Work, &phase, question);
+            self.open_new_wait(wait);
+        }
+    }
+
+    /// Opens a wait for each manual gate that has neither an open wait nor a decision.
+    fn request_approvals(&mut self, transitions: &[(usize, &WorkflowTransition)]) {
+        for (index, transition) in transitions {
+            let Some(gate) = &transition.gate else { continue };
+            let GateCheck::Manual { who, deadline } = &gate.check else { continue };
+            let asked = self.state.waits.values().any(|wait| wait.transition == Some(*index));
+            if asked || self.state.decisions.contains_key(index) {
+                continue;
+            }
+            let question = gate.description.clone().unwrap_or_else(|| {
+                format!("May the run go from `{}` to `{}`?", transition.from, transition.to)
+            });
+            let mut wait = self.new_wait(WaitKind::Approval, &transition.to, question);
+            wait.transition = Some(*index);
+            wait.who.clone_from(who);
+            wait.deadline = deadline.map(|deadline| self.input.time.plus_millis(deadline.millis));
+            self.open_new_wait(wait);
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Inputs: what reaches a run from outside. Beside the protocol and the state, an input is all that
+//! [`decide`](super::decide()) sees.
+//!
+//! Inputs are stored in the log so that every decision can be repeated. Fields may be added, and
+//! existing fields keep their meaning.
+
+use std::collections::BTreeMap;
+
+use countersign_contract::json::Repair;
+use countersign_contract::reply::FinishReason;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Timestamp;
+
+/// An input with its time and its idempotency key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunInput {
+    /// When the input arrived.
+    pub time: Timestamp,
+    /// Idempotency key: inputs with the same key count as one. Absent if the caller gives none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
+    /// Whether each workspace file that gates check for exists, by path.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, bool>,
+    /// What the input is.
+    pub payload: InputKind,
+}
+
+/// The kinds of input, each with its content.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum InputKind {
+    /// Starts the run.
+    Start(Box<RunStart>),
+    /// A model replied, or a person or script in its place.
+    ModelReplied(Box<ModelReply>),
+    /// A model call failed.
+    ModelFailed {
+        /// Id of the action.
+        action: String,
+        /// Kind of the failure, in one word.
+        failure: String,
+        /// What happened, in a sentence.
+        message: String,
+        /// Whether a retry may help.
+        retryable: bool,
+        /// Delay that the provider asks for, in milliseconds; absent if it asks for none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after: Option<i64>,
+        /// Digests of the request and the response; absent if nothing was exchanged.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exchange: Option<ExchangeDigests>,
+    },
+    /// A person submitted a patch in a phase without pending work, or a reply in place of a model
+    /// that was refused or cannot be called.
+    ManualPatch {
+        /// The submitted text.
+        text: String,
+        /// Who submitted it.
+        by: String,
+    },
+    /// A person answered a question or provided a document.
+    Answered {
+        /// Id of the wait.
+        wait: String,
+        /// The answer, checked against the shape of the wait.
+        value: Value,
+        /// Who answered it.
+        by: String,
+    },
+    /// A person approved or denied a request.
+    ApprovalDecided {
+        /// Id of the wait.
+        wait: String,
+        /// Whether the request is approved.
+        approve: bool,
+        /// Who decided it.
+        by: String,
+        /// The stated reason; absent if none was given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
+    /// Time passed: deadlines, time-outs and retries that are due take effect.
+    Ticked,
+    /// An effect was executed.
+    EffectFinished {
+        /// Id of the action.
+        action: String,
+        /// The result of the effect.
+        result: Value,
+    },
+    /// An effect failed.
+    EffectFailed {
+        /// Id of the action.
+        action: String,
+        /// Kind of the failure, in one word.
+        failure: String,
+        /// What happened, in a sentence.
+        message: String,
+        /// Whether a retry may help.
+        retryable: bool,
+    },
+    /// A tool call finished.
+    ToolFinished {
+        /// Id of the action.
+        action: String,
+        /// Whether the tool succeeded.
+        ok: bool,
+        /// The text that the agent sees.
+        output: String,
+    },
+    /// A hook answered.
+    HookFinished {
+        /// Id of the action.
+        action: String,
+        /// The hook's answer.
+        answer: HookAnswer,
+    },
+    /// A child run ended.
+    ChildEnded {
+        /// Id of the action that started the child.
+        action: String,
+        /// Whether the child completed.
+        completed: bool,
+        /// Why the child did not complete; absent if it did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// The child's final document.
+        document: Value,
+    },
+    /// A notification reached the parent or child run that it was for.
+    Notified {
+        /// Id of the action.
+        action: String,
+    },
+    /// A person halts the run.
+    Halted {
+        /// Who halts it.
+        by: String,
+        /// The stated reason; absent if none was given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A person resumes the run.
+    Resumed {
+        /// Who resumes it.
+        by: String,
+        /// Additional amounts by budget, each in the unit of its budget.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        grants: BTreeMap<String, u64>,
+    },
+    /// A person cancels the run.
+    Cancelled {
+        /// Who cancels it.
+        by: String,
+        /// The stated reason; absent if none was given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+/// What a run is started with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunStart {
+    /// Digest of the protocol that the run is pinned to.
+    pub protocol: String,
+    /// Id of the workflow.
+    pub workflow: String,
+    /// Merged into the protocol's initial document. If `phase` is set, it is the whole document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<Value>,
+    /// The workflow's input. If the workflow declares no `input`, an object to merge into the
+    /// document.
+    // The log calls it `given`, because `input` is the tag that names the kind of this input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// The phase to start in, for a fork or an imported state file; the first phase if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// Model to use instead of the one that agents and the index name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Who started the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The run that waits for this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<ParentRun>,
+    /// The run and version that this run is forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<ForkOrigin>,
+    /// Tickets held at the version that the run is forked from; empty unless the run is a fork.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tickets: Vec<String>,
+    /// Whether memory is off for this run, whichever process works on it: the run is neither
+    /// recorded in memory nor given memory in its prompts. Set when the run is started with memory
+    /// turned off. `decide` ignores it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub memory_disabled: bool,
+}
+
+/// The parent that waits for a child run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParentRun {
+    /// Id of the parent run.
+    pub run: String,
+    /// Id of the parent's action that started the child.
+    pub action: String,
+    /// Nesting depth of the child; a run without a parent has depth 0.
+    pub depth: u32,
+}
+
+/// The run and version that a fork starts from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkOrigin {
+    /// Id of the original run.
+    pub run: String,
+    /// Version of the original run at which the fork starts.
+    pub version: u64,
+    /// Hash of the log entry of that version.
+    pub hash: String,
+}
+
+/// A model's reply, or a reply given in its place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelReply {
+    /// Id of the action.
+    pub action: String,
+    /// The text as it was received, except for the changes listed in `repairs`.
+    pub text: String,
+    /// Why the model stopped, and so whether the reply was cut off.
+    #[serde(default)]
+    pub finish: FinishReason,
+    /// The model that replied, as the provider names it, or the person or script that replied in
+    /// its place.
+    pub by: String,
+    /// Tokens and cost of the call.
+    #[serde(default)]
+    pub usage: ReplyUsage,
+    /// How the provider was asked to constrain the reply: `schema`, `json_mode` or `nothing`.
+    /// Absent if no provider was called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_format: Option<String>,
+    /// Digests of the request and the response; absent if no provider was called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchange: Option<ExchangeDigests>,
+    /// Id of the memory packet build that the prompt contained; absent if it contained none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet_build: Option<String>,
+    /// Changes that the driver made to the text before the contract check. `exchange` refers to the
+    /// original bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
+}
+
+/// What a model call cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ReplyUsage {
+    /// Number of tokens in the prompt.
+    #[serde(default)]
+    pub input_tokens: u64,
+    /// Number of tokens in the reply.
+    #[serde(default)]
+    pub output_tokens: u64,
+    /// Cost in millionths of the currency that prices are given in.
+    #[serde(default)]
+    pub cost: u64,
+}
+
+/// Digests of the bytes that were sent to and received from a provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExchangeDigests {
+    /// Digest of the request body.
+    pub request: String,
+    /// Digest of the response body.
+    pub response: String,
+}
+
+/// A hook's answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum HookAnswer {
+    /// Continue without a change.
+    Ok,
+    /// Do not continue.
+    Abort {
+        /// Why the hook aborts, in a sentence.
+        reason: String,
+    },
+    /// Change the document and continue.
+    Patch {
+        /// RFC 6902 operations to apply.
+        ops: Value,
+    },
+    /// Continue in another phase.
+    Redirect {
+        /// Id of the phase.
+        to: String,
+    },
+}
+
+impl InputKind {
+    /// Id of the action that this input is the result of; `None` for other inputs.
+    #[must_use]
+    pub fn action(&self) -> Option<&str> {
+        match self {
+            Self::ModelReplied(reply) => Some(&reply.action),
+            Self::ModelFailed { action, .. }
+            | Self::EffectFinished { action, .. }
+            | Self::EffectFailed { action, .. }
+            | Self::ToolFinished { action, .. }
+            | Self::HookFinished { action, .. }
+            | Self::ChildEnded { action, .. }
+            | Self::Notified { action } => Some(action),
+            _ => None,
+        }
+    }
+
+    /// Kind of the action that this input is the result of, as
+    /// [`PendingAction::kind`](super::PendingAction::kind) returns it.
+    #[must_use]
+    pub fn action_kind(&self) -> Option<&'static str> {
+        match self {
+            Self::ModelReplied(_) | Self::ModelFailed { .. } => Some("model"),
+            Self::EffectFinished { .. } | Self::EffectFailed { .. } => Some("effect"),
+            Self::ToolFinished { .. } => Some("tool"),
+            Self::HookFinished { .. } => Some("hook"),
+            Self::ChildEnded { .. } => Some("child"),
+            Self::Notified { .. } => Some("notify"),
+            _ => None,
+        }
+    }
+}

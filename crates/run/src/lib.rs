@@ -1,0 +1,50 @@
+//! Runs: deciding what an input does to a run, and folding events into its state.
+//!
+//! ```text
+//! RunInput ──► decide(protocol, state) ──► events ──► apply ──► RunState
+//!                 │                          │
+//!          InputRejection          seal_entry: bytes and hashes
+//! ```
+//!
+//! The crate is pure: no clock, no randomness, no IO. Time and new ids arrive with the input.
+//! Only [`apply`] changes a state, for live runs, recovery and replay alike.
+
+mod status;
+mod effect_call;
+mod input;
+mod wait;
+mod event;
+mod item_progress;
+mod state;
+mod run_value;
+mod rejection;
+mod decide;
+mod apply_event;
+mod log_chain;
+mod prompt;
+mod verify;
+
+pub use apply_event::{CorruptLogError, apply};
+pub use countersign_contract::Timestamp;
+pub use decide::{
+    DecisionOutcome, decide, manual_patch_contract, next_alarm, next_alarm_after,
+    record_file_presence, tool_calls_contract,
+};
+pub use effect_call::{EffectCall, ToolCall};
+pub use event::{LOG_FORMAT, RunEvent, RunNotification};
+pub use input::{
+    ExchangeDigests, ForkOrigin, HookAnswer, InputKind, ModelReply, ParentRun, ReplyUsage,
+    RunInput, RunStart,
+};
+pub use item_progress::{FailedItem, ItemProgress};
+pub use log_chain::{GENESIS_HASH, RunLogEntry, fold_entry, hash_entry, seal_entry};
+pub use prompt::{StepPrompt, render_contract_terms, render_prompt, resolve_model};
+pub use rejection::InputRejection;
+pub use run_value::build_run_value;
+pub use state::{
+    ApprovalDecision, BlockReason, ClosedGate, Continuation, LastReply, ModelStep, PendingAction,
+    PromptMessage, PromptRole, QuestionItem, RunEndKind, RunState, ToolUse,
+};
+pub use status::ExecutionStatus;
+pub use verify::{LogVerification, VerificationError, verify};
+pub use wait::{RunWait, WaitAnswerShape, WaitKind, WaitResolution};

@@ -1,0 +1,189 @@
+//! Renders the prompt of a model step: agent, packet, rules and contract, then the task. The
+//! function is pure: the same run at the same version gives the same bytes.
+
+use std::sync::Arc;
+
+use countersign_contract::contract::Contract;
+use countersign_contract::json;
+use countersign_contract::reply::IntakeMode;
+use countersign_protocol::{
+    AgentPurpose, AgentTool, AgentWork, PhaseWork, Protocol, ResolvedAgent, WorkflowPhase,
+};
+use serde_json::{Map, Value};
+
+use super::apply_event::set_at_pointer;
+use super::build_run_value;
+use super::state::{PromptMessage, PromptRole, RunState};
+
+/// Everything that a model, or a person in its place, needs for one step.
+#[derive(Debug, Clone)]
+pub struct StepPrompt {
+    /// Id of the action that the reply answers.
+    pub action: String,
+    /// Id of the phase.
+    pub phase: String,
+    /// Id of the agent.
+    pub agent: String,
+    /// Number of the attempt in the step, from 1. Rounds of tool use do not raise it.
+    pub attempt: u32,
+    /// The requested model; `None` if run, agent and index name none.
+    pub model: Option<String>,
+    /// Sampling temperature; the provider's default if absent.
+    pub temperature: Option<f64>,
+    /// Maximum length of the reply in tokens; the provider's default if absent.
+    pub max_tokens: Option<u32>,
+    /// The contract that the reply must satisfy.
+    pub contract: Arc<Contract>,
+    /// Tools that the reply may call instead of answering; empty if there are none.
+    pub tools: Vec<AgentTool>,
+    /// The kind of memory packet that the model receives.
+    pub purpose: AgentPurpose,
+    /// The part of the document that the model sees.
+    pub packet: Value,
+    /// The system message: agent prompt, packet, rules and contract.
+    pub system: String,
+    /// The task, followed by the messages exchanged since.
+    pub messages: Vec<PromptMessage>,
+}
+
+/// Resolves the model to call: the run's override, then the agent's model, then the index's
+/// default.
+#[must_use]
+pub fn resolve_model(
+    protocol: &Protocol,
+    state: &RunState,
+    agent: &ResolvedAgent,
+) -> Option<String> {
+    let named = state.model.as_ref().or(agent.model.as_ref());
+    named.or(protocol.default_model.as_ref()).cloned()
+}
+
+/// Renders the prompt of the pending model action, or returns `None` if no model action is pending.
+#[must_use]
+pub fn render_prompt(protocol: &Protocol, state: &RunState) -> Option<StepPrompt> {
+    let is_model =
+        |order: &super::PendingAction| matches!(order, super::PendingAction::Model { .. });
+    let action = state.pending.iter().find(|(_, order)| is_model(order))?.0.clone();
+    let phase = protocol.workflows.get(&state.workflow)?.find_phase(&state.phase)?;
+    let PhaseWork::Agent(work) = &phase.work else { return None };
+    let step = state.step.clone().unwrap_or_default();
+    let packet = select_packet(&state.document, work.reads.as_deref());
+    let language = protocol.language.as_ref();
+    let language =
+        language.and_then(|_| protocol.resolve_language(&state.document, &build_run_value(state)));
+    let language = language.as_deref();
+    let mut turns = vec![PromptMessage {
+        role: PromptRole::User,
+        text: render_task(phase, work, state, language),
+    }];
+    turns.extend(step.messages);
+    Some(StepPrompt {
+        action,
+        phase: phase.id.clone(),
+        agent: work.agent.id.clone(),
+        attempt: step.attempt,
+        model: resolve_model(protocol, state, &work.agent),
+        temperature: work.agent.temperature,
+        max_tokens: work.agent.max_tokens,
+        contract: Arc::clone(&work.contract),
+        tools: work.agent.tools.clone(),
+        purpose: work.purpose,
+        system: render_system(work, &packet, language),
+        packet,
+        messages: turns,
+    })
+}
+
+/// Copies the parts of the document that the phase may read.
+fn select_packet(document: &Value, reads: Option<&[String]>) -> Value {
+    let Some(reads) = reads else { return document.clone() };
+    let mut shown = Value::Object(Map::new());
+    for place in reads {
+        if let Some(value) = document.pointer(place) {
+            set_at_pointer(&mut shown, place, value);
+        }
+    }
+    shown
+}
+
+fn render_system(work: &AgentWork, packet: &Value, language: Option<&str>) -> String {
+    let agent = &work.agent;
+    let mut text = agent.prompt.version_for(language).trim_end().to_owned();
+    text.push_str(&format!("\n\n## State\n\n```json\n{packet:#}\n```"));
+    if !agent.skills.is_empty() {
+        text.push_str(&format!("\n\n## Skills\n\n{}", agent.skills.join(", ")));
+    }
+    for (name, rule) in &agent.rules {
+        let rule = rule.version_for(language).trim_end();
+        text.push_str(&format!("\n\n## Rule: {name}\n\n{rule}"));
+    }
+    text.push_str("\n\n");
+    text.push_str(&render_contract_terms(&work.contract));
+    if !agent.tools.is_empty() {
+        text.push_str("\n\n");
+        text.push_str(&render_tools(&agent.tools));
+    }
+    text
+}
+
+/// Describes the contract in words that a model can follow.
+#[must_use]
+pub fn render_contract_terms(contract: &Contract) -> String {
+    let envelope = match contract.intake {
+        IntakeMode::Strict => {
+            "Reply with one JSON object and nothing else: no prose, no code fence."
+        }
+        IntakeMode::Fenced => "Reply with one JSON object, alone or in one code fence.",
+        IntakeMode::Tolerant => "Reply with exactly one JSON object; do not quote another.",
+    };
+    let mut text = format!("## Contract: {}\n\n{envelope}\n\n", contract.id);
+    text.push_str(&format!("```json\n{}\n```", json::to_canonical_json(contract.schema.source())));
+    if !contract.rules.is_empty() {
+        text.push_str("\n\nBeyond the schema, these must hold:\n");
+        for rule in &contract.rules {
+            text.push_str(&format!("\n- {}", rule.says));
+        }
+    }
+    text
+}
+
+/// Describes the tools with one example each, which is shorter than their schema.
+fn render_tools(tools: &[AgentTool]) -> String {
+    let example = |tool: &AgentTool| match tool {
+        AgentTool::Read => r#"{"tool": "read", "path": "FILE"}"#,
+        AgentTool::Write => r#"{"tool": "write", "path": "FILE", "content": "TEXT"}"#,
+        AgentTool::List => r#"{"tool": "list", "path": "FOLDER, or empty for all"}"#,
+        AgentTool::Search => {
+            r#"{"tool": "search", "query": "TEXT", "path": "FOLDER, or empty for all"}"#
+        }
+    };
+    let lines: Vec<String> = tools.iter().map(|tool| format!("- `{}`", example(tool))).collect();
+    format!(
+        "## Tools\n\nBefore you reply you may use these, up to eight at once:\n\n{}\n\nTo do so, send `{{\"tool_calls\": [ … ]}}` instead of your reply. The results come back, and you go on.",
+        lines.join("\n")
+    )
+}
+
+/// Renders the task: the phase's own prompt, or its name and description.
+fn render_task(
+    phase: &WorkflowPhase,
+    work: &AgentWork,
+    state: &RunState,
+    language: Option<&str>,
+) -> String {
+    if let Some(prompt) = &work.prompt {
+        let prompt = prompt.version_for(language);
+        let run = build_run_value(state);
+        match prompt.render(&[Some(&state.document), Some(&run)]) {
+            Ok(text) => return text,
+            // The message reports the unfilled placeholder; the contract still decides on the
+            // reply.
+            Err(error) => return format!("{}\n\n({})", prompt.source(), error.message),
+        }
+    }
+    let name = phase.name.as_ref().unwrap_or(&phase.id);
+    match &phase.description {
+        Some(description) => format!("{name}: {description}"),
+        None => format!("Do the work of phase `{name}`."),
+    }
+}

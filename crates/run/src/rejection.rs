@@ -1,0 +1,198 @@
+//! Rejected inputs: the caller gets the reason, the run does not change, and nothing is recorded.
+
+use countersign_contract::reply::Violation;
+use thiserror::Error;
+
+/// Why an input was rejected. The run is unchanged.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum InputRejection {
+    /// The run has not been started.
+    #[error("the run has not begun")]
+    NotStarted,
+    /// The run was started before.
+    #[error("the run has begun already")]
+    AlreadyStarted,
+    /// The run cannot be started with this input.
+    #[error("the run cannot begin: {reason}{}", format_violations_suffix(violations))]
+    CannotStart {
+        /// Why it cannot start, in a sentence.
+        reason: String,
+        /// What is wrong with the initial document or the workflow's input; empty for other
+        /// reasons.
+        violations: Vec<Violation>,
+    },
+    /// The run has ended and takes no more inputs.
+    #[error("the run is over: {end}")]
+    Ended {
+        /// Status and reason of the end.
+        end: String,
+    },
+    /// No open wait has this id.
+    #[error("no wait `{wait}`; open are: {open}")]
+    UnknownWait {
+        /// The id that the caller gave.
+        wait: String,
+        /// The open waits, for the message.
+        open: String,
+    },
+    /// The wait was closed before; only one answer is accepted.
+    #[error(
+        "`{wait}` was closed already: one answer is taken, and this one came second or too late"
+    )]
+    AlreadyClosed {
+        /// Id of the wait.
+        wait: String,
+    },
+    /// The wait's deadline has passed.
+    #[error("`{wait}` could be answered until {deadline}; it is too late")]
+    TooLate {
+        /// Id of the wait.
+        wait: String,
+        /// The deadline in RFC 3339.
+        deadline: String,
+    },
+    /// The wait takes another kind of input.
+    #[error("`{wait}` ({kind}) takes no such answer: {expected}")]
+    WrongKind {
+        /// Id of the wait.
+        wait: String,
+        /// Kind of the wait.
+        kind: &'static str,
+        /// The input that the wait takes.
+        expected: &'static str,
+    },
+    /// The wait is assigned to somebody else.
+    #[error("`{wait}` is for `{assignee}`; `{by}` may not answer it")]
+    NotAssignee {
+        /// Id of the wait.
+        wait: String,
+        /// Who may answer it.
+        assignee: String,
+        /// Who tried to answer it.
+        by: String,
+    },
+    /// The answer does not have the shape that the wait asks for.
+    #[error("the answer to `{wait}` does not fit: {}", format_violations(violations))]
+    AnswerMismatch {
+        /// Id of the wait.
+        wait: String,
+        /// Every violation that was found in the answer.
+        violations: Vec<Violation>,
+    },
+    /// The result belongs to no pending action: it is a duplicate, or the action was dropped.
+    #[error("no order `{action}` is out; its result came before, or is not wanted any more")]
+    UnknownAction {
+        /// Id of the action.
+        action: String,
+    },
+    /// The result does not match the kind of the action.
+    #[error("order `{action}` is of kind {kind}, and this is the result of one of kind {received}")]
+    WrongActionKind {
+        /// Id of the action.
+        action: String,
+        /// Kind of the pending action.
+        kind: &'static str,
+        /// Kind of action that the result is for.
+        received: &'static str,
+    },
+    /// The value nests so deeply that the log could not be read back.
+    #[error("the {part} nests {found} levels deep; at most {limit} can be kept")]
+    TooDeep {
+        /// The part of the input that is too deep.
+        part: String,
+        /// Nesting depth of the value.
+        found: usize,
+        /// Maximum nesting depth.
+        limit: usize,
+    },
+    /// The value exceeds a size limit.
+    #[error("the {part} has {found} bytes; at most {limit} can be kept")]
+    TooLarge {
+        /// The part of the input that is too large.
+        part: String,
+        /// Size of the value as JSON, in bytes.
+        found: usize,
+        /// Maximum size in bytes.
+        limit: usize,
+    },
+    /// No deadline, time-out or retry is due.
+    #[error("nothing is due at this time")]
+    NothingDue,
+    /// The current phase takes no submitted reply or patch.
+    #[error("phase `{phase}` takes nothing by hand: {reason}")]
+    PatchNotExpected {
+        /// Id of the phase.
+        phase: String,
+        /// Why the phase takes none.
+        reason: &'static str,
+    },
+    /// The run is neither halted nor blocked.
+    #[error("there is nothing to resume: the run is {status}")]
+    NothingToResume {
+        /// Current status of the run.
+        status: &'static str,
+    },
+    /// The run is halted already.
+    #[error("the run is halted already")]
+    AlreadyHalted,
+    /// The given protocol is not the one that the run is pinned to.
+    #[error("the run is pinned to protocol {pinned}, and this is {actual}")]
+    ProtocolMismatch {
+        /// Digest of the protocol that the run is pinned to.
+        pinned: String,
+        /// Digest of the protocol that the caller gave.
+        actual: String,
+    },
+}
+
+impl InputRejection {
+    /// A stable code for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotStarted => "not_started",
+            Self::AlreadyStarted => "already_started",
+            Self::CannotStart { .. } => "cannot_start",
+            Self::Ended { .. } => "run_ended",
+            Self::UnknownWait { .. } => "unknown_wait",
+            Self::AlreadyClosed { .. } => "already_closed",
+            Self::TooLate { .. } => "too_late",
+            Self::WrongKind { .. } => "wrong_kind",
+            Self::NotAssignee { .. } => "not_assignee",
+            Self::AnswerMismatch { .. } => "answer_mismatch",
+            Self::UnknownAction { .. } => "unknown_action",
+            Self::WrongActionKind { .. } => "wrong_action_kind",
+            Self::TooDeep { .. } => "too_deep",
+            Self::TooLarge { .. } => "too_large",
+            Self::NothingDue => "nothing_due",
+            Self::PatchNotExpected { .. } => "patch_not_expected",
+            Self::NothingToResume { .. } => "nothing_to_resume",
+            Self::AlreadyHalted => "already_halted",
+            Self::ProtocolMismatch { .. } => "protocol_mismatch",
+        }
+    }
+
+    /// The violations in the given value; empty if the rejection has another reason.
+    #[must_use]
+    pub fn violations(&self) -> &[Violation] {
+        match self {
+            Self::AnswerMismatch { violations, .. } | Self::CannotStart { violations, .. } => {
+                violations
+            }
+            _ => &[],
+        }
+    }
+}
+
+fn format_violations_suffix(violations: &[Violation]) -> String {
+    if violations.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", format_violations(violations))
+    }
+}
+
+fn format_violations(violations: &[Violation]) -> String {
+    let told = violations.iter().map(|violation| violation.message.replacen("the reply: ", "", 1));
+    told.collect::<Vec<_>>().join("; ")
+}

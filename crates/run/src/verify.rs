@@ -1,0 +1,147 @@
+//! Replay: folds a log, checks its hash chain, repeats every decision and compares the results byte
+//! by byte.
+
+use countersign_protocol::Protocol;
+use thiserror::Error;
+
+use super::event::RunEvent;
+use super::log_chain::{GENESIS_HASH, RunLogEntry, seal_entry};
+use super::{CorruptLogError, InputRejection, RunState, apply, decide};
+
+/// The result of a successful verification.
+#[derive(Debug)]
+pub struct LogVerification {
+    /// Number of events in the log.
+    pub events: u64,
+    /// Number of inputs that were decided again.
+    pub versions: u64,
+    /// Hash of the last entry.
+    pub hash: String,
+    /// State of the run after the last event.
+    pub state: RunState,
+}
+
+/// Why a log failed verification.
+#[derive(Debug, Error)]
+pub enum VerificationError {
+    /// The log cannot be folded.
+    #[error(transparent)]
+    Corrupt(#[from] CorruptLogError),
+    /// An input that was accepted then is rejected now.
+    #[error("version {version}: its input would be rejected now: {source}")]
+    Rejected {
+        /// Version of the run that the entry records.
+        version: u64,
+        /// Why the input is rejected.
+        source: InputRejection,
+    },
+    /// Repeating a decision gives another result.
+    #[error(
+        "version {version}, event {seq}: deciding again gives\n  {decided}\nand the log has\n  {recorded}"
+    )]
+    Differs {
+        /// Version of the run that the entry records.
+        version: u64,
+        /// Number of the first event that differs.
+        seq: u64,
+        /// What is decided now, as JSON.
+        decided: String,
+        /// What the log contains, as JSON.
+        recorded: String,
+    },
+    /// The events agree, but folding them gives another state than the decision did.
+    #[error("version {version}: the fold of its events is not what was decided")]
+    FoldMismatch {
+        /// Version of the run that the entry records.
+        version: u64,
+    },
+    /// A version does not begin with its input.
+    #[error("event {seq}: a version begins with what came in, and this is `{kind}`")]
+    MissingInput {
+        /// Number of the first event of the version.
+        seq: u64,
+        /// Kind of that event; `nothing` if the version has no events.
+        kind: &'static str,
+    },
+}
+
+/// Verifies a log: the hash chain is intact, every decision gives the same events, and the state is
+/// the fold of the events.
+///
+/// A log that lacks whole versions at its end still verifies. To detect that, compare the hash with
+/// one stored elsewhere.
+pub fn verify(
+    protocol: &Protocol,
+    run: &str,
+    log: &[RunLogEntry],
+) -> Result<LogVerification, VerificationError> {
+    let mut state = RunState::new(run);
+    let mut hash = GENESIS_HASH.to_owned();
+    for (index, kept) in log.iter().enumerate() {
+        let (version, seq) = (state.version + 1, state.seq + 1);
+        if kept.first_seq != seq {
+            return Err(CorruptLogError::OutOfOrder { expected: seq, found: kept.first_seq }.into());
+        }
+        let events = kept.decode_events(run)?;
+        let input = match events.first() {
+            Some(RunEvent::InputReceived { input }) => input,
+            Some(other) => return Err(VerificationError::MissingInput { seq, kind: other.kind() }),
+            None => return Err(VerificationError::MissingInput { seq, kind: "nothing" }),
+        };
+        let step = decide(protocol, &state, input)
+            .map_err(|source| VerificationError::Rejected { version, source })?;
+        let again = seal_entry(&state, &step.state, &step.events, &hash);
+        if kept.body != again.body {
+            return Err(describe_difference(&again, &step.events, kept, &events));
+        }
+        if kept.hash != again.hash {
+            let (expected, found) = (again.hash, kept.hash.clone());
+            return Err(CorruptLogError::HashMismatch { version, expected, found }.into());
+        }
+        for event in &events {
+            apply(&mut state, event)?;
+        }
+        // Every decision starts from the fold, so a difference shows by the last version.
+        if index + 1 == log.len() && state != step.state {
+            return Err(VerificationError::FoldMismatch { version });
+        }
+        hash = again.hash;
+    }
+    Ok(LogVerification { events: state.seq, versions: state.version, hash, state })
+}
+
+/// Reports the first event that differs, or the whole text if only the text differs.
+fn describe_difference(
+    again: &RunLogEntry,
+    decided: &[RunEvent],
+    kept: &RunLogEntry,
+    events: &[RunEvent],
+) -> VerificationError {
+    let version = again.version;
+    let text = |event: Option<&RunEvent>| {
+        let text = |event| serde_json::to_string(event).expect("events are JSON");
+        event.map_or_else(|| "nothing".to_owned(), text)
+    };
+    let longest = decided.len().max(events.len());
+    let first = (0..longest).find(|index| decided.get(*index) != events.get(*index));
+    match first {
+        Some(index) => {
+            let (again_text, kept) = (text(decided.get(index)), text(events.get(index)));
+            VerificationError::Differs {
+                version,
+                seq: again.first_seq + index as u64,
+                decided: again_text,
+                recorded: kept,
+            }
+        }
+        None => {
+            let (again_text, kept) = (again.body.clone(), kept.body.clone());
+            VerificationError::Differs {
+                version,
+                seq: again.first_seq,
+                decided: again_text,
+                recorded: kept,
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! A version of a log, as a reader of snapshots wants it, and what must hold of every one.
+
+use std::fmt::Write as _;
+
+use countersign_contract::reply::{AdmissionVerdict, RuleContext};
+use countersign_protocol::Protocol;
+use countersign_run::{InputKind, RunEvent, RunLogEntry, RunState, build_run_value, fold_entry};
+use serde_json::Value;
+
+/// Folds a version into the state, and tells it. The document it leaves fits its contract.
+pub(crate) fn version(
+    protocol: &Protocol,
+    state: &mut RunState,
+    entry: &RunLogEntry,
+) -> (String, Vec<RunEvent>) {
+    let events = fold_entry(state, &entry.body).unwrap();
+    let mut told = String::new();
+    for event in &events {
+        match event {
+            RunEvent::InputReceived { input } => {
+                let _ = writeln!(told, "> {}", shown(&input.payload));
+            }
+            RunEvent::EngineFieldsUpdated { fields: places } => {
+                let moment =
+                    |value: &Value| *value == state.version || *value == entry.time.to_string();
+                for (at, value) in places.iter().filter(|(_, value)| !moment(value)) {
+                    let _ = writeln!(told, "  stamped {at} {}", short(value));
+                }
+            }
+            RunEvent::ReplyRefused { attempt, violations, .. } => {
+                let _ = writeln!(told, "  reply_refused, try {attempt}");
+                for one in violations {
+                    let _ = writeln!(told, "    {} {}", one.code, one.message);
+                }
+            }
+            other => {
+                let mut value = serde_json::to_value(other).unwrap();
+                let members = value.as_object_mut().unwrap();
+                let kind = members.remove("event").unwrap();
+                members.remove("protocol");
+                let _ = writeln!(told, "  {} {value}", kind.as_str().unwrap());
+            }
+        }
+    }
+    let _ = writeln!(told, "  = {} in {}", state.status().as_str(), state.phase);
+    hold(protocol, state, &told);
+    (told, events)
+}
+
+/// A value of the engine, which is a table of the protocol where it is long: its file shows that better.
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    if text.len() > LONG { format!("(a table of {} bytes)", text.len()) } else { text }
+}
+
+/// The document as it is shown at the end, without the long tables that the engine keeps in it.
+pub(crate) fn last(protocol: &Protocol, state: &RunState) -> Value {
+    let mut document = (*state.document).clone();
+    for place in &protocol.document_for(&protocol.workflows[&state.workflow]).engine {
+        if let Some(value) = document.pointer_mut(&place.pointer)
+            && value.to_string().len() > LONG
+        {
+            *value = Value::String(short(value));
+        }
+    }
+    document
+}
+
+/// From so many bytes on a value of the engine is not told in full.
+const LONG: usize = 200;
+
+/// The document fits its contract, rules and all.
+fn hold(protocol: &Protocol, state: &RunState, told: &str) {
+    let workflow = &protocol.workflows[&state.workflow];
+    let Some(contract) = &protocol.document_for(workflow).contract else { return };
+    let document = &*state.document;
+    let run = build_run_value(state);
+    let context = RuleContext { state: Some(document), run: Some(&run), new: Some(document) };
+    if let AdmissionVerdict::Refused(violations) = contract.admit_value(document, &context) {
+        panic!(
+            "version {}: the document breaks its contract: {violations:#?}\n{told}",
+            state.version
+        );
+    }
+}
+
+/// An input as a reader needs it: what came, without what is known anyway.
+fn shown(what: &InputKind) -> String {
+    let mut value = serde_json::to_value(what).unwrap();
+    let members = value.as_object_mut().unwrap();
+    let kind = members.remove("kind").unwrap();
+    for known in ["action", "protocol", "finish", "usage"] {
+        if members.get(known).is_some_and(|value| value != "length") {
+            members.remove(known);
+        }
+    }
+    let rest = if members.is_empty() { String::new() } else { format!(" {value}") };
+    format!("{}{rest}", kind.as_str().unwrap())
+}
