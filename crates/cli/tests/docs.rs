@@ -2,6 +2,8 @@
 //!
 //! In a block marked `console`, `$ cat FILE` gives the content of a file, and any other command is
 //! run by bash, in a fresh folder a block, and must print just what follows it.
+//! With `COUNTERSIGN_UPDATE_DOCS=1`, the pages are rewritten with what the commands print; read the
+//! difference before you commit it.
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
@@ -13,14 +15,24 @@ use std::process::Command;
 fn transcripts_are_true() {
     let mut wrong = Vec::new();
     let mut replayed = 0;
+    let updates = std::env::var_os("COUNTERSIGN_UPDATE_DOCS").is_some();
     for page in pages() {
-        let text = fs::read_to_string(&page).unwrap();
-        for block in text.split("```console\n").skip(1) {
-            let block = block.split("\n```").next().unwrap();
+        let mut text = fs::read_to_string(&page).unwrap();
+        let blocks: Vec<String> = text
+            .split("```console\n")
+            .skip(1)
+            .map(|block| block.split("\n```").next().unwrap().to_owned())
+            .collect();
+        for block in blocks {
             replayed += 1;
-            wrong.extend(
-                replay(block).map(|difference| format!("{}: {difference}", page.display())),
-            );
+            let (differences, played) = replay(&block);
+            if updates && !differences.is_empty() {
+                text = text.replacen(&block, &played, 1);
+                fs::write(&page, &text).unwrap();
+            } else {
+                let differences = differences.into_iter();
+                wrong.extend(differences.map(|one| format!("{}: {one}", page.display())));
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -62,28 +74,34 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Plays one block; tells the first difference.
-fn replay(block: &str) -> Option<String> {
+/// Plays one block. Returns the differences, and the block with what was printed.
+fn replay(block: &str) -> (Vec<String>, String) {
     let folder = tempfile::tempdir().unwrap();
     // What the pages use of the repository.
     let examples = testkit::workspace_root().join("examples").canonicalize().unwrap();
     std::os::unix::fs::symlink(examples, folder.path().join("examples")).unwrap();
     let block = format!("\n{block}\n");
-    for step in block.split("\n$ ").skip(1) {
+    let mut steps = block.split("\n$ ");
+    let mut played = vec![steps.next().unwrap().trim_start_matches('\n').to_owned()];
+    let mut differences = Vec::new();
+    for step in steps {
         let (command, shown) = step.split_once('\n').unwrap_or((step, ""));
         if let Some(file) =
             command.strip_prefix("cat ").filter(|file| !file.starts_with("examples/"))
         {
             fs::write(folder.path().join(file), format!("{}\n", shown.trim_end_matches('\n')))
                 .unwrap();
+            played.push(format!("{command}\n{}", shown.trim_end()));
             continue;
         }
         let printed = run(command, folder.path());
         if printed.trim_end() != shown.trim_end() {
-            return Some(format!("`{command}` prints\n{printed}\nbut the page shows\n{shown}"));
+            differences
+                .push(format!("`{command}` prints\n{printed}\nbut the page shows\n{shown}"));
         }
+        played.push(format!("{command}\n{}", printed.trim_end()).trim_end().to_owned());
     }
-    None
+    (differences, played.join("\n$ ").trim_start_matches('\n').to_owned())
 }
 
 fn run(command: &str, folder: &Path) -> String {

@@ -281,7 +281,7 @@ fn memory_shows_what_is_hidden_in_it() {
         json!({"nothing": CANARY}),
     ];
     let lines = things.each_ref().map(ToString::to_string).join("\n");
-    let whose = ["--user", "ann", "--agent", "helper", "--at-version", "2026-01-21T12:00:00Z"];
+    let whose = ["--user", "ann", "--agent", "helper", "--now", "2026-01-21T12:00:00Z"];
     let (_, said) = desk.once(&[&["memory", "remember", "-"][..], &whose].concat(), true, &lines);
     assert!(said.contains("<stdin>:10"), "{said}");
     let sound = things.len() - 1;

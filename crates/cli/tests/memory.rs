@@ -437,7 +437,7 @@ fn rows_are_where_their_scope_says() {
     assert!(out.starts_with("TABLE"), "{out}");
     let (_, out, _) = memory(folder, &["verify-scope", "--json"]);
     let told: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(told["in_order"], false);
+    assert_eq!(told["ok"], false);
 }
 
 #[test]

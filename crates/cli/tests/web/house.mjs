@@ -26,9 +26,14 @@ export class House {
     return house;
   }
 
+  /** The environment of the program: what the machine's own user trusts does not count here. */
+  env() {
+    return { ...process.env, XDG_CONFIG_HOME: path.join(this.folder, ".config") };
+  }
+
   /** Runs a command in the folder, and gives what it prints. */
   run(...args) {
-    const done = spawnSync(PROGRAM, args, { cwd: this.folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+    const done = spawnSync(PROGRAM, args, { cwd: this.folder, env: this.env(), encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
     if (done.status === null || done.status > 3) throw new Error(`countersign ${args.join(" ")}: ${done.status} ${done.stderr}`);
     return done.stdout;
   }
@@ -36,7 +41,7 @@ export class House {
   /** Starts the server: at any port the first time, at the same one afterwards. */
   async start() {
     const listen = this.base ? new URL(this.base).host : "127.0.0.1:0";
-    this.child = spawn(PROGRAM, ["serve", "--listen", listen, "--json", ...this.more], { cwd: this.folder, stdio: ["ignore", "pipe", "ignore"] });
+    this.child = spawn(PROGRAM, ["serve", "--listen", listen, "--json", ...this.more], { cwd: this.folder, env: this.env(), stdio: ["ignore", "pipe", "ignore"] });
     running.add(this.child);
     const line = await new Promise((done, failed) => {
       let text = "";

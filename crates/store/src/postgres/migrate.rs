@@ -95,7 +95,7 @@ async fn apply_next_migration(client: &Client, schema: PostgresSchema) -> Result
     // Read again under the lock: another program may have migrated in the meantime.
     let found = load_applied_migrations(client, schema).await?;
     let Some(step) = next_migration(&found, schema)? else { return Ok(()) };
-    let PostgresMigration { number, name, compatible_from: serves, sql } = step;
+    let PostgresMigration { number, name, compatible_from, sql } = step;
     let PostgresSchema { name: space, migrations_table: ledger, .. } = schema;
     let prepared = format!(
         "DO $$ BEGIN
@@ -104,7 +104,7 @@ async fn apply_next_migration(client: &Client, schema: PostgresSchema) -> Result
         CREATE TABLE IF NOT EXISTS {space}.{ledger} (number integer PRIMARY KEY, name text NOT NULL,
             compatible_from integer NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL);
         {sql}
-        INSERT INTO {space}.{ledger} VALUES ({number}, '{name}', {serves}, '{}', now());",
+        INSERT INTO {space}.{ledger} VALUES ({number}, '{name}', {compatible_from}, '{}', now());",
         sql_checksum(sql)
     );
     client.batch_execute(&prepared).await.map_err(to_store_error)
@@ -120,8 +120,8 @@ fn next_migration(
     schema: PostgresSchema,
 ) -> Result<Option<&'static PostgresMigration>, StoreError> {
     let known = schema.migrations.last().map_or(0, |last| last.number);
-    let serves = found.iter().map(|step| step.compatible_from).max().unwrap_or_default();
-    if newest_number(found) > known && serves > known {
+    let compatible_from = found.iter().map(|step| step.compatible_from).max().unwrap_or_default();
+    if newest_number(found) > known && compatible_from > known {
         return Err(StoreError::SchemaTooNew { found: newest_number(found), known });
     }
     for (step, found) in schema.migrations.iter().zip(found) {
@@ -154,7 +154,7 @@ async fn load_applied_migrations(
         (false, true) => return Err(StoreError::ForeignDatabase),
         (false, false) => return Ok(Vec::new()),
     }
-    let look = format!("SELECT number, serves, checksum FROM {space}.{ledger} ORDER BY number");
+    let look = format!("SELECT number, compatible_from, checksum FROM {space}.{ledger} ORDER BY number");
     let rows = client.query_typed(&look, &[]).await.map_err(to_store_error)?;
     let read = |row: &tokio_postgres::Row| AppliedMigration {
         number: row.get::<_, i32>(0) as u32,
