@@ -22,7 +22,7 @@ const FORBIDDEN_PACKAGES: [&str; 10] = [
 
 /// For each crate: the workspace crates it may name, and the otherwise forbidden packages it may
 /// use. What a named crate may depend on is allowed as well.
-const ALLOWED_DEPENDENCIES: [(&str, &[&str], &[&str]); 13] = [
+const ALLOWED_DEPENDENCIES: [(&str, &[&str], &[&str]); 14] = [
     ("countersign-contract", &[], &[]),
     ("countersign-schema-tools", &["countersign-contract"], &[]),
     ("countersign-protocol", &["countersign-schema-tools"], &[]),
@@ -55,10 +55,16 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str], &[&str]); 13] = [
         &["countersign-runtime", "countersign-postgres"],
         &["tokio", "reqwest", "hyper", "rusqlite", "tokio-postgres", "rand"],
     ),
-    // Presents runs and makes no decisions. `rand` and `chrono` come with MCP.
+    // Describes runs and makes no decisions.
+    (
+        "countersign-view",
+        &["countersign-runtime", "countersign-shipped-protocols"],
+        &["tokio", "reqwest", "hyper", "rusqlite"],
+    ),
+    // Serves and makes no decisions. `rand` and `chrono` come with MCP.
     (
         "countersign-server",
-        &["countersign-runtime", "countersign-shipped-protocols"],
+        &["countersign-view"],
         &["tokio", "reqwest", "hyper", "rusqlite", "rand", "chrono"],
     ),
 ];

@@ -5,17 +5,14 @@ use std::sync::Arc;
 
 use countersign_contract::source::Diagnostic;
 use countersign_protocol::{Protocol, ProtocolBundle};
-use countersign_runtime::clock::SystemClock;
-use countersign_runtime::driver::{CachedModelResolver, Driver, EffectExecutor, WorkerHeartbeat};
-use countersign_runtime::effect::EffectJournal;
-use countersign_runtime::engine::{Engine, EngineConfig};
+use countersign_runtime::RuntimeBuilder;
+use countersign_runtime::driver::{CachedModelResolver, Driver, WorkerHeartbeat};
+use countersign_runtime::engine::Engine;
 use countersign_runtime::folder::{self, EngineHome};
 use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 use countersign_runtime::trust::{ActionGuard, AllowList, TrustFile};
-use countersign_runtime::workspace::Workspace;
-use countersign_server::protocol_catalog::{SHIPPED_DATA, load_shipped_permissions};
 use countersign_shipped_contracts::load_shipped_contracts;
-use countersign_store::TenantId;
+use countersign_view::protocol_catalog::{SHIPPED_DATA, load_shipped_permissions};
 
 use crate::args::{AllowArgs, StoreArgs};
 use crate::exit::CliError;
@@ -32,6 +29,7 @@ pub(crate) const NO_RUN_MESSAGE: &str = "there is no run yet; `countersign run` 
 pub(crate) struct CliContext {
     pub(crate) settings: CliSettings,
     pub(crate) home: EngineHome,
+    runtime: RuntimeBuilder,
     pub(crate) engine: Arc<Engine>,
     /// The user's trust file; `None` if the environment names no settings folder.
     pub(crate) trust: Option<TrustFile>,
@@ -130,28 +128,33 @@ impl CliContext {
             }
             Some(_) | None => watch,
         };
-        let engine = Engine::open(EngineConfig {
-            store: place.open_store()?,
-            clock: Arc::new(SystemClock),
-            observer: watch,
-            shipped_contracts: Arc::new(load_shipped_contracts()),
-            workspace: Some(open_workspace(&home, protocol.as_deref())?),
-            tenant: TenantId::default(),
-        });
+        let runtime = RuntimeBuilder::from_home(place.open_store()?, home.clone())
+            .with_observer(watch)
+            .with_contracts(Arc::new(load_shipped_contracts()))
+            .with_protocol_folder(protocol);
         let remembers = works && settings.is_memory_enabled();
-        let engine = match (settings.is_memory_enabled(), works) {
-            (true, true) => attach_memory(engine, &home, &place),
-            (true, false) => engine,
-            (false, _) => engine.without_memory(),
+        let runtime = match (settings.is_memory_enabled(), works) {
+            (true, true) => attach_memory(runtime, &home, &place),
+            (true, false) => runtime,
+            (false, _) => runtime.without_memory(),
         };
         let embedder = if remembers { settings.connect_embedder()? } else { None };
-        let engine = match embedder {
-            Some(embedder) => engine.with_embedder(embedder),
-            None => engine,
+        let runtime = match embedder {
+            Some(embedder) => runtime.with_embedder(embedder),
+            None => runtime,
         };
-        let (engine, allow) = (Arc::new(engine), AllowList::default());
+        let (engine, allow) = (runtime.build_engine()?, AllowList::default());
         let trust = locate_trust_file();
-        Ok(Self { settings, home, engine, trust, allow, location: place, _telemetry: telemetry })
+        Ok(Self {
+            settings,
+            home,
+            runtime,
+            engine,
+            trust,
+            allow,
+            location: place,
+            _telemetry: telemetry,
+        })
     }
 
     /// Returns where the runs are stored.
@@ -207,31 +210,23 @@ impl CliContext {
         &self,
         worker: &str,
     ) -> Result<(Driver, Option<Arc<WorkerHeartbeat>>), CliError> {
-        let workspace = open_workspace(&self.home, self.find_protocol_folder().ok().as_deref())?;
-        let journal = EffectJournal::open(&self.home.effects_path())?;
-        let hands = EffectExecutor::new(
-            workspace,
-            self.build_action_guard(),
-            journal,
-            self.home.workspace(),
-        )
-        .with_retriever_factory(Arc::new(source_kinds::build_source_kinds()))
-        .with_data_folder(self.home.folder().join(SHIPPED_DATA));
         let settings = countersign_models::ModelSettings::from_env(&env_var)
             .map_err(|error| CliError::Usage(error.to_string()))?;
         let models = CachedModelResolver::new(settings, self.home.workspace().to_owned());
-        let workers = self.home.folder().join("workers");
-        let driver =
-            Driver::new(Arc::clone(&self.engine), Arc::new(models), hands, worker.to_owned());
         // Without a heartbeat, other processes cannot tell a dead process from a slow one and wait
         // until its lease expires.
-        Ok(match WorkerHeartbeat::announce(&workers, worker) {
-            Ok(presence) => {
-                let presence = Arc::new(presence);
-                (driver.with_heartbeat(Arc::clone(&presence)), Some(presence))
-            }
-            Err(_) => (driver, None),
-        })
+        let heartbeat = WorkerHeartbeat::announce(&self.home.folder().join("workers"), worker);
+        let heartbeat = heartbeat.ok().map(Arc::new);
+        let runtime = self
+            .runtime
+            .clone()
+            .with_models(Arc::new(models))
+            .with_guard(self.build_action_guard())
+            .with_sources(Arc::new(source_kinds::build_source_kinds()))
+            .with_data_folder(self.home.folder().join(SHIPPED_DATA))
+            .with_worker(worker)
+            .with_heartbeat(heartbeat.clone());
+        Ok((runtime.build_driver(Arc::clone(&self.engine))?, heartbeat))
     }
 
     /// Resolves a run by its full id or a prefix of it; without a name, selects the newest run.
@@ -259,18 +254,22 @@ impl CliContext {
     }
 }
 
-/// Adds memory to an engine: in the same database if the runs are on a server, otherwise in a local
+/// Adds memory to a runtime: in the same database if the runs are on a server, otherwise in a local
 /// file. If memory cannot be opened, prints a message and continues without it.
-fn attach_memory(engine: Engine, home: &EngineHome, runs: &StoreLocation) -> Engine {
+fn attach_memory(
+    runtime: RuntimeBuilder,
+    home: &EngineHome,
+    runs: &StoreLocation,
+) -> RuntimeBuilder {
     let place = match runs {
         StoreLocation::Server(_) => runs.clone(),
         StoreLocation::File(_) => StoreLocation::File(home.memory_path()),
     };
     match place.open_memory() {
-        Ok(memory) => engine.with_memory(memory),
+        Ok(memory) => runtime.with_memory(memory),
         Err(error) => {
             output::print_message(&format!("no memory: `{place}` cannot be opened: {error}"));
-            engine
+            runtime
         }
     }
 }
@@ -298,15 +297,6 @@ fn select_protocol_folder(settings: &CliSettings, home: &EngineHome) -> Result<P
         Some(named) => resolve_protocol_folder(Path::new(named)),
         None => find_nearest_protocol(home.workspace()),
     }
-}
-
-/// Opens the workspace and hides the protocol folder from it, wherever that folder is.
-fn open_workspace(home: &EngineHome, protocol: Option<&Path>) -> Result<Workspace, CliError> {
-    let workspace = Workspace::open(home.workspace())?;
-    Ok(match protocol {
-        Some(protocol) => folder::hide_protocol(workspace, protocol)?,
-        None => workspace,
-    })
 }
 
 /// Reads and loads a protocol folder; returns the protocol and its warnings.

@@ -9,6 +9,7 @@ use countersign_memory::render::RenderError;
 use countersign_memory::store::{MemoryError, PacketRebuildError};
 use countersign_models::ModelError;
 use countersign_run::InputRejection;
+use countersign_runtime::RuntimeBuildError;
 use countersign_runtime::effect::EffectJournalError;
 use countersign_runtime::engine::EngineError;
 use countersign_runtime::folder::FolderError;
@@ -88,6 +89,9 @@ pub(crate) enum CliError {
     /// The effect journal cannot be read or written.
     #[error(transparent)]
     Journal(#[from] EffectJournalError),
+    /// The engine or its driver cannot be opened.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeBuildError),
     /// The trust file cannot be read or written.
     #[error(transparent)]
     Trust(TrustError),
@@ -150,6 +154,7 @@ impl CliError {
             | Self::Folder(_)
             | Self::Workspace(_)
             | Self::Journal(_)
+            | Self::Runtime(_)
             | Self::Trust(_)
             | Self::Projection(_) => CliExit::SystemError,
         }

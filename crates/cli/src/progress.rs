@@ -9,7 +9,7 @@ use countersign_runtime::run_observer::RunObserver;
 
 use crate::output;
 use crate::render::{BAD, DIM, GOOD, HEADING};
-use countersign_server::show::{describe_effect, describe_tool_call};
+use countersign_view::show::{describe_effect, describe_tool_call};
 
 /// Prints progress to standard error.
 #[derive(Debug, Default)]

@@ -15,8 +15,8 @@ use crate::excerpt::SourceExcerpt;
 use crate::exit::CliError;
 use crate::output;
 use crate::style::TerminalStyle;
-use countersign_server::show::wait_text;
-use countersign_server::wire;
+use countersign_view::show::wait_text;
+use countersign_view::wire;
 
 pub(crate) const GOOD: TerminalStyle = TerminalStyle::bold_colour(AnsiColor::Green);
 pub(crate) const BAD: TerminalStyle = TerminalStyle::bold_colour(AnsiColor::Red);

@@ -1,7 +1,7 @@
 //! Prints the outputs of a run: the values to standard output, their titles to standard error.
 
 use countersign_contract::text::escape_json_for_display;
-use countersign_server::show::RunOutputView;
+use countersign_view::show::RunOutputView;
 use serde_json::Value;
 
 use crate::output;

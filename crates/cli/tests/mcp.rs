@@ -1,7 +1,7 @@
 //! Coding agents drive a protocol folder with clients that are not ours, over stdio and over HTTP:
 //! `tests/mcp/agent.mjs` with the client from npm, `tests/mcp/agent.py` with the one from `PyPI`.
 //!
-//! The clients come from `cargo xtask verify`, or from `cargo xtask foreign test -p countersign --test mcp`.
+//! The clients come from `cargo xtask verify`, or from `cargo xtask foreign test -p countersign-cli --test mcp`.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]

@@ -1,6 +1,6 @@
 //! Scenes in a real browser against a real server: `tests/web/scenes` has a file for each.
 //!
-//! The browser comes from `cargo xtask verify`, or from `cargo xtask foreign test -p countersign --test web`.
+//! The browser comes from `cargo xtask verify`, or from `cargo xtask foreign test -p countersign-cli --test web`.
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 

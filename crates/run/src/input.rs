@@ -173,7 +173,6 @@ pub struct RunStart {
     pub document: Option<Value>,
     /// The workflow's input. If the workflow declares no `input`, an object to merge into the
     /// document.
-    // The log calls it `given`, because `input` is the tag that names the kind of this input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// The phase to start in, for a fork or an imported state file; the first phase if absent.

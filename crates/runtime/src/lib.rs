@@ -1,5 +1,5 @@
-//! The runtime executes what the core decides: it drives runs, performs their actions, and reads
-//! and writes files.
+//! The runtime executes what runs decide: it drives them, performs their actions, and reads and
+//! writes files. [`RuntimeBuilder`] assembles it.
 
 pub mod lru_cache;
 pub mod folder;
@@ -23,3 +23,6 @@ pub mod prune;
 pub mod driver;
 pub mod memory_extraction;
 pub mod worker;
+mod runtime_builder;
+
+pub use runtime_builder::{Runtime, RuntimeBuildError, RuntimeBuilder};

@@ -13,22 +13,20 @@ use countersign_contract::contract::ContractRegistry;
 use countersign_memory::store::Memory;
 use countersign_models::Embedder;
 use countersign_runtime::clock::Clock;
-use countersign_runtime::driver::{Driver, EffectExecutor, ModelResolver, WorkerHeartbeat};
-use countersign_runtime::effect::{
-    EffectJournal, EffectJournalError, RetrieverFactory, sweep_journal,
-};
-use countersign_runtime::engine::{Engine, EngineConfig, generate_run_name};
-use countersign_runtime::folder::{EngineHome, FolderError, hide_protocol};
+use countersign_runtime::driver::{Driver, ModelResolver, WorkerHeartbeat};
+use countersign_runtime::effect::RetrieverFactory;
+use countersign_runtime::engine::generate_run_name;
+use countersign_runtime::folder::{EngineHome, FolderError};
 use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 use countersign_runtime::trust::ActionGuard;
 use countersign_runtime::worker::DriverProvider;
-use countersign_runtime::workspace::{Workspace, WorkspaceError};
+use countersign_runtime::{Runtime, RuntimeBuildError, RuntimeBuilder};
 use countersign_store::{Store, TenantId};
 use thiserror::Error;
 
 use crate::access::is_valid_tenant_name;
 use crate::live::{RunHub, RunHubPublisher};
-use crate::protocol_catalog::{ProtocolCatalog, SHIPPED_DATA};
+use countersign_view::protocol_catalog::{ProtocolCatalog, SHIPPED_DATA};
 
 /// How long the driver retries to save a result while the store is unavailable, in milliseconds.
 /// Model replies are expensive, so it waits for minutes.
@@ -78,12 +76,9 @@ pub enum TenantRuntimeError {
     /// The engine's folder of the tenant cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The workspace of the tenant cannot be used.
+    /// The runtime of the tenant cannot be built.
     #[error(transparent)]
-    Workspace(#[from] WorkspaceError),
-    /// The effect journal of the tenant cannot be opened.
-    #[error(transparent)]
-    Journal(#[from] EffectJournalError),
+    Build(#[from] RuntimeBuildError),
     /// The tenant name cannot be used as a folder name.
     #[error(
         "tenant `{tenant}` can have no folder of work here: its name is none that a folder can have"
@@ -109,17 +104,7 @@ pub struct AppState {
     hub: Arc<RunHub>,
     worker: String,
     heartbeat: Option<Arc<WorkerHeartbeat>>,
-    tenants: Mutex<BTreeMap<TenantId, Arc<TenantRuntime>>>,
-}
-
-/// Everything that works on the runs of one tenant.
-pub struct TenantRuntime {
-    /// Loads runs, decides inputs and saves events.
-    pub engine: Arc<Engine>,
-    /// Performs the actions of runs.
-    pub driver: Arc<Driver>,
-    /// The folder that runs of this tenant read and write.
-    pub workspace: Workspace,
+    tenants: Mutex<BTreeMap<TenantId, Arc<Runtime>>>,
 }
 
 impl DriverProvider for AppState {
@@ -180,13 +165,13 @@ impl AppState {
 
     /// Returns the runtime of a tenant if it is open.
     #[must_use]
-    pub fn find_tenant(&self, tenant: &TenantId) -> Option<Arc<TenantRuntime>> {
+    pub fn find_tenant(&self, tenant: &TenantId) -> Option<Arc<Runtime>> {
         let desks = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         desks.get(tenant).map(Arc::clone)
     }
 
     /// Returns the runtime of a tenant, and opens it on first use.
-    pub fn open_tenant(&self, tenant: &TenantId) -> Result<Arc<TenantRuntime>, TenantRuntimeError> {
+    pub fn open_tenant(&self, tenant: &TenantId) -> Result<Arc<Runtime>, TenantRuntimeError> {
         let mut desks = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(desk) = desks.get(tenant) {
             return Ok(Arc::clone(desk));
@@ -194,7 +179,7 @@ impl AppState {
         if desks.len() >= MAX_IDLE_TENANTS {
             // A runtime whose driver has no other owner has no work in progress, and can be opened
             // again later.
-            let idle = |desk: &Arc<TenantRuntime>| {
+            let idle = |desk: &Arc<Runtime>| {
                 Arc::strong_count(desk) == 1 && Arc::strong_count(&desk.driver) == 1
             };
             desks.retain(|tenant, desk| *tenant == TenantId::default() || !idle(desk));
@@ -206,64 +191,43 @@ impl AppState {
 
     /// Returns every open tenant runtime.
     #[must_use]
-    pub fn list_tenants(&self) -> Vec<Arc<TenantRuntime>> {
+    pub fn list_tenants(&self) -> Vec<Arc<Runtime>> {
         let desks = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         desks.values().map(Arc::clone).collect()
     }
 
-    fn build_tenant_runtime(&self, tenant: &TenantId) -> Result<TenantRuntime, TenantRuntimeError> {
-        let ServerDeps { store, memory, embedder, clock, models, sources, contracts, home, .. } =
-            &self.deps;
-        let ours = *tenant == TenantId::default();
-        let own = if ours { home.clone() } else { self.create_tenant_home(tenant)? };
-        let watch =
-            if ours { Arc::clone(&self.deps.watch) } else { Arc::new(NoopRunObserver) as Arc<_> };
-        let workspace = Workspace::open(own.workspace())?;
-        let workspace = match &self.deps.protocol_folder {
-            Some(folder) => hide_protocol(workspace, folder)?,
-            None => workspace,
+    fn build_tenant_runtime(&self, tenant: &TenantId) -> Result<Runtime, TenantRuntimeError> {
+        let deps = &self.deps;
+        let is_local = *tenant == TenantId::default();
+        let home = if is_local { deps.home.clone() } else { self.create_tenant_home(tenant)? };
+        let observer: Arc<dyn RunObserver> =
+            if is_local { Arc::clone(&deps.watch) } else { Arc::new(NoopRunObserver) };
+        let guard = deps.guard.clone();
+        let guard = if is_local { guard } else { guard.for_tenant(home.workspace().to_owned()) };
+        let hub = Arc::clone(&self.hub);
+        let builder = RuntimeBuilder::from_home(Arc::clone(&deps.store), home)
+            .with_tenant(tenant.clone())
+            .with_clock(Arc::clone(&deps.clock))
+            .with_observer(Arc::new(RunHubPublisher::new(tenant.clone(), hub, observer)))
+            .with_contracts(Arc::clone(&deps.contracts))
+            .with_models(Arc::clone(&deps.models))
+            .with_sources(Arc::clone(&deps.sources))
+            .with_guard(guard)
+            .with_protocol_folder(deps.protocol_folder.clone())
+            .with_data_folder(deps.home.folder().join(SHIPPED_DATA))
+            .with_worker(self.worker.clone())
+            .with_heartbeat(self.heartbeat.clone())
+            .with_store_retry(STORE_RETRY_MS);
+        let builder = match &deps.memory {
+            Some(memory) => builder.with_memory(Arc::clone(memory)),
+            None if deps.memory_disabled => builder.without_memory(),
+            None => builder,
         };
-        let engine = Engine::open(EngineConfig {
-            store: Arc::clone(store),
-            clock: Arc::clone(clock),
-            observer: Arc::new(RunHubPublisher::new(tenant.clone(), Arc::clone(&self.hub), watch)),
-            shipped_contracts: Arc::clone(contracts),
-            workspace: Some(workspace.clone()),
-            tenant: tenant.clone(),
-        });
-        let engine = match memory {
-            Some(memory) => engine.with_memory(Arc::clone(memory)),
-            None if self.deps.memory_disabled => engine.without_memory(),
-            None => engine,
+        let builder = match &deps.embedder {
+            Some(embedder) => builder.with_embedder(Arc::clone(embedder)),
+            None => builder,
         };
-        let engine = match embedder {
-            Some(embedder) => engine.with_embedder(Arc::clone(embedder)),
-            None => engine,
-        };
-        let engine = Arc::new(engine);
-        let journal = EffectJournal::open(&own.effects_path())?;
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            let (engine, journal) = (Arc::clone(&engine), journal.clone());
-            runtime.spawn(async move {
-                if let Err(error) = sweep_journal(&engine, &journal).await {
-                    let told = format!("notes of effects that are over stay: {error}");
-                    engine.observer().on_warning("any", &told);
-                }
-            });
-        }
-        let guard = self.deps.guard.clone();
-        let guard = if ours { guard } else { guard.for_tenant(own.workspace().to_owned()) };
-        let hands = EffectExecutor::new(workspace.clone(), guard, journal, own.workspace())
-            .with_retriever_factory(Arc::clone(sources))
-            .with_data_folder(home.folder().join(SHIPPED_DATA));
-        let driver =
-            Driver::new(Arc::clone(&engine), Arc::clone(models), hands, self.worker.clone())
-                .with_store_retry(STORE_RETRY_MS);
-        let driver = match &self.heartbeat {
-            Some(presence) => driver.with_heartbeat(Arc::clone(presence)),
-            None => driver,
-        };
-        Ok(TenantRuntime { engine, driver: Arc::new(driver), workspace })
+        Ok(builder.build()?)
     }
 
     fn create_tenant_home(&self, tenant: &TenantId) -> Result<EngineHome, TenantRuntimeError> {

@@ -1,8 +1,7 @@
-//! Serves runs, contracts, the inbox and memory over HTTP and MCP, with live events, and provides
-//! the same views to the command line.
+//! Serves runs, contracts, the inbox and memory over HTTP and MCP, with live events.
 //!
 //! ```text
-//!  socket ──► serve ──► authenticate ──► resource ──► Engine, Store, Memory ──► wire ──► JSON
+//!  socket ──► serve ──► authenticate ──► resource ──► Engine, Store, Memory ──► view ──► JSON
 //!               │         │                │                │
 //!           too many   host,            path, query,     EngineError, StoreError, …
 //!         connections, origin,          body, version,      │
@@ -19,7 +18,8 @@
 //!    server listens on loopback alone.
 //! 3. A resource, one file of `http`, parses the request and calls the engine of the caller's
 //!    tenant, which `app_state` holds. It decides nothing.
-//! 4. The response is a type of `wire`; the command line prints the same types with `--json`.
+//! 4. The response is a type of `countersign-view`; the command line prints the same types with
+//!    `--json`.
 //!    `mcp` offers the same operations to coding agents.
 //! 5. The engine saves an input before the server responds. A worker of the runtime, in this
 //!    process or in another, then performs the resulting actions. Clients follow them as
@@ -27,9 +27,6 @@
 //!
 //! This crate makes no decision about a run, does not drive runs, and uses no terminal.
 
-pub mod show;
-pub mod wire;
-pub mod protocol_catalog;
 pub mod live;
 pub mod app_state;
 pub mod access;

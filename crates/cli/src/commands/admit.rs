@@ -5,7 +5,7 @@ use countersign_contract::json::RepairLevel;
 use countersign_contract::reply::{
     AdmissionOptions, AdmissionVerdict, FinishReason, IntakeMode, RuleContext, render_reask,
 };
-use countersign_server::wire::AdmissionView;
+use countersign_view::wire::AdmissionView;
 use serde_json::json;
 
 use crate::args::{AdmitArgs, FinishReasonArg, IntakeArg, RepairLevelArg};

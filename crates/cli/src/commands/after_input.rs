@@ -4,8 +4,8 @@
 use countersign_run::{ExecutionStatus, WaitKind};
 use countersign_runtime::driver::IdleReason;
 use countersign_runtime::engine::InputOutcome;
-use countersign_server::show::collect_outputs;
-use countersign_server::wire::InputResponse;
+use countersign_view::show::collect_outputs;
+use countersign_view::wire::InputResponse;
 use serde_json::json;
 
 use super::lease_holder::describe_lease_holder;

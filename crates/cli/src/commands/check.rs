@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use countersign_contract::source::{Diagnostic, DiagnosticSeverity};
 use countersign_protocol::{Protocol, check_protocol};
 use countersign_runtime::folder;
-use countersign_server::wire::CheckReport;
 use countersign_shipped_contracts::load_shipped_contracts;
+use countersign_view::wire::CheckReport;
 use serde_json::json;
 
 use crate::args::{CheckArgs, StoreArgs};

@@ -10,7 +10,7 @@ use crate::context::{CliContext, block_on};
 use crate::exit::{CliError, CliExit};
 use crate::output;
 use crate::render::{BAD, GOOD, HEADING};
-use countersign_server::show::truncate_line;
+use countersign_view::show::truncate_line;
 
 pub(super) fn run(args: &DiffArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {

@@ -2,7 +2,7 @@
 
 use countersign_run::RunEvent;
 use countersign_runtime::engine::EngineError;
-use countersign_server::show::graph::{WorkflowGraph, render_mermaid, render_svg};
+use countersign_view::show::graph::{WorkflowGraph, render_mermaid, render_svg};
 use serde_json::json;
 
 use crate::args::{GraphArgs, GraphFormat};

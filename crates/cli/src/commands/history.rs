@@ -3,8 +3,8 @@
 
 use countersign_run::{RunEvent, RunState, fold_entry};
 use countersign_runtime::engine::EngineError;
-use countersign_server::show::input_text;
-use countersign_server::wire::{EventRow, VersionRow};
+use countersign_view::show::input_text;
+use countersign_view::wire::{EventRow, VersionRow};
 use serde_json::json;
 
 use crate::args::HistoryArgs;

@@ -9,7 +9,7 @@ use countersign_runtime::transfer::{
     ImportHalt, ImportOutcome, VerifiedRunFile, import_run, import_run_halted,
 };
 use countersign_runtime::trust::{ProtocolPermissions, extract_model_server};
-use countersign_server::protocol_catalog::load_shipped_permissions;
+use countersign_view::protocol_catalog::load_shipped_permissions;
 use serde_json::json;
 
 use super::trust::{trust_model, trust_protocol};

@@ -1,9 +1,9 @@
 //! `countersign inbox [RUN]`: lists the waits for people, nearest deadline first.
 
 use countersign_run::{RunWait, Timestamp, WaitKind};
-use countersign_server::show::{describe_parking, wait_text};
-use countersign_server::wire::InboxRow;
 use countersign_store::{RunHead, WaitFilter, WaitRow};
+use countersign_view::show::{describe_parking, wait_text};
+use countersign_view::wire::InboxRow;
 use serde_json::json;
 
 use crate::args::InboxArgs;

@@ -1,8 +1,8 @@
 //! `countersign list`: lists the runs, newest first.
 
 use countersign_run::{ExecutionStatus, Timestamp};
-use countersign_server::wire::RunRow;
 use countersign_store::{RunFilter, RunHead};
+use countersign_view::wire::RunRow;
 use serde_json::json;
 
 use crate::args::ListArgs;
@@ -12,7 +12,7 @@ use crate::output;
 use crate::render::{HEADING, status_style};
 use crate::table::render_table;
 use crate::time_format;
-use countersign_server::show::{describe_parking, truncate_line};
+use countersign_view::show::{describe_parking, truncate_line};
 
 pub(super) fn run(args: &ListArgs, json: bool) -> Result<CliExit, CliError> {
     let status = args.status.as_deref().map(parse_status).transpose()?;

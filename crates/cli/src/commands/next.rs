@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_server::wire::NextStep;
+use countersign_view::wire::NextStep;
 use serde_json::json;
 
 use super::serve::WarningPrinter;

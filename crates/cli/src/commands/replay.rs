@@ -4,9 +4,9 @@
 use countersign_contract::json;
 use countersign_run::{RunEvent, RunState, fold_entry};
 use countersign_runtime::engine::EngineError;
-use countersign_server::show::input_text;
-use countersign_server::wire::{self, VerificationView};
 use countersign_store::RunFilter;
+use countersign_view::show::input_text;
+use countersign_view::wire::{self, VerificationView};
 use serde_json::{Value, json};
 
 use crate::args::ReplayArgs;

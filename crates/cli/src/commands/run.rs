@@ -8,8 +8,8 @@ use countersign_protocol::Protocol;
 use countersign_run::{ExecutionStatus, PendingAction, RunStart, RunState};
 use countersign_runtime::driver::{ChangeSnapshot, Driver, IdleReason};
 use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
-use countersign_server::show::{RunOutputView, collect_outputs};
-use countersign_server::wire::RunResultView;
+use countersign_view::show::{RunOutputView, collect_outputs};
+use countersign_view::wire::RunResultView;
 use serde_json::json;
 
 use super::lease_holder::describe_lease_holder;

@@ -12,11 +12,11 @@ use countersign_runtime::private_files;
 use countersign_runtime::run_observer::RunObserver;
 use countersign_server::access::{AuthMode, HostPolicy, Keyring, LocalToken};
 use countersign_server::app_state::{AppState, ServerDeps};
-use countersign_server::protocol_catalog::{SHIPPED_PREFIX, find_shipped};
 use countersign_server::serve::{HttpServer, ServeError};
 use countersign_server::shutdown::ShutdownTrigger;
 use countersign_shipped_contracts::load_shipped_contracts;
 use countersign_shipped_protocols::ShippedProtocol;
+use countersign_view::protocol_catalog::{SHIPPED_PREFIX, find_shipped};
 use serde_json::json;
 
 use super::init;

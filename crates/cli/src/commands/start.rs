@@ -8,11 +8,11 @@ use countersign_contract::json::{RepairLevel, parse_json};
 use countersign_protocol::{DocumentDefinition, Protocol, WorkflowDefinition};
 use countersign_run::RunStart;
 use countersign_runtime::projection::{read_state_files, state_folder};
-use countersign_server::protocol_catalog::{
-    CatalogError, ProtocolCatalog, SHIPPED_PREFIX, find_shipped,
-};
 use countersign_shipped_contracts::load_shipped_contracts;
 use countersign_shipped_protocols::ShippedProtocol;
+use countersign_view::protocol_catalog::{
+    CatalogError, ProtocolCatalog, SHIPPED_PREFIX, find_shipped,
+};
 use serde_json::Value;
 
 use super::run::create_run;

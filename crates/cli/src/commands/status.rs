@@ -3,10 +3,10 @@
 use countersign_protocol::ProtocolBundle;
 use countersign_run::{BlockReason, RunEndKind, RunState, Timestamp};
 use countersign_runtime::folder;
-use countersign_server::show::{
+use countersign_view::show::{
     BudgetStatus, RunOutputView, RunStatusReport, collect_outputs, describe_action, wait_text,
 };
-use countersign_server::wire::RunStatusView;
+use countersign_view::wire::RunStatusView;
 use serde_json::json;
 
 use crate::args::StatusArgs;
@@ -16,7 +16,7 @@ use crate::render::{BAD, DIM, GOOD, HEADING, status_style};
 use crate::table::render_table;
 use crate::time_format::{format_ago, format_duration, format_timestamp, format_until};
 use crate::{output, run_outputs};
-use countersign_server::show::{describe_parking, truncate_line};
+use countersign_view::show::{describe_parking, truncate_line};
 
 pub(super) fn run(args: &StatusArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {

@@ -16,7 +16,7 @@ use crate::exit::{CliError, CliExit};
 use crate::render::HEADING;
 use crate::table::render_table;
 use crate::{output, render};
-use countersign_server::show::truncate_line;
+use countersign_view::show::truncate_line;
 
 /// The id of the question that a person answers with the reason for a retry.
 const RESET_QUESTION: &str = "reset";

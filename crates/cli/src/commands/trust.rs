@@ -9,7 +9,7 @@ use countersign_runtime::folder::EngineHome;
 use countersign_runtime::trust::{
     ProtocolPermissions, TrustFile, TrustRecord, extract_model_server,
 };
-use countersign_server::protocol_catalog::load_shipped_permissions;
+use countersign_view::protocol_catalog::load_shipped_permissions;
 use serde_json::{Value, json};
 
 use crate::args::TrustArgs;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use countersign_run::Timestamp;
-use countersign_server::wire::load_workers;
 use countersign_store::{Lease, WorkerRow};
+use countersign_view::wire::load_workers;
 use serde_json::json;
 
 use crate::args::WorkersArgs;

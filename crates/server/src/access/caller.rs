@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use countersign_runtime::Runtime;
+
 use super::AccessRole;
-use crate::app_state::TenantRuntime;
 
 /// An authenticated caller: the tenant, the role and the user name.
 #[derive(Clone)]
 pub struct Caller {
     /// The runtime of the caller's tenant.
-    pub runtime: Arc<TenantRuntime>,
+    pub runtime: Arc<Runtime>,
     /// The role that limits what the caller may do.
     pub role: AccessRole,
     /// The user name that is recorded with every input.

@@ -20,8 +20,8 @@ use utoipa::ToSchema;
 
 use crate::access::{HostError, KeyringError};
 use crate::app_state::TenantRuntimeError;
-use crate::protocol_catalog::CatalogError;
-use crate::wire::DiagnosticView;
+use countersign_view::protocol_catalog::CatalogError;
+use countersign_view::wire::DiagnosticView;
 
 /// The media type of problem details.
 pub(super) const PROBLEM_MEDIA_TYPE: &str = "application/problem+json";

@@ -9,7 +9,7 @@ use utoipa::IntoParams;
 use super::extract::{ApiPath, ApiQuery};
 use super::protocols::with_catalog;
 use super::{ApiError, HttpState};
-use crate::wire::{ContractExportView, ContractRow, ContractView};
+use countersign_view::wire::{ContractExportView, ContractRow, ContractView};
 
 /// The target format of an export.
 #[derive(Debug, Deserialize, IntoParams)]

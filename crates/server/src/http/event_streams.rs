@@ -27,7 +27,7 @@ use super::{ApiError, HttpState};
 use crate::access::Caller;
 use crate::live::{InboxChange, InboxLog, RunSubscription};
 use crate::shutdown::ShutdownSignal;
-use crate::wire::VersionRow;
+use countersign_view::wire::VersionRow;
 
 /// How often a stream polls the store, because another process may work on the run.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);

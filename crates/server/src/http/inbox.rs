@@ -10,7 +10,7 @@ use super::ApiError;
 use super::cursor::{decode_cursor, encode_cursor, resolve_limit};
 use super::extract::ApiQuery;
 use crate::access::Caller;
-use crate::wire::{CursorPage, InboxRow};
+use countersign_view::wire::{CursorPage, InboxRow};
 
 /// Every kind of wait, for parsing the query.
 const WAIT_KINDS: [WaitKind; 6] = [

@@ -19,7 +19,7 @@ use super::idempotency_key::IdempotencyKey;
 use super::prefer_wait::{PreferWait, await_input_response};
 use super::{ApiError, HttpState};
 use crate::access::Caller;
-use crate::wire::InputResponse;
+use countersign_view::wire::InputResponse;
 
 /// A reply on behalf of a model, or a patch.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -23,7 +23,7 @@ use super::ApiError;
 use super::cursor::resolve_limit;
 use super::extract::{ApiJson, ApiPath, ApiQuery};
 use crate::access::Caller;
-use crate::wire::{
+use countersign_view::wire::{
     BuildExplanation, BuildReplay, ForgetResponse, MemorySearchHit, PacketView, RememberResponse,
 };
 

@@ -11,8 +11,8 @@ use tokio::time::{Instant, timeout_at};
 use super::runs::load_run_head;
 use super::{ApiError, HttpState};
 use crate::access::Caller;
-use crate::show::collect_outputs;
-use crate::wire::InputResponse;
+use countersign_view::show::collect_outputs;
+use countersign_view::wire::InputResponse;
 
 /// Maximum time that a request may wait for a run to pause, in seconds.
 const MAX_WAIT_SECONDS: u64 = 25;

@@ -9,9 +9,9 @@ use utoipa::IntoParams;
 use super::extract::{ApiPath, ApiQuery};
 use super::run_reads::{GraphFormatParam, render_graph};
 use super::{ApiError, HttpState};
-use crate::protocol_catalog::ProtocolCatalog;
-use crate::show::graph::WorkflowGraph;
-use crate::wire::{ProtocolRow, ProtocolView};
+use countersign_view::protocol_catalog::ProtocolCatalog;
+use countersign_view::show::graph::WorkflowGraph;
+use countersign_view::wire::{ProtocolRow, ProtocolView};
 
 /// Options of a workflow graph.
 #[derive(Debug, Deserialize, IntoParams)]

@@ -16,8 +16,8 @@ use super::etag::version_etag;
 use super::extract::{ApiPath, ApiQuery};
 use super::runs::{RunVersionQuery, load_run_at, load_run_head};
 use crate::access::Caller;
-use crate::show::graph::{WorkflowGraph, render_mermaid, render_svg};
-use crate::wire::{
+use countersign_view::show::graph::{WorkflowGraph, render_mermaid, render_svg};
+use countersign_view::wire::{
     CursorPage, EventRow, NextStep, VerificationView, VersionRow, verify_and_report,
 };
 

@@ -16,8 +16,8 @@ use super::extract::{ApiPath, ApiQuery};
 use super::protocols::with_catalog;
 use super::{ApiError, HttpState};
 use crate::access::Caller;
-use crate::show::{RunStatusReport, collect_outputs, describe_parking};
-use crate::wire::{CursorPage, RunRow, RunStatusView};
+use countersign_view::show::{RunStatusReport, collect_outputs, describe_parking};
+use countersign_view::wire::{CursorPage, RunRow, RunStatusView};
 
 /// The filter of the list of runs.
 #[derive(Debug, Deserialize, IntoParams)]

@@ -19,7 +19,7 @@ use super::prefer_wait::{PreferWait, await_input_response};
 use super::protocols::with_catalog;
 use super::{ApiError, HttpState};
 use crate::access::{AccessRole, Caller};
-use crate::wire::InputResponse;
+use countersign_view::wire::InputResponse;
 
 /// The properties of a new run.
 #[derive(Debug, Deserialize, ToSchema)]

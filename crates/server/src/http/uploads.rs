@@ -17,7 +17,7 @@ use super::inputs::{InputMatcher, SubmitOptions, respond_with_etag, submit_input
 use super::upload_spool::spool_document;
 use super::{ApiError, HttpState};
 use crate::access::Caller;
-use crate::wire::InputResponse;
+use countersign_view::wire::InputResponse;
 
 /// The path of uploads, whose bodies are spooled to disk.
 pub(super) const UPLOAD_PATH: &str = "/v1/runs/{run}/waits/{wait}/document";

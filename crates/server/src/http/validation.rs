@@ -22,7 +22,7 @@ use utoipa::ToSchema;
 use super::extract::{ApiJson, ApiPath};
 use super::protocols::with_catalog;
 use super::{ApiError, HttpState};
-use crate::wire::{AdmissionView, CheckReport, ContractDiffView};
+use countersign_view::wire::{AdmissionView, CheckReport, ContractDiffView};
 
 /// A reply to check against a contract.
 #[derive(Debug, Deserialize, ToSchema)]

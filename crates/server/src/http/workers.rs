@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 
 use super::{ApiError, HttpState};
-use crate::wire::{WorkerView, load_workers};
+use countersign_view::wire::{WorkerView, load_workers};
 
 /// List the workers and the runs they hold, of all tenants.
 #[utoipa::path(get, path = "/v1/workers", tag = "server", responses((status = 200, body = Vec<WorkerView>)))]

@@ -15,7 +15,7 @@ use crate::http::inputs::{SubmitOptions, submit_input};
 use crate::http::prefer_wait::PreferWait;
 use crate::http::uploads::answer_with_document;
 use crate::http::{ApiError, HttpState, inbox};
-use crate::wire::{CursorPage, InboxRow};
+use countersign_view::wire::{CursorPage, InboxRow};
 
 /// The filter of the inbox.
 #[derive(Debug, Deserialize, ToSchema)]

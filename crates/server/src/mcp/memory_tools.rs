@@ -10,7 +10,7 @@ use crate::access::Caller;
 use crate::http::extract::ApiJson;
 use crate::http::memory::{self, ComposeRequest, MemorySearchRequest, RememberRequest};
 use crate::http::{ApiError, HttpState};
-use crate::wire::{MemorySearchHit, PacketView, RememberResponse};
+use countersign_view::wire::{MemorySearchHit, PacketView, RememberResponse};
 
 /// Records that an agent adds to memory.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -14,7 +14,7 @@ use crate::http::validation::{
     self, AdmitRequest, CheckProtocolRequest, FinishParam, IntakeParam, RepairsParam,
 };
 use crate::http::{ApiError, HttpState, protocols};
-use crate::wire::{AdmissionView, CheckReport, ProtocolRow, ProtocolView};
+use countersign_view::wire::{AdmissionView, CheckReport, ProtocolRow, ProtocolView};
 
 /// This tool has no parameters.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -12,7 +12,7 @@ use crate::http::inputs::{SubmitOptions, submit_reply_text};
 use crate::http::prefer_wait::{PreferWait, await_input_response};
 use crate::http::start::{StartRunRequest, begin_run};
 use crate::http::{ApiError, HttpState, runs};
-use crate::wire::{CursorPage, NextStep, RunRow, RunStatusView};
+use countersign_view::wire::{CursorPage, NextStep, RunRow, RunStatusView};
 
 /// The model name that asks the client for replies instead of calling a model.
 const HUMAN_MODEL: &str = "human";

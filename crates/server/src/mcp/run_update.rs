@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 
 use crate::access::Caller;
 use crate::http::ApiError;
-use crate::show::RunOutputView;
-use crate::wire::{ExpectedInput, InputResponse, WaitView, find_expected_input};
+use countersign_view::show::RunOutputView;
+use countersign_view::wire::{ExpectedInput, InputResponse, WaitView, find_expected_input};
 
 /// How long a call waits for a run to pause by default, in seconds.
 pub(super) const DEFAULT_WAIT_SECONDS: u64 = 10;

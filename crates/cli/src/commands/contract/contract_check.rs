@@ -5,7 +5,7 @@ use std::path::Path;
 
 use countersign_contract::contract::{check_contract, check_schema};
 use countersign_contract::source::{Diagnostic, DiagnosticSeverity, ParsedSourceFile, SourceFile};
-use countersign_server::wire::CheckReport;
+use countersign_view::wire::CheckReport;
 use serde_json::json;
 
 use crate::exit::{CliError, CliExit};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use countersign_contract::contract::Contract;
 use countersign_schema_tools::{CompatOutcome, ContractComparison, compare_with};
-use countersign_server::wire;
+use countersign_view::wire;
 use serde_json::json;
 
 use crate::exit::{CliError, CliExit};

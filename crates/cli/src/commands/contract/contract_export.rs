@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use countersign_schema_tools::{ExportTarget, ExportedContract, export_contract};
-use countersign_server::wire::ContractExportView;
+use countersign_view::wire::ContractExportView;
 use serde_json::json;
 
 use crate::args::ExportTargetArg;

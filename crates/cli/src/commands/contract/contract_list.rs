@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use countersign_contract::contract::Contract;
-use countersign_server::wire::ContractRow;
+use countersign_view::wire::ContractRow;
 use serde_json::json;
 
 use crate::exit::{CliError, CliExit};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use countersign_contract::contract::Contract;
-use countersign_server::wire::ContractView;
+use countersign_view::wire::ContractView;
 use serde_json::json;
 
 use crate::exit::{CliError, CliExit};

@@ -1,7 +1,7 @@
 //! `countersign memory age`: compresses old episodes and merges related ones.
 
 use countersign_memory::rules::AgedEpisode;
-use countersign_server::show::truncate_line;
+use countersign_view::show::truncate_line;
 use serde_json::{Value, json};
 
 use super::{open_memory, policy_and_build};

@@ -6,8 +6,8 @@ use countersign_memory::record::{CandidateState, ClaimCandidate, MemoryClaim};
 use countersign_memory::rules::ClaimAssurance;
 use countersign_memory::store::{Memory, MemoryError};
 use countersign_runtime::memory_context::IngestedItem;
-use countersign_server::show::truncate_line;
-use countersign_server::wire::SavedMemoryRow;
+use countersign_view::show::truncate_line;
+use countersign_view::wire::SavedMemoryRow;
 use serde_json::{Value, json};
 
 use super::open_memory;

@@ -8,9 +8,9 @@ use countersign_run::Timestamp;
 use countersign_runtime::memory_context::{
     ComposedContext, ContextError, ContextQuery, compose_context, parse_section_budgets, parse_time,
 };
-use countersign_server::wire::PacketView;
 use countersign_shipped_contracts::memory::MemoryPacket;
 use countersign_shipped_contracts::memory::meta::PacketPurpose;
+use countersign_view::wire::PacketView;
 use serde_json::json;
 
 use super::{open_memory, policy_and_build};

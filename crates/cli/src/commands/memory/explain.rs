@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 use countersign_memory::MemoryScope;
 use countersign_memory::render::{CommonPrefix, measure_common_prefix, render_packet};
 use countersign_memory::store::{Memory, MemoryError, PacketBuild, compute_packet_digest};
-use countersign_server::wire::BuildExplanation;
 use countersign_shipped_contracts::memory::MemoryPacket;
 use countersign_shipped_contracts::memory::meta::SectionBudgets;
+use countersign_view::wire::BuildExplanation;
 use serde_json::{Value, json};
 
 use super::{open_memory, policy_and_build};
@@ -20,7 +20,7 @@ use crate::output;
 use crate::render::{BAD, DIM, HEADING};
 use crate::table::{display_width, render_table};
 use crate::time_format;
-use countersign_server::show::truncate_line;
+use countersign_view::show::truncate_line;
 
 /// The item kinds that a packet distinguishes.
 const ITEM_KINDS: [&str; 8] =

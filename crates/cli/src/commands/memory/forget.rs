@@ -3,8 +3,8 @@
 
 use countersign_memory::MemorySubject;
 use countersign_memory::store::{EraseReport, EraseTarget};
-use countersign_server::wire::ForgetResponse;
 use countersign_store::TenantId;
+use countersign_view::wire::ForgetResponse;
 use serde_json::json;
 
 use super::open_memory;

@@ -9,8 +9,8 @@ use countersign_run::Timestamp;
 use countersign_runtime::memory_context::{
     IngestedItem, InputAuthor, MemoryInput, MemoryWrite, to_memory_write,
 };
-use countersign_server::wire::SavedMemoryRow;
 use countersign_shipped_contracts::memory::insight::InsightValidationState;
+use countersign_view::wire::SavedMemoryRow;
 use serde_json::json;
 
 use super::candidates::claim_kind;

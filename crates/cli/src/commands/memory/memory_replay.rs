@@ -3,8 +3,8 @@
 
 use countersign_memory::render::render_packet;
 use countersign_memory::store::{PacketBuild, compute_packet_digest};
-use countersign_server::wire::BuildReplay;
 use countersign_shipped_contracts::memory::MemoryPacket;
+use countersign_view::wire::BuildReplay;
 use serde_json::json;
 
 use super::line_diff::diff_lines;

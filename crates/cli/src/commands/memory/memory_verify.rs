@@ -13,7 +13,7 @@ use crate::output;
 use crate::render::{BAD, GOOD};
 use crate::store_location::StoreLocation;
 use crate::table::render_table;
-use countersign_server::show::truncate_line;
+use countersign_view::show::truncate_line;
 
 /// The storage layers of a server that cannot be scanned.
 const UNSCANNED_LAYERS: [&str; 4] =

@@ -10,7 +10,7 @@ use countersign_runtime::memory_context::{
     IngestReport, IngestedItem, InputAuthor, MemoryInput, MemoryWrite, ingest_items,
     to_memory_write,
 };
-use countersign_server::wire::RememberResponse;
+use countersign_view::wire::RememberResponse;
 use serde_json::json;
 
 use super::item_flags::parse_item;

@@ -3,8 +3,8 @@
 
 use countersign_memory::record::MemoryEvent;
 use countersign_memory::{PacketRequest, RelevanceScore, ScoredRow};
-use countersign_server::wire::MemorySearchHit;
 use countersign_shipped_contracts::memory::meta::PacketPurpose;
+use countersign_view::wire::MemorySearchHit;
 use serde_json::json;
 
 use super::explain::{SCORE_FACTORS, SCORE_TERMS, VECTOR_TERM, format_score};
@@ -16,7 +16,7 @@ use crate::output;
 use crate::render::HEADING;
 use crate::table::render_table;
 use crate::time_format;
-use countersign_server::show::truncate_line;
+use countersign_view::show::truncate_line;
 
 pub(super) fn run(
     whose: &ScopeArgs,

@@ -17,12 +17,12 @@ use countersign_runtime::run_observer::NoopRunObserver;
 use countersign_runtime::trust::ActionGuard;
 use countersign_server::access::{AccessRole, AuthMode, Keyring, NewApiKey};
 use countersign_server::app_state::{AppState, ServerDeps};
-use countersign_server::protocol_catalog::load_shipped_permissions;
 use countersign_server::serve::HttpServer;
 use countersign_server::service_limits::ServiceLimits;
 use countersign_server::shutdown::ShutdownTrigger;
 use countersign_shipped_protocols::find_shipped_protocol;
 use countersign_store::SqliteStore;
+use countersign_view::protocol_catalog::load_shipped_permissions;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 

@@ -1,0 +1,326 @@
+//! Assembles a running engine from its parts. The command line, the server and programs that embed
+//! Countersign all use this one builder.
+//!
+//! ```text
+//! RuntimeBuilder ──► Engine: decides inputs, stores the results
+//!       │              ▲
+//!       └────────────► Driver: performs the actions that runs request
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use countersign_contract::contract::ContractRegistry;
+use countersign_memory::store::Memory;
+use countersign_models::{ChatModel, Embedder, ModelSettings};
+use countersign_protocol::Protocol;
+use countersign_run::{RunStart, RunState};
+use countersign_store::{Store, StoreError, TenantId};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::clock::{Clock, SystemClock};
+use crate::driver::{
+    CachedModelResolver, Driver, EffectExecutor, IdleReason, ModelResolver, WorkerHeartbeat,
+};
+use crate::effect::{EffectJournal, EffectJournalError, RetrieverFactory, sweep_journal};
+use crate::engine::{Engine, EngineConfig, EngineError, generate_run_name};
+use crate::folder::{EngineHome, FolderError, hide_protocol};
+use crate::run_observer::{NoopRunObserver, RunObserver};
+use crate::trust::ActionGuard;
+use crate::workspace::{Workspace, WorkspaceError};
+
+/// Why a runtime cannot be built.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RuntimeBuildError {
+    /// The folder that the runtime works in cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The workspace of the runtime cannot be used.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// The effect journal cannot be opened.
+    #[error(transparent)]
+    Journal(#[from] EffectJournalError),
+    /// The store of the runs cannot be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What a runtime does with memory.
+#[derive(Clone)]
+enum MemoryChoice {
+    /// There is none now; its runs are caught up with when there is one.
+    Absent,
+    /// Its runs are never remembered.
+    Disabled,
+    /// It records its runs here and adds memories to prompts.
+    Recorded(Arc<dyn Memory>),
+}
+
+/// Assembles an [`Engine`], a [`Driver`] or both.
+///
+/// Only the store and the folder are required. By default the builder uses the system clock, models
+/// without API keys, no contracts, no memory, and a guard that permits no programs, hosts or
+/// sources.
+#[derive(Clone)]
+pub struct RuntimeBuilder {
+    home: EngineHome,
+    store: Arc<dyn Store>,
+    tenant: TenantId,
+    clock: Arc<dyn Clock>,
+    observer: Arc<dyn RunObserver>,
+    contracts: Arc<ContractRegistry>,
+    memory: MemoryChoice,
+    embedder: Option<Arc<dyn Embedder>>,
+    models: Arc<dyn ModelResolver>,
+    sources: Option<Arc<dyn RetrieverFactory>>,
+    guard: ActionGuard,
+    protocol_folder: Option<PathBuf>,
+    data_folder: Option<PathBuf>,
+    worker: String,
+    heartbeat: Option<Arc<WorkerHeartbeat>>,
+    store_retry_ms: Option<i64>,
+}
+
+impl RuntimeBuilder {
+    /// Starts a builder over a store. Runs read and write files in `folder`; the engine's own files
+    /// are in `.countersign` below it.
+    pub fn new(store: Arc<dyn Store>, folder: &Path) -> Result<Self, RuntimeBuildError> {
+        Ok(Self::from_home(store, EngineHome::find_or_create(folder)?))
+    }
+
+    /// Starts a builder over a store for an engine home that exists.
+    #[must_use]
+    pub fn from_home(store: Arc<dyn Store>, home: EngineHome) -> Self {
+        let folder = home.workspace().to_owned();
+        Self {
+            store,
+            tenant: TenantId::default(),
+            clock: Arc::new(SystemClock),
+            observer: Arc::new(NoopRunObserver),
+            contracts: Arc::default(),
+            memory: MemoryChoice::Absent,
+            embedder: None,
+            models: Arc::new(CachedModelResolver::new(ModelSettings::default(), folder.clone())),
+            sources: None,
+            guard: ActionGuard::new(folder, |_| Vec::new()),
+            protocol_folder: None,
+            data_folder: None,
+            worker: format!("runtime-{}-{}", std::process::id(), generate_run_name()),
+            heartbeat: None,
+            store_retry_ms: None,
+            home,
+        }
+    }
+
+    /// Sets the tenant that owns the runs.
+    #[must_use]
+    pub fn with_tenant(self, tenant: TenantId) -> Self {
+        Self { tenant, ..self }
+    }
+
+    /// Sets the source of the current time.
+    #[must_use]
+    pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Sets who is notified after each commit.
+    #[must_use]
+    pub fn with_observer(self, observer: Arc<dyn RunObserver>) -> Self {
+        Self { observer, ..self }
+    }
+
+    /// Sets the contracts that protocols can name in addition to their own.
+    #[must_use]
+    pub fn with_contracts(self, contracts: Arc<ContractRegistry>) -> Self {
+        Self { contracts, ..self }
+    }
+
+    /// Adds a memory: runs are recorded in it, and their prompts contain memories.
+    #[must_use]
+    pub fn with_memory(self, memory: Arc<dyn Memory>) -> Self {
+        Self { memory: MemoryChoice::Recorded(memory), ..self }
+    }
+
+    /// Disables memory on purpose: runs started here are never remembered.
+    #[must_use]
+    pub fn without_memory(self) -> Self {
+        Self { memory: MemoryChoice::Disabled, ..self }
+    }
+
+    /// Adds an embedder that computes vectors for the memory.
+    #[must_use]
+    pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
+        Self { embedder: Some(embedder), ..self }
+    }
+
+    /// Sets how model names are resolved.
+    #[must_use]
+    pub fn with_models(self, models: Arc<dyn ModelResolver>) -> Self {
+        Self { models, ..self }
+    }
+
+    /// Uses one model for every step, whatever the protocol names.
+    #[must_use]
+    pub fn with_model(self, model: impl ChatModel + 'static) -> Self {
+        self.with_models(Arc::new(SingleModel(Arc::new(model))))
+    }
+
+    /// Adds the kinds of sources that protocols can retrieve from.
+    #[must_use]
+    pub fn with_sources(self, sources: Arc<dyn RetrieverFactory>) -> Self {
+        Self { sources: Some(sources), ..self }
+    }
+
+    /// Sets which programs, hosts and sources protocols may use.
+    #[must_use]
+    pub fn with_guard(self, guard: ActionGuard) -> Self {
+        Self { guard, ..self }
+    }
+
+    /// Hides a protocol folder from the files that runs can read and write.
+    #[must_use]
+    pub fn with_protocol_folder(self, folder: Option<PathBuf>) -> Self {
+        Self { protocol_folder: folder, ..self }
+    }
+
+    /// Sets a folder with the data of protocols; see [`EffectExecutor::with_data_folder`].
+    #[must_use]
+    pub fn with_data_folder(self, folder: PathBuf) -> Self {
+        Self { data_folder: Some(folder), ..self }
+    }
+
+    /// Sets the worker name in leases; it must be unique among all workers.
+    #[must_use]
+    pub fn with_worker(self, worker: impl Into<String>) -> Self {
+        Self { worker: worker.into(), ..self }
+    }
+
+    /// Adds the heartbeat by which other processes on this machine recognize the worker.
+    #[must_use]
+    pub fn with_heartbeat(self, heartbeat: Option<Arc<WorkerHeartbeat>>) -> Self {
+        Self { heartbeat, ..self }
+    }
+
+    /// Sets how long a result is retried while the store is unavailable, in milliseconds.
+    #[must_use]
+    pub fn with_store_retry(self, window_ms: i64) -> Self {
+        Self { store_retry_ms: Some(window_ms), ..self }
+    }
+
+    /// Opens the workspace, with the protocol folder hidden.
+    pub fn open_workspace(&self) -> Result<Workspace, RuntimeBuildError> {
+        let workspace = Workspace::open(self.home.workspace())?;
+        Ok(match &self.protocol_folder {
+            Some(folder) => hide_protocol(workspace, folder)?,
+            None => workspace,
+        })
+    }
+
+    /// Builds an engine alone, for programs that read runs or submit inputs.
+    pub fn build_engine(&self) -> Result<Arc<Engine>, RuntimeBuildError> {
+        let engine = Engine::open(EngineConfig {
+            store: Arc::clone(&self.store),
+            clock: Arc::clone(&self.clock),
+            observer: Arc::clone(&self.observer),
+            shipped_contracts: Arc::clone(&self.contracts),
+            workspace: Some(self.open_workspace()?),
+            tenant: self.tenant.clone(),
+        });
+        let engine = match &self.memory {
+            MemoryChoice::Absent => engine,
+            MemoryChoice::Disabled => engine.without_memory(),
+            MemoryChoice::Recorded(memory) => engine.with_memory(Arc::clone(memory)),
+        };
+        Ok(Arc::new(match &self.embedder {
+            Some(embedder) => engine.with_embedder(Arc::clone(embedder)),
+            None => engine,
+        }))
+    }
+
+    /// Builds a driver for an engine. Inside an async runtime, it also removes the journal entries
+    /// of effects that have ended, in the background.
+    pub fn build_driver(&self, engine: Arc<Engine>) -> Result<Driver, RuntimeBuildError> {
+        let journal = EffectJournal::open(&self.home.effects_path())?;
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let (engine, journal) = (Arc::clone(&engine), journal.clone());
+            runtime.spawn(async move {
+                if let Err(error) = sweep_journal(&engine, &journal).await {
+                    let message = format!("old journal entries of effects stay: {error}");
+                    engine.observer().on_warning("any", &message);
+                }
+            });
+        }
+        let folder = self.home.workspace();
+        let mut executor =
+            EffectExecutor::new(self.open_workspace()?, self.guard.clone(), journal, folder);
+        if let Some(sources) = &self.sources {
+            executor = executor.with_retriever_factory(Arc::clone(sources));
+        }
+        if let Some(folder) = &self.data_folder {
+            executor = executor.with_data_folder(folder.clone());
+        }
+        let mut driver =
+            Driver::new(engine, Arc::clone(&self.models), executor, self.worker.clone());
+        if let Some(window_ms) = self.store_retry_ms {
+            driver = driver.with_store_retry(window_ms);
+        }
+        Ok(match &self.heartbeat {
+            Some(heartbeat) => driver.with_heartbeat(Arc::clone(heartbeat)),
+            None => driver,
+        })
+    }
+
+    /// Builds the engine and its driver.
+    pub fn build(self) -> Result<Runtime, RuntimeBuildError> {
+        let engine = self.build_engine()?;
+        let driver = Arc::new(self.build_driver(Arc::clone(&engine))?);
+        Ok(Runtime { engine, driver, workspace: self.open_workspace()? })
+    }
+}
+
+/// An engine with the driver that performs its actions.
+pub struct Runtime {
+    /// Decides inputs and stores the results.
+    pub engine: Arc<Engine>,
+    /// Performs the actions of runs.
+    pub driver: Arc<Driver>,
+    /// The folder that runs read and write.
+    pub workspace: Workspace,
+}
+
+impl Runtime {
+    /// Starts a run of the protocol's default workflow and returns its id. Nothing is performed
+    /// until [`drive`](Self::drive) is called.
+    pub async fn start(
+        &self,
+        protocol: &Arc<Protocol>,
+        input: Option<Value>,
+    ) -> Result<String, EngineError> {
+        let (digest, workflow) = (protocol.digest.clone(), protocol.default_workflow.clone());
+        let start = RunStart { protocol: digest, workflow, input, ..RunStart::default() };
+        self.engine.start_run(protocol, start, None).await
+    }
+
+    /// Works on a run until it ends or waits for something; returns why it stopped.
+    pub async fn drive(&self, run: &str) -> Result<IdleReason, EngineError> {
+        self.driver.drive(run).await
+    }
+
+    /// Returns the newest state of a run.
+    pub async fn get_state(&self, run: &str) -> Result<Arc<RunState>, EngineError> {
+        Ok(self.engine.get_run(run).await?.state)
+    }
+}
+
+/// Resolves every name to the same model.
+struct SingleModel(Arc<dyn ChatModel>);
+
+impl ModelResolver for SingleModel {
+    fn resolve_model(&self, _name: &str) -> Result<Option<Arc<dyn ChatModel>>, String> {
+        Ok(Some(Arc::clone(&self.0)))
+    }
+}
