@@ -149,7 +149,7 @@ fn a_word_that_says_neither_is_refused_before_anything_is_asked() {
     let output = run(folder.path(), &address, &[("COUNTERSIGN_SCHEMA", "off")]);
     assert_eq!(output.status.code(), Some(2));
     let told = String::from_utf8(output.stderr).unwrap();
-    let expected = "error: `COUNTERSIGN_SCHEMA`: expected `send` or `hold`, found `off`\n";
+    let expected = "error: `COUNTERSIGN_SCHEMA`: expected `send` or `omit`, found `off`\n";
     assert!(told.ends_with(expected), "{told}");
     assert!(seen.try_recv().is_err());
 }

@@ -216,8 +216,8 @@ mod tests {
     fn it_is_written_and_read() {
         let one = vector(&[0.5, -1.0, 0.0]);
         let text = serde_json::to_string(&one).unwrap();
-        assert_eq!(text, r#"{"embedder":"e","body":"QIEA"}"#);
+        assert_eq!(text, r#"{"embedder":"e","components":"QIEA"}"#);
         assert_eq!(serde_json::from_str::<EmbeddingVector>(&text).unwrap(), one);
-        assert!(serde_json::from_str::<EmbeddingVector>(r#"{"embedder":"e","body":"*"}"#).is_err());
+        assert!(serde_json::from_str::<EmbeddingVector>(r#"{"embedder":"e","components":"*"}"#).is_err());
     }
 }

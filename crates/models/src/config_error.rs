@@ -85,7 +85,7 @@ pub enum ModelConfigError {
         reason: String,
     },
     /// The setting for schemas has an unknown value.
-    #[error("`{variable}`: expected `send` or `hold`, found `{found}`")]
+    #[error("`{variable}`: expected `send` or `omit`, found `{found}`")]
     BadSchemaUse {
         /// Environment variable with the setting.
         variable: &'static str,

@@ -192,10 +192,10 @@ mod tests {
         assert_eq!(read(None), Ok(SchemaDelivery::Send));
         assert_eq!(read(Some("")), Ok(SchemaDelivery::Send));
         assert_eq!(read(Some("send")), Ok(SchemaDelivery::Send));
-        assert_eq!(read(Some(" hold ")), Ok(SchemaDelivery::Omit));
+        assert_eq!(read(Some(" omit ")), Ok(SchemaDelivery::Omit));
         assert_eq!(
             read(Some("off")).unwrap_err(),
-            "`COUNTERSIGN_SCHEMA`: expected `send` or `hold`, found `off`"
+            "`COUNTERSIGN_SCHEMA`: expected `send` or `omit`, found `off`"
         );
     }
 

@@ -199,8 +199,8 @@ document: { initial: { tasks: [ { id: a }, { id: b, after: a }, { id: c } ], end
 phases:
   - id: ask
     ask:
-      - { each: state.tasks, as: task, id: \"q-{{ task.id }}\", question: \"{{ task.id }}?\", choices: [x, y], deadline: 1m, otherwise: { then: wait, apply: { append: { at: /late, value: task.id } } }, apply: { append: { at: /answers, value: task.id + reply } } }
-      - { each: state.tasks, id: \"d-{{ item.id }}\", question: D?, document: { suggested_path: \"in/{{ item.id }}.md\", accepts: \"['.md']\" }, who: anna, when: item.after !== undefined, deadline: 2m, otherwise: { goto: work } }
+      - { each: state.tasks, as: task, id: \"q-{{ task.id }}\", question: \"{{ task.id }}?\", choices: [x, y], deadline: 1m, on_timeout: { then: wait, apply: { append: { at: /late, value: task.id } } }, apply: { append: { at: /answers, value: task.id + reply } } }
+      - { each: state.tasks, id: \"d-{{ item.id }}\", question: D?, document: { suggested_path: \"in/{{ item.id }}.md\", accepts: \"['.md']\" }, who: anna, when: item.after !== undefined, deadline: 2m, on_timeout: { goto: work } }
     budget: { questions: { limit: 9, then: { then: { goto: work }, apply: { set: { at: /asked, value: failure.code } } } } }
   - id: work
     writes: [/found, /list]

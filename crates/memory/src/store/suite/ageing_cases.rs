@@ -63,8 +63,8 @@ pub async fn what_is_old_is_told_shorter_and_as_one(memory: Arc<dyn Memory>) {
     assert!(memory.age_episodes(&other, AGEING, NOW).await.unwrap().is_empty());
     let lines = memory.export(&subject).await.unwrap();
     let lines: String = lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
-    assert!(lines.contains("\"from\":[\"a\",\"b\"]"), "{lines}");
-    assert!(lines.contains(&format!("\"into\":\"{}\"", rows[0].id)), "{lines}");
+    assert!(lines.contains("\"merged_from\":[\"a\",\"b\"]"), "{lines}");
+    assert!(lines.contains(&format!("\"merged_into\":\"{}\"", rows[0].id)), "{lines}");
 }
 
 pub async fn a_build_of_before_is_composed_as_before(memory: Arc<dyn Memory>) {
