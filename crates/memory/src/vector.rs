@@ -218,6 +218,9 @@ mod tests {
         let text = serde_json::to_string(&one).unwrap();
         assert_eq!(text, r#"{"embedder":"e","components":"QIEA"}"#);
         assert_eq!(serde_json::from_str::<EmbeddingVector>(&text).unwrap(), one);
-        assert!(serde_json::from_str::<EmbeddingVector>(r#"{"embedder":"e","components":"*"}"#).is_err());
+        assert!(
+            serde_json::from_str::<EmbeddingVector>(r#"{"embedder":"e","components":"*"}"#)
+                .is_err()
+        );
     }
 }

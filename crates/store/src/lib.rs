@@ -62,7 +62,9 @@ pub use run_id::{RunId, TenantId};
 pub use sqlite::{
     RawFile, SqliteFile, SqliteHealth, SqliteMigration, SqliteSchema, SqliteSettings, SqliteStore,
 };
-pub use store::{RESOLVE_LIMIT, Store, StoreFuture};
+pub use store::{
+    ContentStore, LeaseStore, RESOLVE_LIMIT, RunStore, Store, StoreFuture, StoreMaintenance,
+};
 pub use wait::{WaitCursor, WaitFilter, WaitRow};
 pub use wake::WakeListener;
 pub use worker::{DueRunsRequest, WorkerInfo, WorkerRow};

@@ -9,7 +9,8 @@ use countersign_memory::RelevanceScore;
 use countersign_memory::policy::{MemoryPolicy, SimilarityPolicy};
 use countersign_memory::record::MemoryEvent;
 use countersign_memory::store::{
-    EphemeralMemory, Memory as _, MemoryError, NewMemoryEvent, RetrievalLimits,
+    EphemeralMemory, MemoryError, MemoryReader as _, MemoryWriter as _, NewMemoryEvent,
+    RetrievalLimits,
 };
 use countersign_models::{
     Embedder, ModelConfigError, ModelSettings, ModelSpec, ModelSpecError, connect_embedder,

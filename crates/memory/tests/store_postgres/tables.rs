@@ -5,7 +5,8 @@ use countersign_memory::store::suite::sample::{
     NOW, append_user_event, build_scope, fact, record_fact, retrieve_candidates, scope, search_ids,
     with_evidence, working,
 };
-use countersign_memory::store::{EphemeralMemory, EraseTarget, Memory, PostgresMemory};
+use countersign_memory::store::{EphemeralMemory, EraseTarget, PostgresMemory};
+use countersign_memory::store::{MemoryMaintenance as _, MemoryWriter as _, PacketBuildStore as _};
 use countersign_postgres::{PgConnectOptions, PgServer};
 use countersign_store::PostgresSettings;
 

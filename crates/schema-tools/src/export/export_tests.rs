@@ -67,7 +67,7 @@ fn anthropic_keeps_fields_optional() {
         ),
         &[
             "/properties/a minItems widened",
-            "/properties/b default untold",
+            "/properties/b default unstated",
             "/properties/b minimum widened",
         ],
     );

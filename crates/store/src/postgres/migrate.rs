@@ -154,7 +154,8 @@ async fn load_applied_migrations(
         (false, true) => return Err(StoreError::ForeignDatabase),
         (false, false) => return Ok(Vec::new()),
     }
-    let look = format!("SELECT number, compatible_from, checksum FROM {space}.{ledger} ORDER BY number");
+    let look =
+        format!("SELECT number, compatible_from, checksum FROM {space}.{ledger} ORDER BY number");
     let rows = client.query_typed(&look, &[]).await.map_err(to_store_error)?;
     let read = |row: &tokio_postgres::Row| AppliedMigration {
         number: row.get::<_, i32>(0) as u32,

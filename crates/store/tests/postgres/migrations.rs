@@ -1,9 +1,10 @@
 //! The schema goes forward under a lock, and beside programs that know less.
 
+use countersign_store::RunStore as _;
 use countersign_store::suite::sample;
 use countersign_store::{
     PostgresDatabase, PostgresMigration, PostgresSchema, PostgresSettings, PostgresStore, RunId,
-    Store, StoreError,
+    StoreError,
 };
 
 use crate::site::{Site, caller, server, store};

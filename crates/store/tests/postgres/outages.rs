@@ -1,5 +1,6 @@
 //! What happens to a store when its server is away, says no, or is cut off in the middle.
 
+use countersign_store::RunStore as _;
 use std::error::Error as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,5 +1,6 @@
 //! Commits of many runs at once: each is judged alone, and heads are updated in place.
 
+use countersign_store::RunStore as _;
 use std::sync::Arc;
 
 use countersign_store::suite::sample;
