@@ -129,7 +129,7 @@ fn a_reply_is_mended_and_asked_for_again() {
     let fenced = format!("Here:\n```json\n{}\n```", facts(&[fact("city", "Rome", "e1", "Rome.")]));
     let (code, out, err) = proposing(folder, &[wrong, fenced.into()]);
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("a quote stands letter for letter in the event it cites"), "{err}");
+    assert!(err.contains("a quote appears letter for letter in the event it cites"), "{err}");
     assert!(err.contains("3 events read on try 2; 1 candidate proposed"), "{err}");
     assert!(out.contains("e1: \"I moved to Rome.\""), "{out}");
 }
@@ -252,7 +252,7 @@ fn a_session_is_summed_up() {
     let stranger = line("Ann moved.", "e2");
     let (code, _, err) = summing(&[leak, stranger.clone(), line("Ann moved to Rome.", "e1")]);
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("a summary repeats no guess that nobody has validated"), "{err}");
+    assert!(err.contains("a summary does not repeat an insight that is not validated"), "{err}");
     assert!(err.contains("a line names events that were shown"), "{err}");
     assert!(err.contains("revision 2: by script:s.yaml, of 1 event"), "{err}");
     let (code, _, err) = summing(&[stranger.clone(), stranger]);

@@ -84,7 +84,7 @@ fn a_run_is_given_what_its_workflow_takes() {
     write(desk, "goal.txt", "from a file\n");
     assert_eq!(does(desk, &["run", "--input", "@goal.txt"])["document"]["title"], "from a file\n");
     let said = fails(desk, 1, &["run", "--input", ""]);
-    assert!(said.contains("its input does not fit"), "{said}");
+    assert!(said.contains("its input was refused"), "{said}");
     let said = fails(desk, 3, &["run", "--input", "@nowhere"]);
     assert!(said.contains("nowhere"), "{said}");
 

@@ -226,7 +226,7 @@ async fn a_file_that_was_touched_is_refused_by_name() {
     let file = export_run(&here, "r").await.unwrap();
     refused(
         &file.replace("\\\"word\\\\\\\": \\\\\\\"yes", "\\\"word\\\\\\\": \\\\\\\"nah"),
-        "version 3 does not follow",
+        "version 3 does not continue",
     );
     refused(&file.replace("слово", "слева"), "expected the digest");
     refused(&file.replace("countersign-run", "zip"), "expected a file of format");
@@ -269,7 +269,7 @@ async fn a_chain_that_was_forged_does_not_decide_the_same() {
     }
     forged[0]["head"] = hash.into();
     let forged: Vec<String> = forged.iter().map(ToString::to_string).collect();
-    refused(&forged.join("\n"), "deciding again gives");
+    refused(&forged.join("\n"), "repeating the decision gives");
 }
 
 #[tokio::test]

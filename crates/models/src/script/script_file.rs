@@ -194,7 +194,7 @@ mod tests {
         refused(
             "- replay: x\n",
             &[
-                "s.yaml:1:11: /0/replay: `replay` is no field of this object; expected only `reply`, `error`, `when`, `finish`, `delay_ms`, `usage` [unknown_field]; did you mean `reply`?",
+                "s.yaml:1:11: /0/replay: `replay` is not a field of this object; expected only `reply`, `error`, `when`, `finish`, `delay_ms`, `usage` [unknown_field]; did you mean `reply`?",
             ],
         );
         refused(
@@ -221,7 +221,7 @@ mod tests {
         refused(
             "phase: { a: [x] }\n",
             &[
-                "s.yaml:1:1: /phase: `phase` is no field of this object; expected only `phases` [unknown_field]; did you mean `phases`?",
+                "s.yaml:1:1: /phase: `phase` is not a field of this object; expected only `phases` [unknown_field]; did you mean `phases`?",
                 "s.yaml:1:1: /phases: expected an object, found nothing: the field is missing [required]; there is a field `phase`; rename it",
             ],
         );
