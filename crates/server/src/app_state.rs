@@ -85,15 +85,13 @@ pub enum TenantRuntimeError {
     #[error(transparent)]
     Journal(#[from] EffectJournalError),
     /// The tenant name cannot be used as a folder name.
-    #[error(
-        "tenant `{tenant}` can have no folder of work here: its name is none that a folder can have"
-    )]
+    #[error("cannot create a workspace for tenant `{tenant}`: the name is not a valid folder name")]
     InvalidTenantName {
         /// The tenant with the invalid name.
         tenant: TenantId,
     },
     /// The tenant's folder cannot be created.
-    #[error("the folder of tenant `{tenant}` cannot be made: {source}")]
+    #[error("cannot create the folder of tenant `{tenant}`: {source}")]
     CreateFolder {
         /// The tenant whose folder is missing.
         tenant: TenantId,
@@ -246,7 +244,8 @@ impl AppState {
             let (engine, journal) = (Arc::clone(&engine), journal.clone());
             runtime.spawn(async move {
                 if let Err(error) = sweep_journal(&engine, &journal).await {
-                    let told = format!("notes of effects that are over stay: {error}");
+                    let told =
+                        format!("cannot remove the journal entries of finished effects: {error}");
                     engine.observer().on_warning("any", &told);
                 }
             });

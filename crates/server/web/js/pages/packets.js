@@ -41,7 +41,7 @@ function view({ owner, run, budget_report: report, explain, rows, request, polic
       h("section", { class: "card" }, folded(t("packet.explain"), () => json({ explain, request, policy, rows }, 1)))),
     h("aside", { class: "stack" },
       h("section", { class: "card" }, h("h2", { class: "aside-title" }, t("packet.sections")), sections(report)),
-      h("section", { class: "card" }, h("dl", { class: "facts" }, [["Tokenizer", tokenizer], [t("contract.digest"), h("code", {}, digest.slice(0, 23))]].map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])))));
+      h("section", { class: "card" }, h("dl", { class: "facts" }, [[t("packet.tokenizer"), tokenizer], [t("contract.digest"), h("code", {}, digest.slice(0, 23))]].map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])))));
 }
 
 function sections({ max_tokens: limit, used_tokens_est: spent, section_usage: usage = {} }) {
