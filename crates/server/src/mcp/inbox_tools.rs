@@ -49,7 +49,7 @@ struct AnswerParams {
     value: Option<Value>,
     /// A document to save in the workspace, for a wait of kind `document`.
     document: Option<AnswerDocumentParams>,
-    /// An idempotency key of your choice: the same key twice is one answer.
+    /// An idempotency key of your choice: calls with the same key count as one answer.
     idempotency_key: Option<String>,
 }
 
@@ -80,7 +80,7 @@ struct DecideParams {
     wait: String,
     /// The reason, in the words of the person.
     note: Option<String>,
-    /// An idempotency key of your choice: the same key twice is one decision.
+    /// An idempotency key of your choice: calls with the same key count as one decision.
     idempotency_key: Option<String>,
 }
 

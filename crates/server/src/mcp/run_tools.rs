@@ -37,8 +37,8 @@ struct StartRunParams {
     /// models that the protocol and the server name. Or one model: `openai:NAME`, `anthropic:NAME`,
     /// …. Default: `human`.
     model: Option<String>,
-    /// An idempotency key of your choice: the same key twice starts one run, so that you can repeat
-    /// a call safely.
+    /// An idempotency key of your choice: calls with the same key start one run, so that you can
+    /// repeat a call safely.
     idempotency_key: Option<String>,
     /// How many seconds to wait for the run to pause, at most 25. Default: 10.
     wait_seconds: Option<u64>,
@@ -104,8 +104,8 @@ struct SubmitReplyParams {
     text: Option<String>,
     /// The `version` from `next_step`. The run refuses the reply if it has a newer version.
     version: Option<u64>,
-    /// An idempotency key of your choice: the same key twice is one reply, so that you can repeat a
-    /// call safely.
+    /// An idempotency key of your choice: calls with the same key count as one reply, so that you
+    /// can repeat a call safely.
     idempotency_key: Option<String>,
     /// How many seconds to wait for the run to pause, at most 25. Default: 10.
     wait_seconds: Option<u64>,

@@ -1,4 +1,4 @@
-// English. Every other language has the same keys; a test compares.
+// English. All other languages have the same keys; a test compares them.
 export default {
   "nav.main": "Main navigation", "nav.skip": "Skip to content", "nav.inbox": "Inbox", "nav.runs": "Runs", "nav.start": "New run", "nav.protocols": "Protocols", "nav.contracts": "Contracts", "nav.system": "System",
   "status.running": "running", "status.waiting": "waiting", "status.halted": "halted", "status.completed": "completed", "status.failed": "failed",
