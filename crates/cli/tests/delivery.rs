@@ -82,7 +82,7 @@ fn a_document_that_arrives_wakes_a_program_that_stays() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().contains("looked for at inputs/brief.md")));
+    assert!(lines.any(|line| line.unwrap().contains("the run looks for it at inputs/brief.md")));
     fs::create_dir_all(desk.path("inputs")).unwrap();
     fs::write(desk.path("brief.tmp"), "Short.").unwrap();
     fs::rename(desk.path("brief.tmp"), desk.path("inputs/brief.md")).unwrap();

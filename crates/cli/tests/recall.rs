@@ -78,7 +78,7 @@ fn a_run_is_told_what_was_said_in_another() {
     json(desk, &["submit", &second, "reply.json"]);
     let history = countersign(desk, None, &["history", &second]);
     let history = String::from_utf8(history.stdout).unwrap();
-    assert!(history.contains(&format!("shown memory {build}")), "{history}");
+    assert!(history.contains(&format!("memory build {build}")), "{history}");
     assert_eq!(json(desk, &["replay", &second, "--verify"])["errors"], Value::Null);
 }
 

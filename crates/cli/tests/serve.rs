@@ -156,8 +156,8 @@ fn keys_are_made_listed_and_taken_back() {
     assert_eq!(nobody.status.code(), Some(2));
     assert!(said(&nobody).contains("countersign key create"), "{}", said(&nobody));
     for (arguments, told) in [
-        (["key", "create", "--tenant", "local", "--role", "boss"], "no role `boss`"),
-        (["key", "create", "--tenant", "../x", "--role", "reader"], "is no name of a tenant"),
+        (["key", "create", "--tenant", "local", "--role", "boss"], "unknown role `boss`"),
+        (["key", "create", "--tenant", "../x", "--role", "reader"], "invalid tenant name"),
     ] {
         let refused = done(folder, &arguments);
         assert_eq!(refused.status.code(), Some(2));

@@ -36,13 +36,13 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// Another program listens on the address.
-    #[error("`{address}` is taken: another program listens there")]
+    #[error("address `{address}` is already in use by another program")]
     AddressInUse {
         /// The address that is in use.
         address: SocketAddr,
     },
     /// The operating system refuses to bind the address.
-    #[error("cannot listen at `{address}`: {source}")]
+    #[error("cannot listen on `{address}`: {source}")]
     Bind {
         /// The address that cannot be bound.
         address: SocketAddr,
@@ -50,13 +50,13 @@ pub enum ServeError {
         source: std::io::Error,
     },
     /// Every request needs a key, and no active key exists.
-    #[error("every request at `{address}` would need a key, and there is none that is alive")]
+    #[error("every request to `{address}` needs an API key, but there is no active key")]
     NoActiveKey {
         /// The address that needs a key.
         address: SocketAddr,
     },
     /// The token of the server cannot be stored.
-    #[error("the token of this server cannot be kept in `{}`: {source}", folder.display())]
+    #[error("cannot store the server token in `{}`: {source}", folder.display())]
     Token {
         /// The engine's folder, where the token file belongs.
         folder: PathBuf,
@@ -230,7 +230,9 @@ pub(crate) async fn run_worker(
         () = told => Ok(()),
     };
     if let Err(error) = ended {
-        let told = format!("no run is worked on any more, but by other processes: {error}");
+        let told = format!(
+            "the worker in this process has stopped; runs continue in other processes: {error}"
+        );
         furniture.watch.on_warning("any", &told);
         stopping.wait().await;
     }
@@ -244,12 +246,14 @@ impl WorkerObserver for WorkerWarnings {
         let watch = &self.0.deps().watch;
         match news {
             WorkerEvent::RunFailed(run, why) => {
-                watch.on_warning(&run.id, &format!("it cannot be worked on: {why}"));
+                watch.on_warning(&run.id, &format!("the worker cannot process this run: {why}"));
             }
             WorkerEvent::StoreUnavailable(why) => {
-                watch.on_warning("any", &format!("the store is away: {why}"));
+                watch.on_warning("any", &format!("the store is unavailable: {why}"));
             }
-            WorkerEvent::StoreRecovered(_) => watch.on_warning("any", "the store is back"),
+            WorkerEvent::StoreRecovered(_) => {
+                watch.on_warning("any", "the store is available again");
+            }
             _ => {}
         }
     }
