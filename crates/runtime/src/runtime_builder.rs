@@ -249,7 +249,8 @@ impl RuntimeBuilder {
             let (engine, journal) = (Arc::clone(&engine), journal.clone());
             runtime.spawn(async move {
                 if let Err(error) = sweep_journal(&engine, &journal).await {
-                    let message = format!("cannot remove the journal entries of finished effects: {error}");
+                    let message =
+                        format!("cannot remove the journal entries of finished effects: {error}");
                     engine.observer().on_warning("any", &message);
                 }
             });
