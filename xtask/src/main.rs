@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to the terminal")]
 
+mod architecture;
 mod mcp_clients;
 mod browser;
 mod deny;

@@ -7,7 +7,7 @@ use std::path::Path;
 use countersign_contract::reply::ViolationCode;
 use countersign_protocol::CHECK_CODES;
 
-use crate::{growth_targets, names, process};
+use crate::{architecture, growth_targets, names, process};
 
 const LONGEST_FILE: usize = 600;
 
@@ -66,6 +66,7 @@ const FILE_CODES: [&str; 43] = [
 pub(crate) fn run() -> Vec<String> {
     let mut faults = Vec::new();
     faults.extend(check_architecture_paths());
+    faults.extend(architecture::run());
     faults.extend(check_error_pages());
     faults.extend(check_links());
     faults.extend(growth_targets::run());
