@@ -123,7 +123,7 @@ async fn what_a_source_cannot_do_is_an_error_with_its_name() {
     let (kind, text) = told(&policy("files", json!({})), "doc", json!("x")).await;
     assert_eq!(
         (kind, text.as_str()),
-        (missing, "source `doc` has no `path`; a folder was expected")
+        (missing, "source `doc` has no `path`; expected a folder")
     );
     let (kind, text) = told(&policy("files", json!({"path": "gone"})), "doc", json!("x")).await;
     assert_eq!(kind, missing);

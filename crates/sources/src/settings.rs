@@ -41,7 +41,7 @@ impl<'a> SourceSettings<'a> {
             let near = find_similar_name(key, known.iter().copied())
                 .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             return Err(read
-                .config_error(format!("has a setting `{key}` that its kind does not know{near}")));
+                .config_error(format!("has a setting `{key}` that its kind does not support{near}")));
         }
         Ok(read)
     }
@@ -59,7 +59,7 @@ impl<'a> SourceSettings<'a> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::String(text)) if !text.trim().is_empty() => Ok(Some(text)),
-            Some(_) => Err(self.config_error(format!("has a `{key}` that is not a text"))),
+            Some(_) => Err(self.config_error(format!("has a `{key}` that is not a string"))),
         }
     }
 
@@ -97,7 +97,7 @@ impl<'a> SourceSettings<'a> {
         match (self.get_text(key)?, self.get_text(&variable)?) {
             (Some(_), Some(_)) => {
                 Err(self
-                    .config_error(format!("has both `{key}` and `{variable}`; one was expected")))
+                    .config_error(format!("has both `{key}` and `{variable}`; expected one of them")))
             }
             (Some(path), None) => self.resolve_inside(key, path).map(Some),
             (None, Some(_)) => self.read_variable(&variable).map(|path| Some(PathBuf::from(path))),
@@ -108,9 +108,9 @@ impl<'a> SourceSettings<'a> {
     fn resolve_inside(&self, key: &str, path: &str) -> Result<PathBuf, EffectError> {
         let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
         if path.contains(['\0', '\\']) || !Path::new(path).components().all(plain) {
-            let advice = format!("name another place in a variable, with `{key}_env`");
+            let advice = format!("name another location in an environment variable, with `{key}_env`");
             return Err(self.config_error(format!(
-                "has a `{key}` that leads out of the folder of work; {advice}"
+                "has a `{key}` outside the working folder; {advice}"
             )));
         }
         Ok(self.base.join(path))
@@ -125,7 +125,7 @@ impl<'a> SourceSettings<'a> {
     pub(crate) fn read_variable(&self, key: &str) -> Result<String, EffectError> {
         let name = self.get_text(key)?.ok_or_else(|| {
             self.config_error(format!(
-                "has no `{key}`; the name of an environment variable was expected"
+                "has no `{key}`; expected the name of an environment variable"
             ))
         })?;
         match (self.environment)(name) {

@@ -258,7 +258,7 @@ fn a_file_of_a_newer_program_is_refused_and_left_as_it_is() {
     let refused = SqliteStore::open(&file).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the database has schema 4, this program knows schemas up to 3"
+        "the database has schema 4; this program supports schemas up to 3"
     );
     assert_eq!(fs::read(&file).unwrap(), before);
 }

@@ -99,7 +99,7 @@ async fn parameters_are_values_and_faults_are_told() {
     let (kind, text) = source.refused(json!({ "query": "wrong" })).await;
     assert_eq!(kind, EffectErrorKind::Failed);
     assert!(
-        text.starts_with("source `neo4j`: its query `wrong` failed: the server said "),
+        text.starts_with("source `neo4j`: its query `wrong` failed: the server returned "),
         "{text}"
     );
     assert!(source.ask(json!({ "query": "node" })).await.is_ok(), "a new connection is made");
@@ -193,7 +193,7 @@ async fn a_server_that_lies_or_is_silent_is_an_error() {
             ]
             .concat(),
             EffectErrorKind::NotConfigured,
-            "is not let in by its server (N.A)",
+            "is rejected by its server (N.A)",
         ),
         (
             [
@@ -202,9 +202,9 @@ async fn a_server_that_lies_or_is_silent_is_an_error() {
             ]
             .concat(),
             EffectErrorKind::NotConfigured,
-            "is not let in by its server (something without a code)",
+            "is rejected by its server (an error without a code)",
         ),
-        (said(&[]), EffectErrorKind::TimedOut, "was ended after 300ms, its time limit"),
+        (said(&[]), EffectErrorKind::TimedOut, "was stopped after its time limit of 300ms"),
         (said(&chunk(&[0xB1, 0x71, 0x92, 1, 2])), EffectErrorKind::Failed, "speaks no Bolt"),
         (
             said(&chunk(&[0xB1, 0x71, 0xD6, 0xFF, 0xFF, 0xFF, 0xFF])),
@@ -225,7 +225,7 @@ async fn a_server_that_is_not_there_is_an_error_with_the_name_of_the_source() {
     let (kind, text) = at(port).refused(json!({ "query": "q" })).await;
     assert_eq!(
         (kind, text.as_str()),
-        (EffectErrorKind::Unavailable, "source `neo4j` does not reach its server")
+        (EffectErrorKind::Unavailable, "source `neo4j` cannot reach its server")
     );
     let settings =
         json!({ "url_env": "GRAPH", "queries": { "q": { "cypher": "RETURN 1 AS one" } } });

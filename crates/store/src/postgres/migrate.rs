@@ -127,7 +127,7 @@ fn next_migration(
     for (step, found) in schema.migrations.iter().zip(found) {
         if step.number != found.number || sql_checksum(step.sql) != found.checksum {
             let what = format!(
-                "schema step {} is not the one this program knows as `{}`",
+                "schema migration {} differs from migration `{}` of this program",
                 found.number, step.name
             );
             return Err(StoreError::Corrupt { reason: what });

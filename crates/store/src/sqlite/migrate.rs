@@ -85,7 +85,7 @@ fn next_migration(
         if migration.number != *number || sql_checksum(migration.sql) != *found {
             return Err(StoreError::Corrupt {
                 reason: format!(
-                    "schema step {number} is not the one this program knows as `{}`",
+                    "schema migration {number} differs from migration `{}` of this program",
                     migration.name
                 ),
             });
@@ -209,7 +209,7 @@ mod tests {
         let error = migrate(&mut db, of(&[FIRST])).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the database has schema 2, this program knows schemas up to 1"
+            "the database has schema 2; this program supports schemas up to 1"
         );
     }
 
@@ -230,7 +230,7 @@ mod tests {
         let error = migrate(&mut db, of(&[ALTERED])).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the database is damaged: schema step 1 is not the one this program knows as `runs`"
+            "the database is damaged: schema migration 1 differs from migration `runs` of this program"
         );
     }
 

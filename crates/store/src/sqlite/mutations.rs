@@ -245,7 +245,7 @@ fn merge_actions(outstanding: &str, commit: &RunCommit) -> Result<String, StoreE
     let twice = |action: &&ActionRow| known.iter().any(|known| known.id == action.id);
     if let Some(action) = commit.actions.iter().find(twice) {
         return Err(StoreError::malformed(format!(
-            "action `{}` is outstanding already",
+            "action `{}` is already pending",
             action.id
         )));
     }
@@ -264,7 +264,7 @@ fn update_waits(db: &Connection, commit: &RunCommit) -> Result<(), StoreError> {
             statement.execute(params![tenant, id, wait_id, kind, opened_at, deadline, who, body]);
         match added {
             Err(error) if is_unique_violation(&error) => {
-                return Err(StoreError::malformed(format!("wait `{wait_id}` is open already")));
+                return Err(StoreError::malformed(format!("wait `{wait_id}` is already open")));
             }
             added => added?,
         };

@@ -80,7 +80,7 @@ fn run_refusable<T>(
     match work(&mut SqliteMemoryTransaction::new(db)) {
         Err(MemoryError::Store(error)) => Err(error),
         Err(refused) if db.total_changes() != before => {
-            Err(StoreError::Corrupt { reason: format!("a refusal came too late: {refused}") })
+            Err(StoreError::Corrupt { reason: format!("a refusal arrived after the write started: {refused}") })
         }
         other => Ok(other),
     }
