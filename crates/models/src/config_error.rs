@@ -69,9 +69,7 @@ pub enum ModelConfigError {
         host: String,
     },
     /// A key would be sent unencrypted.
-    #[error(
-        "keys are not sent to `{host}` over http; use https, or an address of this machine"
-    )]
+    #[error("keys are not sent to `{host}` over http; use https, or an address of this machine")]
     KeyOverHttp {
         /// Host that the key would be sent to.
         host: String,

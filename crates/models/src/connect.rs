@@ -232,7 +232,11 @@ mod tests {
             &none,
             "`gemini` needs a key; set `GEMINI_API_KEY`, or `GEMINI_API_KEY_FILE` to a file that holds it",
         );
-        refused("openai:m@http://:1", &none, "`http://:1` is not a valid model address: empty host");
+        refused(
+            "openai:m@http://:1",
+            &none,
+            "`http://:1` is not a valid model address: empty host",
+        );
         refused(
             "openai:m@http://h/v1?key=1",
             &none,

@@ -87,7 +87,10 @@ fn parse_output(name: &str, finished: &ProgramOutput) -> HookResult {
     let value = match parse_json(text, RepairLevel::None) {
         Ok(reading) if reading.data_losses.is_empty() => reading.value,
         Ok(_) => {
-            return build_abort(name, "its answer has a duplicate key or a number that is too large");
+            return build_abort(
+                name,
+                "its answer has a duplicate key or a number that is too large",
+            );
         }
         Err(stop) => {
             return build_abort(

@@ -226,7 +226,10 @@ async fn a_circle_of_redirects_ends() {
     let server = serve(vec![answer("307 Go", "location: /again\r\n", "")]).await;
     let host = server.address.to_string();
     let error = place(&[&host]).call("r/1/0", "GET", &format!("http://{host}/")).await.unwrap_err();
-    assert_eq!(error.to_string(), format!("`GET http://{host}`: the response redirects too many times"));
+    assert_eq!(
+        error.to_string(),
+        format!("`GET http://{host}`: the response redirects too many times")
+    );
 }
 
 #[tokio::test]

@@ -211,8 +211,7 @@ async fn everything_else_is_an_abort_with_the_reason() {
     told("echo '{\"result\": \"ok\"} x'", "its answer is not valid JSON at byte 17").await;
     told("echo '[]'", "its answer is not an object").await;
     told("echo '{}'", &format!("its answer has no `result`; expected {four}")).await;
-    told("echo '{\"result\": 1}'", &format!("its `result` is not a string; expected {four}"))
-        .await;
+    told("echo '{\"result\": 1}'", &format!("its `result` is not a string; expected {four}")).await;
     told("echo '{\"result\": \"yes\"}'", &format!("its `result` is not one of {four}")).await;
     told("echo '{\"result\": \"abort\"}'", "it returned `abort` without a `reason`").await;
     told(

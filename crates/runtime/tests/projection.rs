@@ -124,7 +124,11 @@ fn what_is_wrong_with_a_file_is_told() {
         &[("current.json", b"{\n  \"a\": 1,\n}")],
         "`current.json` is not valid JSON: line 2, column 9",
     );
-    refused(Single, &[("current.json", b"{\"\xff")], "`current.json` is not valid JSON: line 1, column 3");
+    refused(
+        Single,
+        &[("current.json", b"{\"\xff")],
+        "`current.json` is not valid JSON: line 1, column 3",
+    );
     refused(Single, &[("current.json", b"[]")], "`current.json` does not contain an object");
     refused(
         Single,

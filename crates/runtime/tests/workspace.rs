@@ -260,11 +260,20 @@ fn a_search_ends_at_its_limits_and_says_which() {
     let limits = FileSearchLimits { file_bytes: 100, ..FileSearchLimits::default() };
     assert_eq!((search(limits).hits.len(), search(limits).skipped_large), (20, 1));
     let found = search(FileSearchLimits { hits: 5, ..limits });
-    assert_eq!((found.hits.len(), found.incomplete_reason), (5, Some("the limit of matching lines is reached")));
+    assert_eq!(
+        (found.hits.len(), found.incomplete_reason),
+        (5, Some("the limit of matching lines is reached"))
+    );
     let found = search(FileSearchLimits { files: 3, ..limits });
-    assert_eq!((found.hits.len(), found.incomplete_reason), (6, Some("the limit of files is reached")));
+    assert_eq!(
+        (found.hits.len(), found.incomplete_reason),
+        (6, Some("the limit of files is reached"))
+    );
     let found = search(FileSearchLimits { bytes: 9, ..limits });
-    assert_eq!((found.hits.len(), found.incomplete_reason), (4, Some("the limit of bytes is reached")));
+    assert_eq!(
+        (found.hits.len(), found.incomplete_reason),
+        (4, Some("the limit of bytes is reached"))
+    );
 }
 
 #[test]

@@ -57,7 +57,9 @@ pub enum StoreError {
         known: u32,
     },
     /// The database belongs to another program.
-    #[error("the file is a database of another program; expected a Countersign database or no file")]
+    #[error(
+        "the file is a database of another program; expected a Countersign database or no file"
+    )]
     ForeignDatabase,
     /// Another process kept the database locked for too long; nothing was kept.
     #[error("another process keeps the database locked")]
@@ -83,9 +85,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The disk has so little space left that commits may fail soon.
-    #[error(
-        "the disk of the database has {free} bytes left but needs {required}; free some space"
-    )]
+    #[error("the disk of the database has {free} bytes left but needs {required}; free some space")]
     LowDiskSpace {
         /// Bytes that are free.
         free: u64,

@@ -14,7 +14,10 @@ fn what_is_said_of_another_kind_of_thing_is_refused() {
             &["--fact", "pin=1234", "--expires", "2026-01-22"][..],
             "`expires` does not apply to `fact`; it applies to `event`, `insight`",
         ),
-        (&["--event", "hi", "--confirmed"], "`confirmed` does not apply to `event`; it applies to `fact`"),
+        (
+            &["--event", "hi", "--confirmed"],
+            "`confirmed` does not apply to `event`; it applies to `fact`",
+        ),
         (&["--insight", "x", "--role", "user"], "`role` does not apply to `insight`"),
         (&["--event", "  "], "`event` is empty"),
         (&["--episode", ""], "`episode` is empty"),

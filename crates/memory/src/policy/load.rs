@@ -110,7 +110,11 @@ impl MemoryPolicy {
         }
         let weights = [self.strengths.weak, self.strengths.medium, self.strengths.strong];
         if weights[0] == 0 || !weights.is_sorted() {
-            return fault("strengths", "weights above 0 that do not decrease", format!("{weights:?}"));
+            return fault(
+                "strengths",
+                "weights above 0 that do not decrease",
+                format!("{weights:?}"),
+            );
         }
         if self.matrix.tool.insights != InjectionStrength::None {
             return fault("matrix.tool.insights", "`none`", "another value".to_owned());

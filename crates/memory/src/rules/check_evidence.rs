@@ -65,7 +65,8 @@ mod tests {
 
     #[test]
     fn a_model_and_a_page_must_quote() {
-        let no = |origin| format!("a claim of origin `{origin}` must quote the event that supports it");
+        let no =
+            |origin| format!("a claim of origin `{origin}` must quote the event that supports it");
         check(MemoryOrigin::Model, &[], Some(&no("model")));
         check(MemoryOrigin::Web, &[("e1", None)], Some(&no("web")));
         check(MemoryOrigin::Model, &[("e1", None), ("e1", Some("价格"))], None);

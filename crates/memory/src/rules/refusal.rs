@@ -36,7 +36,10 @@ pub enum MemoryRefusal {
         event: String,
     },
     /// The origin of the claim requires a quote, and the claim has none.
-    #[error("a claim of origin `{}` must quote the event that supports it", serialized_name(origin))]
+    #[error(
+        "a claim of origin `{}` must quote the event that supports it",
+        serialized_name(origin)
+    )]
     NoQuote {
         /// The origin of the claim.
         origin: MemoryOrigin,

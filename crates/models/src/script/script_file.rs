@@ -210,13 +210,13 @@ mod tests {
                 "s.yaml:1:18: /0/error/kind: expected one of \"rate_limited\", \"overloaded\", \"timed_out\", \"unreachable\", \"refused\", \"invalid_response\", \"content_filtered\", found \"rate_limit\" [enum]; did you mean \"rate_limited\"?",
             ],
         );
-        let stray =
-            "s.yaml:1:3: `finish` and `usage` belong to a reply, but this entry is an error [one_of]";
+        let stray = "s.yaml:1:3: `finish` and `usage` belong to a reply, but this entry is an error [one_of]";
         refused("- error: { kind: refused }\n  finish: stop\n", &[stray]);
         let stray =
             "s.yaml:1:3: `retry_after_ms` belongs to `rate_limited` and `overloaded` [one_of]";
         refused("- error: { kind: refused, retry_after_ms: 1 }\n", &[stray]);
-        let stray = "s.yaml:1:3: `timed_out` and `invalid_response` do not accept a `message` [one_of]";
+        let stray =
+            "s.yaml:1:3: `timed_out` and `invalid_response` do not accept a `message` [one_of]";
         refused("- error: { kind: timed_out, message: x }\n", &[stray]);
         refused(
             "phase: { a: [x] }\n",

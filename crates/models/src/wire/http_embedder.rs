@@ -71,8 +71,8 @@ fn parse_vectors(answer: &Value, asked: usize) -> Result<Vec<Vec<f32>>, ModelErr
             told => told.as_u64().map_or(usize::MAX, |index| index as usize),
         };
         let slot = vectors.get_mut(index).filter(|slot| slot.is_empty());
-        let slot =
-            slot.ok_or_else(|| unexpected_format("one vector per text", format!("`index` {index}")))?;
+        let slot = slot
+            .ok_or_else(|| unexpected_format("one vector per text", format!("`index` {index}")))?;
         let numbers = item["embedding"].as_array();
         let numbers = numbers.filter(|numbers| !numbers.is_empty());
         let numbers =

@@ -108,8 +108,7 @@ fn ending(provider: ModelProvider, reason: &str) -> String {
 
 #[tokio::test]
 async fn every_reason_to_stop_has_its_meaning() {
-    let wants_tool =
-        "invalid_response: the answer cannot be used: it calls a tool, but the request offered none";
+    let wants_tool = "invalid_response: the answer cannot be used: it calls a tool, but the request offered none";
     let withheld =
         |reason: &str| format!("content_filtered: the provider withheld the answer (`{reason}`)");
     let stopped = |reason: &str| {

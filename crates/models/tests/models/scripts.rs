@@ -96,7 +96,10 @@ async fn a_reply_for_somebody_else_is_not_given() {
     );
     let nameless = ModelRequest { call_index: Some(ModelCallIndex::default()), ..ask() };
     let error = says(&model, &nameless).await.unwrap_err();
-    assert_eq!(error.to_string(), "entry 1 of the script is for `work`, but the request is for no phase or contract");
+    assert_eq!(
+        error.to_string(),
+        "entry 1 of the script is for `work`, but the request is for no phase or contract"
+    );
 }
 
 #[tokio::test]

@@ -43,9 +43,7 @@ pub enum EffectJournalError {
         source: io::Error,
     },
     /// An entry cannot be parsed.
-    #[error(
-        "the effect journal entry `{file}` is not readable; it may have been edited"
-    )]
+    #[error("the effect journal entry `{file}` is not readable; it may have been edited")]
     Corrupt {
         /// Name of the entry's file.
         file: String,

@@ -125,7 +125,9 @@ impl FilesRetriever {
         match walked.map_err(gone)? {
             WalkOutcome::Complete => {}
             WalkOutcome::Stopped => return Err(large(format!("has more than {MAX_FILES} files"))),
-            WalkOutcome::TooDeep => return Err(large("has folders that are nested too deeply".to_owned())),
+            WalkOutcome::TooDeep => {
+                return Err(large("has folders that are nested too deeply".to_owned()));
+            }
         }
         let mut left = MAX_BYTES;
         let mut passages = Vec::new();

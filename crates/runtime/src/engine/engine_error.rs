@@ -31,9 +31,7 @@ pub enum EngineError {
         source: Box<CorruptLogError>,
     },
     /// The content of the run was removed after it ended; only hashes remain.
-    #[error(
-        "run `{run}` was pruned at {pruned_at}: only its hashes are kept, not its content"
-    )]
+    #[error("run `{run}` was pruned at {pruned_at}: only its hashes are kept, not its content")]
     RunPruned {
         /// Id of the pruned run.
         run: String,
@@ -64,7 +62,9 @@ pub enum EngineError {
         found: u64,
     },
     /// The idempotency key was used before for a different input.
-    #[error("the idempotency key was already used for another input of run `{run}`, at version {version}")]
+    #[error(
+        "the idempotency key was already used for another input of run `{run}`, at version {version}"
+    )]
     KeyReused {
         /// Id of the run that has the key.
         run: String,

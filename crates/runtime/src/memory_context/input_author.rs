@@ -41,7 +41,8 @@ impl InputAuthor {
         }
         if told.id.as_deref().is_some_and(|id| id.contains('/')) {
             return Err(
-                "`id` must not contain `/` when a model writes; such ids are reserved for runs".to_owned()
+                "`id` must not contain `/` when a model writes; such ids are reserved for runs"
+                    .to_owned(),
             );
         }
         let thing = told.list_kinds().first().copied().unwrap_or_default();
@@ -105,8 +106,14 @@ mod tests {
             let refused = refused(json!({"insight": "x", "validation": state}));
             assert!(refused.contains(&format!("found `{state}`")), "{refused}");
         }
-        assert!(refused(json!({"procedure": {}, "id": "p1"})).starts_with("a model cannot set the `id`"));
-        assert!(refused(json!({"episode": "x", "id": "ep1"})).starts_with("a model cannot set the `id`"));
+        assert!(
+            refused(json!({"procedure": {}, "id": "p1"}))
+                .starts_with("a model cannot set the `id`")
+        );
+        assert!(
+            refused(json!({"episode": "x", "id": "ep1"}))
+                .starts_with("a model cannot set the `id`")
+        );
         assert!(
             refused(json!({"event": "x", "id": "r1/9/1"})).starts_with("`id` must not contain `/`")
         );

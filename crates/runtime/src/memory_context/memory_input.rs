@@ -175,7 +175,9 @@ impl MemoryInput {
             for (name, said, kinds) in &of {
                 if *said && !kinds.contains(&thing) {
                     let kinds = kinds.join("`, `");
-                    return Err(format!("`{name}` does not apply to `{thing}`; it applies to `{kinds}`"));
+                    return Err(format!(
+                        "`{name}` does not apply to `{thing}`; it applies to `{kinds}`"
+                    ));
                 }
             }
         }

@@ -58,7 +58,9 @@ fn read_file(workspace: &Workspace, path: &str) -> Result<ToolOutcome, Workspace
         }
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
-            return Ok(build_failure(format!("`{path}` is not a text file: byte {at} is not UTF-8")));
+            return Ok(build_failure(format!(
+                "`{path}` is not a text file: byte {at} is not UTF-8"
+            )));
         }
     };
     Ok(truncate_output(text, content.size))

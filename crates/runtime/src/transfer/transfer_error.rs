@@ -25,7 +25,9 @@ pub enum TransferError {
         problem: Box<IntegrityError>,
     },
     /// The store has a run of this name with a different history.
-    #[error("run `{run}` already exists with a different history; the first difference is at version {version}")]
+    #[error(
+        "run `{run}` already exists with a different history; the first difference is at version {version}"
+    )]
     HistoryConflict {
         /// Id of the existing run.
         run: String,

@@ -90,7 +90,10 @@ impl Workspace {
             _ => {
                 let walked = self.walk(&place, &mut |file| search.visit(file))?;
                 if walked == WalkOutcome::TooDeep {
-                    search.results.incomplete_reason.get_or_insert("some folders are nested too deeply");
+                    search
+                        .results
+                        .incomplete_reason
+                        .get_or_insert("some folders are nested too deeply");
                 }
             }
         }

@@ -231,8 +231,7 @@ async fn the_text_of_a_reply_is_what_the_received_bytes_say() {
     // A log that was written anew as a whole proves itself, but not against the bytes.
     let house = spoken(TRUE, r#"{"note":"no"}"#).await;
     let engine = house.engine();
-    let told =
-        "version 3: the text of the reply differs from the bytes received from the provider";
+    let told = "version 3: the text of the reply differs from the bytes received from the provider";
     let flaw = verify_stored_chain(&engine, "r1").await.unwrap().unwrap_err();
     assert_eq!(flaw.to_string(), told);
     let flaw = verify_stored_run(&engine, "r1").await.unwrap().unwrap_err();

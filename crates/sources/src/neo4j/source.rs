@@ -151,13 +151,13 @@ impl Neo4jSource {
         });
         match greeted.await {
             Ok(Ok(bolt)) => Ok(bolt),
-            Ok(Err(BoltError::Refused { code })) => Err(source_config_error(
-                &self.name,
-                format!("is rejected by its server ({code})"),
-            )),
-            Ok(Err(BoltError::UnexpectedMessage)) => {
-                Err(source_config_error(&self.name, "has a server that does not support a known version of Bolt"))
+            Ok(Err(BoltError::Refused { code })) => {
+                Err(source_config_error(&self.name, format!("is rejected by its server ({code})")))
             }
+            Ok(Err(BoltError::UnexpectedMessage)) => Err(source_config_error(
+                &self.name,
+                "has a server that does not support a known version of Bolt",
+            )),
             Ok(Err(_)) | Err(_) => Err(unreachable()),
         }
     }

@@ -201,7 +201,8 @@ impl PostgresSource {
 
     fn cell_size_error(&self, asked: &QueryCall<'_>, column: &str) -> EffectError {
         let about = self.describe_query(asked);
-        let message = format!("{about} returned a `{column}` of more than {MAX_CELL_CHARS} characters");
+        let message =
+            format!("{about} returned a `{column}` of more than {MAX_CELL_CHARS} characters");
         EffectError::new_permanent(EffectErrorKind::TooLarge, message)
     }
 
@@ -220,7 +221,8 @@ impl PostgresSource {
         match fault.code().code() {
             "57014" => self.timeout_error(asked),
             "25006" => self.declaration_error(asked, "does more than read, and was refused"),
-            "42501" => self.declaration_error(asked, "reads data that its server does not allow it to read"),
+            "42501" => self
+                .declaration_error(asked, "reads data that its server does not allow it to read"),
             // The statement itself is wrong: the message quotes the author's text, never a value.
             code if code.starts_with("42") => {
                 self.declaration_error(asked, &format!("is refused: {}", fault.message()))

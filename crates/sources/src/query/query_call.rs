@@ -120,7 +120,9 @@ impl<'q> QueryCall<'q> {
             for column in &self.query.key_columns {
                 let value = row.get(column).ok_or_else(|| {
                     let (source, name) = (&self.source, &self.query.name);
-                    let what = format!("its query `{name}` returns no column `{column}`, which is its key");
+                    let what = format!(
+                        "its query `{name}` returns no column `{column}`, which is its key"
+                    );
                     let message = format!("source `{source}`: {what}");
                     EffectError::new_permanent(EffectErrorKind::NotConfigured, message)
                 })?;

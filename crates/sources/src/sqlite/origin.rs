@@ -48,8 +48,10 @@ impl SqliteOrigin {
             (Some(_), Some(_)) => {
                 Err(settings.config_error("has both a file and a `script`; expected one of them"))
             }
-            (None, None) => Err(settings
-                .config_error("has no `path`, `path_env` or `script`; expected a database")),
+            (None, None) => {
+                Err(settings
+                    .config_error("has no `path`, `path_env` or `script`; expected a database"))
+            }
         }
     }
 
@@ -84,7 +86,8 @@ impl SqliteOrigin {
                 let folder = Workspace::open(base)
                     .map_err(|error| gone(format!("has no usable folder: {error}")))?;
                 let script = folder.read(path, MAX_SCRIPT_BYTES);
-                let script = script.map_err(|error| gone(format!("has no readable script: {error}")))?;
+                let script =
+                    script.map_err(|error| gone(format!("has no readable script: {error}")))?;
                 if script.truncated {
                     return Err(gone("has a `script` of more than 4 MiB".to_owned()));
                 }

@@ -244,10 +244,7 @@ fn merge_actions(outstanding: &str, commit: &RunCommit) -> Result<String, StoreE
     known.retain(|action| !commit.finished_actions.contains(&action.id));
     let twice = |action: &&ActionRow| known.iter().any(|known| known.id == action.id);
     if let Some(action) = commit.actions.iter().find(twice) {
-        return Err(StoreError::malformed(format!(
-            "action `{}` is already pending",
-            action.id
-        )));
+        return Err(StoreError::malformed(format!("action `{}` is already pending", action.id)));
     }
     Ok(encode_actions(known.iter().chain(&commit.actions)))
 }

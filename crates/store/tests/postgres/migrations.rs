@@ -93,8 +93,10 @@ async fn an_older_program_goes_on_where_the_change_allows_it() {
     );
     client.batch_execute(&breaking).await.unwrap();
     let refused = store(&site.url(), caller()).load_head(&run).await.unwrap_err();
-    let told =
-        format!("the database has schema {}; this program supports schemas up to {known}", known + 1);
+    let told = format!(
+        "the database has schema {}; this program supports schemas up to {known}",
+        known + 1
+    );
     assert_eq!(refused.to_string(), told);
 }
 

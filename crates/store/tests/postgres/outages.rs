@@ -165,10 +165,7 @@ async fn a_server_that_is_not_there_is_told_in_plain_words() {
     let run = RunId::local("r");
     let of = async |url: String| cause(store(&url, hasty()).load_head(&run).await);
     let nowhere = "postgres://u:s3cret@%2Fno%2Fsuch%2Ffolder/d".to_owned();
-    assert_eq!(
-        of(nowhere).await,
-        "no server listens at the address: the connection was refused"
-    );
+    assert_eq!(of(nowhere).await, "no server listens at the address: the connection was refused");
     let (server, _) =
         site.url().rsplit_once('/').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
     assert_eq!(of(format!("{server}/nosuch")).await, "the server has no such database");

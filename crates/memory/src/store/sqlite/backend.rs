@@ -79,9 +79,9 @@ fn run_refusable<T>(
     let before = db.total_changes();
     match work(&mut SqliteMemoryTransaction::new(db)) {
         Err(MemoryError::Store(error)) => Err(error),
-        Err(refused) if db.total_changes() != before => {
-            Err(StoreError::Corrupt { reason: format!("a refusal arrived after the write started: {refused}") })
-        }
+        Err(refused) if db.total_changes() != before => Err(StoreError::Corrupt {
+            reason: format!("a refusal arrived after the write started: {refused}"),
+        }),
         other => Ok(other),
     }
 }
