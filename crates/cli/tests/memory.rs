@@ -321,7 +321,7 @@ fn an_export_comes_back_as_it_was() {
     let all = ["import", "-", "--trusted"];
     let (code, _, err) = raw(folder, &all, &format!("\n{other}\n"));
     assert_eq!(code, 1, "{err}");
-    assert!(err.contains("refused line 2: event `e1` is there already"), "{err}");
+    assert!(err.contains("refused line 2: event `e1` already exists"), "{err}");
     // So is one that cannot be read, and the others are taken in.
     let broken = lines.replacen('\n', "\n{\"subject\": 1}\n", 1);
     let all = ["import", "-", "--trusted", "--store", "fourth.db"];

@@ -231,7 +231,7 @@ async fn a_file_that_was_touched_is_refused_by_name() {
     );
     refused(&file.replace("слово", "слева"), "expected the digest");
     refused(&file.replace("countersign-run", "zip"), "expected a file of format");
-    refused(&file.replace("\"v\":1,\"run\"", "\"v\":2,\"run\""), "version 2 of the format");
+    refused(&file.replace("\"v\":1,\"run\"", "\"v\":2,\"run\""), "format version 2");
     refused(&file.replace("Good?", "Fine?"), "line 2: expected the digest");
     refused("", "line 1: not a line");
     refused("[]", "expected a file of format");

@@ -228,7 +228,7 @@ async fn a_server_that_is_not_there_is_an_error_with_the_name_of_the_source() {
         (
             "https://me:secret@host",
             EffectErrorKind::NotConfigured,
-            "does not hold a PostgreSQL address",
+            "does not contain a PostgreSQL address",
         ),
         (
             "postgresql://",

@@ -243,7 +243,7 @@ async fn a_declaration_that_makes_no_sense_is_told() {
         ),
         (
             json!({ "path": "make.sql", "queries": { "q": { "sql": "SELECT 1" } } }),
-            "is no SQLite database",
+            "is not a SQLite database",
         ),
         (
             json!({ "script": "gone.sql", "queries": { "q": { "sql": "SELECT 1" } } }),
