@@ -52,7 +52,7 @@ fn everything_is_remembered_by_flags() {
     let third = remembered(folder, &["--fact", "diet=pescatarian", "--confirmed"]);
     assert_eq!(third["outcome"], "superseded");
     let said = fails(folder, 1, &["remember", "--fact", "a=b", "--source", id, "--quote", "meat"]);
-    assert!(said.contains("its quote does not stand letter for letter"), "{said}");
+    assert!(said.contains("its quote does not occur exactly"), "{said}");
     let said = fails(folder, 2, &["remember", "--fact", "diet"]);
     assert!(said.contains("`--fact` must be KEY=VALUE"), "{said}");
 
@@ -101,7 +101,7 @@ fn lines_are_read_before_anything_is_kept() {
     assert_eq!(account["saved"].as_array().unwrap().len(), 3, "{account}");
     assert_eq!(
         account["refused"],
-        json!([{ "line": 2, "message": "event `e1` is there already and says something else" }])
+        json!([{ "line": 2, "message": "event `e1` already exists with different content" }])
     );
 }
 
@@ -134,7 +134,7 @@ fn a_packet_is_text_and_its_build_is_kept() {
     for (arguments, said) in [
         (&["--tokens", "100"][..], "`--tokens` must be at least 256, found 100"),
         (&["--policy", "nope"], "`--policy`: no policy `nope`; there are `default` and `recall`"),
-        (&["--since", "soon"], "`--since` must be a moment such as"),
+        (&["--since", "soon"], "`--since` must be a timestamp such as"),
         (
             &["--since", "2026-02-01", "--until", "2026-01-01"],
             "`--until` must be no earlier than `--since`",
@@ -144,7 +144,7 @@ fn a_packet_is_text_and_its_build_is_kept() {
         (&["--section", "facts=many"], "expected a number, found `many`"),
         (
             &["--section", "fact=200"],
-            "`--section`: no section `fact`; there are `working_state`, `facts`,",
+            "`--section`: unknown section `fact`; expected `working_state`, `facts`,",
         ),
     ] {
         let heard = fails(folder, 2, &[&["compose"], arguments].concat());
@@ -321,7 +321,7 @@ fn an_export_comes_back_as_it_was() {
     let all = ["import", "-", "--trusted"];
     let (code, _, err) = raw(folder, &all, &format!("\n{other}\n"));
     assert_eq!(code, 1, "{err}");
-    assert!(err.contains("refused line 2: event `e1` is there already"), "{err}");
+    assert!(err.contains("refused line 2: event `e1` already exists"), "{err}");
     // So is one that cannot be read, and the others are taken in.
     let broken = lines.replacen('\n', "\n{\"subject\": 1}\n", 1);
     let all = ["import", "-", "--trusted", "--store", "fourth.db"];
@@ -368,7 +368,7 @@ fn what_is_over_goes_when_it_is_told_to() {
     let (_, _, err) = memory(folder, &["expire", "--run-ended"]);
     assert_eq!(err, format!("nothing is over that can go. {stays}"));
     assert_eq!(does(folder, &["expire", "--run-ended", "--include-used"])["events"], 1);
-    assert!(fails(folder, 1, &["replay", build]).contains("is not kept any more"));
+    assert!(fails(folder, 1, &["replay", build]).contains("is no longer stored"));
 }
 
 #[test]

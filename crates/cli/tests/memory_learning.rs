@@ -98,7 +98,7 @@ fn what_a_model_proposes_waits_and_is_ruled_on() {
     assert_eq!(code, 0, "{err}");
     let (code, _, err) = memory(folder, &["promote", &id("12 €")]);
     assert_eq!(code, 1, "{err}");
-    assert!(err.contains("was ruled on already: it was refused"), "{err}");
+    assert!(err.contains("was already decided: it was refused"), "{err}");
     assert_eq!(does(folder, &["promote", &id("guide")])["kind"], "insight");
     let (code, _, err) = memory(folder, &["promote", "c-none"]);
     assert_eq!((code, err.contains("no candidate `c-none` in this scope")), (2, true), "{err}");
@@ -160,7 +160,8 @@ fn a_hostile_reply_writes_nothing() {
         assert_eq!((code, &*out), (1, ""), "{err}");
         assert!(err.contains(place), "{place}: {err}");
         assert!(
-            err.contains("was refused by the contract `memory_candidates_v1` 2 times"),
+            err.contains("contract `memory_candidates_v1` refused the reply of ")
+                && err.contains(" 2 times; "),
             "{err}"
         );
         assert_eq!(does(folder, &["candidates", "--all"]), json!([]), "nothing of it was written");
@@ -302,11 +303,11 @@ fn what_cannot_be_asked_is_told() {
     };
     assert!(told(&["propose"], 2).contains("which model? `--model` is missing"));
     let err = told(&["propose", "--model", "gpt"], 2);
-    assert!(err.contains("`--model`: `gpt` does not say whose model it is"), "{err}");
+    assert!(err.contains("`--model`: `gpt` does not name a provider"), "{err}");
     assert!(told(&["propose", "--model", "human"], 2).contains("memory remember"));
     fs::write(folder.join("replies.yaml"), "[]").unwrap();
     let empty = ["propose", "--model", "script:replies.yaml", "--session", "none"];
-    assert!(told(&empty, 2).contains("session `none` has no events that may be seen"));
+    assert!(told(&empty, 2).contains("session `none` has no visible events to learn from"));
 }
 
 #[test]

@@ -270,7 +270,7 @@ fn an_embedder_that_cannot_be_meant_is_told() {
         ),
         (
             &["embed", "--embedder", "anthropic:x"],
-            "`embedder` (--embedder): `anthropic:x` makes no vectors; expected `openai:NAME`, `openai:NAME@ADDRESS` or `ollama:NAME`",
+            "`embedder` (--embedder): `anthropic:x` is not an embedder; expected `openai:NAME`, `openai:NAME@ADDRESS` or `ollama:NAME`",
         ),
         (
             &["compose", "--message", "x", "--embedder", "ollama:nomic"],
@@ -343,5 +343,5 @@ fn a_run_is_reminded_of_what_is_near() {
     countersign(folder, &name, &["run", "main", "--detach"]);
     let (prompt, err) = countersign(folder, &name, &["next", "--json"]);
     assert!(!prompt.contains("van needs"), "{prompt}");
-    assert!(err.contains("memory goes by words alone"), "{err}");
+    assert!(err.contains("memory search uses words only, without vectors"), "{err}");
 }

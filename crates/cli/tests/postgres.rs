@@ -211,7 +211,10 @@ fn doctor_tells_what_the_server_is_like() {
     );
     let stranger = report(&url.replace("r_cli", "r_nobody"));
     let told = stranger["problems"][0]["problem"].as_str().unwrap();
-    assert_eq!(told, "the database is not available: the server does not let this role in (28000)");
+    assert_eq!(
+        told,
+        "the database is not available: the server rejected the role or the password (28000)"
+    );
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn the_words_go_and_the_hashes_stay() {
     assert!(said.contains("which runs? `--before 90d`"), "{said}");
     let (code, said) = told(desk, &["store", "prune", "--before", "soon", "--yes"]);
     assert_eq!(code, 2);
-    assert!(said.contains("`--before` must be a moment"), "{said}");
+    assert!(said.contains("`--before` must be a timestamp"), "{said}");
     let none = json(desk, &["store", "prune", "--before", "1d", "--dry-run"]);
     assert_eq!(none["tenants"][0]["to_prune"], Value::Array(Vec::new()), "it ended today");
     let none = json(desk, &["store", "prune", "--keep", "1", "--dry-run"]);

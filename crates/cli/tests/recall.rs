@@ -132,5 +132,5 @@ fn what_is_no_policy_is_told_before_anything_runs() {
     fs::write(folder.join("memory/wide.yaml"), "id: wide\n").unwrap();
     let checked = countersign(desk, None, &["run", "main"]);
     let told = String::from_utf8(checked.stderr).unwrap();
-    assert!(told.contains("`memory/wide.yaml` is no policy: missing field"), "{told}");
+    assert!(told.contains("`memory/wide.yaml` is not a valid policy: missing field"), "{told}");
 }

@@ -431,7 +431,10 @@ fn a_snapshot_that_says_something_else_is_found() {
     keep(&state);
     assert_eq!(desk.json(&["show", "--pointer", "/topic"]), "something else");
     let proof = desk.json(&["replay", "--verify"]);
-    assert_eq!(proof["failure"], "a snapshot does not hold what the events up to it fold to");
+    assert_eq!(
+        proof["failure"],
+        "a snapshot differs from the state that the events before it produce"
+    );
 }
 
 /// A look leaves nothing behind.

@@ -227,7 +227,7 @@ fn tools_do_not_reach_protocols_settings_and_dot_files() {
     desk.says(&["export", run, "--output", "run.jsonl"]);
     let told = fs::read_to_string(desk.path().join("run.jsonl")).unwrap();
     assert!(!told.contains("canary-4711"), "the secret reached the model");
-    let refused = told.matches("is kept out of the workspace").count();
+    let refused = told.matches("is hidden from the workspace").count();
     assert!(refused >= hostile.len() + 2, "{refused} refusals: {told}");
     assert_eq!(fs::read_to_string(desk.path().join(".env")).unwrap(), "SECRET=canary-4711\n");
     assert_eq!(fs::read_to_string(desk.path().join(".mcp.json")).unwrap(), "{}");
@@ -256,7 +256,7 @@ transitions:
     // Who may reach hidden files is a person's word, and asked for like a program.
     let run = desk.json(&["run", "--detach"])["run"].as_str().unwrap().to_owned();
     desk.says(&["answer", &run, "notes.md"]);
-    assert!(desk.why(&run).contains("to reach hidden files (.github/**)"), "{}", desk.why(&run));
+    assert!(desk.why(&run).contains("to access hidden files (.github/**)"), "{}", desk.why(&run));
     desk.trust();
     for (at, phase) in [
         (".github/notes.md", "written"),

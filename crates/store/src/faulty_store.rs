@@ -144,7 +144,7 @@ impl std::fmt::Debug for FaultyStore {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("a failure on purpose")]
+#[error("an injected failure")]
 struct InjectedError;
 
 fn injected_error() -> StoreError {

@@ -40,7 +40,7 @@ pub(crate) enum VectorRankingError {
     #[error(transparent)]
     Memory(#[from] MemoryError),
     /// The runtime could not start a thread.
-    #[error("no thread for the embedder: {0}")]
+    #[error("cannot start a thread for the embedder: {0}")]
     Io(#[from] io::Error),
 }
 

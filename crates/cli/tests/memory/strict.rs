@@ -12,12 +12,15 @@ fn what_is_said_of_another_kind_of_thing_is_refused() {
     for (told, why) in [
         (
             &["--fact", "pin=1234", "--expires", "2026-01-22"][..],
-            "`expires` is nothing that `fact` has; `event`, `insight` may",
+            "`expires` does not apply to `fact`; it applies to `event`, `insight`",
         ),
-        (&["--event", "hi", "--confirmed"], "`confirmed` is nothing that `event` has; `fact` may"),
-        (&["--insight", "x", "--role", "user"], "`role` is nothing that `insight` has"),
-        (&["--event", "  "], "`event` says nothing"),
-        (&["--episode", ""], "`episode` says nothing"),
+        (
+            &["--event", "hi", "--confirmed"],
+            "`confirmed` does not apply to `event`; it applies to `fact`",
+        ),
+        (&["--insight", "x", "--role", "user"], "`role` does not apply to `insight`"),
+        (&["--event", "  "], "`event` is empty"),
+        (&["--episode", ""], "`episode` is empty"),
     ] {
         let heard = fails(folder, 2, &[&["remember"], told].concat());
         assert!(heard.contains(why), "{told:?}: {heard}");

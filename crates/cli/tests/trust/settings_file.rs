@@ -71,5 +71,5 @@ fn a_script_outside_the_folder_is_read_only_where_a_person_names_it() {
     let endless =
         here.run(&["run", "ralph", "--input", "x", "--model", "script:/dev/zero", "--json"]);
     let shown = String::from_utf8_lossy(&endless.stdout).into_owned() + &said(&endless);
-    assert!(shown.contains("it is no file"), "{shown}");
+    assert!(shown.contains("it is not a regular file"), "{shown}");
 }

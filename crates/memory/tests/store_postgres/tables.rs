@@ -108,9 +108,9 @@ async fn a_row_in_the_wrong_place_is_told() {
     assert_eq!(
         told,
         [
-            ("events", "it lies elsewhere than it says"),
-            ("events", "its session is another than its place says"),
-            ("fact_evidence", "it rests on an event outside its level"),
+            ("events", "it is stored under another owner than it names"),
+            ("events", "it is stored under another session than it names"),
+            ("fact_evidence", "it cites an event outside its level"),
             ("terms", "it has no subject"),
             ("wm_state", "it has no subject"),
         ]

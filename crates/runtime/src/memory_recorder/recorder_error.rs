@@ -41,7 +41,7 @@ pub enum MemoryRecorderError {
     #[error(transparent)]
     Rebuild(#[from] PacketRebuildError),
     /// A build no longer gives the same packet.
-    #[error("build `{id}` gives another packet now")]
+    #[error("build `{id}` now produces a different packet")]
     BuildMismatch {
         /// Id of the build.
         id: String,

@@ -23,13 +23,13 @@ pub(crate) struct WorkspacePath {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum WorkspacePathError {
     /// The path names nothing.
-    #[error("it names nothing")]
+    #[error("it names no file or folder")]
     Empty,
     /// The path starts at the root of the file system.
-    #[error("it is absolute, and a path relative to the workspace was expected")]
+    #[error("it is absolute; expected a path relative to the workspace")]
     Absolute,
     /// The path starts with a Windows drive.
-    #[error("it names a drive, and a path relative to the workspace was expected")]
+    #[error("it names a drive; expected a path relative to the workspace")]
     DriveLetter,
     /// One of the names is `..`.
     #[error("`..` is not allowed in it")]

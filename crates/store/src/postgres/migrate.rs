@@ -127,7 +127,7 @@ fn next_migration(
     for (step, found) in schema.migrations.iter().zip(found) {
         if step.number != found.number || sql_checksum(step.sql) != found.checksum {
             let what = format!(
-                "schema step {} is not the one this program knows as `{}`",
+                "schema migration {} differs from migration `{}` of this program",
                 found.number, step.name
             );
             return Err(StoreError::Corrupt { reason: what });
@@ -201,8 +201,8 @@ mod tests {
         assert_eq!(
             sums,
             [
-                "ae90c8a7207ca981389010ea88bc5b4fea93f434deaefbf2e1844b4ba36f9997",
-                "d01f05e94724d3ae240af0b940146d71b740e27eed7ece2d224a0b54174f5361",
+                "b4779e245e3d33e2e298ab701e2cdf1b8bef84db16267c8f8d6818ed3528a01c",
+                "d3fd72c62079db3f4938446c54e6434bde7a0d806366d9d009f494c3bf3833d5",
             ]
         );
     }

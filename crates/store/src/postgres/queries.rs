@@ -264,7 +264,7 @@ pub(super) async fn describe_id_conflict(
             && known.iter().any(|known| known.id == action.id)
     };
     if let Some(action) = commit.actions.iter().find(twice) {
-        return Ok(Some(format!("action `{}` is outstanding already", action.id)));
+        return Ok(Some(format!("action `{}` is already pending", action.id)));
     }
     let all = WaitFilter::all(commit.run.tenant.clone(), usize::MAX);
     let known = list_waits(db, &WaitFilter { run: Some(commit.run.id.clone()), ..all }).await?;
@@ -272,7 +272,7 @@ pub(super) async fn describe_id_conflict(
         !commit.waits_closed.contains(&wait.id) && known.iter().any(|known| known.id == wait.id)
     };
     let wait = commit.waits_opened.iter().find(twice);
-    Ok(wait.map(|wait| format!("wait `{}` is open already", wait.id)))
+    Ok(wait.map(|wait| format!("wait `{}` is already open", wait.id)))
 }
 
 async fn query_tenant(

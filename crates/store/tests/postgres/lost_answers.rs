@@ -127,7 +127,7 @@ async fn where_patience_ends_the_outcome_is_open_and_said_so() {
     let answer = through.append_commit(sample::step(&run, 1)).await;
     assert!(matches!(answer, Err(StoreError::Unavailable { .. })), "{answer:?}");
     let cause = std::error::Error::source(&answer.unwrap_err()).unwrap().to_string();
-    assert_eq!(cause, "the connection to the server was cut");
+    assert_eq!(cause, "the connection to the server was lost");
     assert_eq!(through.load_head(&run).await.unwrap().unwrap().version, 2);
 }
 

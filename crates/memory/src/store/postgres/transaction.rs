@@ -113,7 +113,7 @@ impl<'a> PgMemoryTransaction<'a> {
         let find = SqlStatement::new(NUMBER).bind_text(tenant).bind_text(user).bind_text(agent);
         let answers = self.dialogue.query_all(TenantScope::Tenant(tenant), &[add, find])?;
         let row = answers.last().and_then(|rows| rows.first());
-        read_column(row.ok_or_else(|| corrupt_error("a subject was made and is not there"))?, 0)
+        read_column(row.ok_or_else(|| corrupt_error("a subject was created but is missing"))?, 0)
     }
 
     /// Returns the rows of a subject; `None` if it has none.
