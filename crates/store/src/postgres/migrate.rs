@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(
             sums,
             [
-                "b4779e245e3d33e2e298ab701e2cdf1b8bef84db16267c8f8d6818ed3528a01c",
+                "8de944b7cb94b9659515723c6de9a5cbdfc79faf28055d2bff0b8c48656c4794",
                 "d3fd72c62079db3f4938446c54e6434bde7a0d806366d9d009f494c3bf3833d5",
             ]
         );

@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(
             sums,
             [
-                "a24921919f0e57b8d7fab47cad924a4cfc80269e8ef8b7c5c6c313a579015c5b",
+                "441fa16c38cc0b84eda5336bb2fb7c803026afcdf12a901019ee00f124044d1a",
                 "ebbb7268871d0e9bce96f97cd58ea72bc007ac6af27183de5c9ccd11791a27a2",
                 "d01143efb68b1a8b5a0f127060f1099aeb67750b55484afb43ea9a18ac255e76",
             ]

@@ -27,6 +27,9 @@ CREATE TABLE countersign.runs (
 ) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 CREATE INDEX runs_newest ON countersign.runs (tenant, created_at DESC, id DESC);
+-- Lists of one status or one workflow. A step that keeps the status writes neither index.
+CREATE INDEX runs_status ON countersign.runs (tenant, status, created_at DESC, id DESC);
+CREATE INDEX runs_workflow ON countersign.runs (tenant, workflow, created_at DESC, id DESC);
 -- Created after the previous index: while the table is small, both cost the same, and the server then uses
 -- the index that was created last.
 ALTER TABLE countersign.runs ADD PRIMARY KEY (tenant, id);

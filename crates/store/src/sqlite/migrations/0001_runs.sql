@@ -32,6 +32,9 @@ CREATE TABLE runs (
 
 -- Lists are sorted by the time of creation, which never changes: no step writes this index.
 CREATE INDEX runs_newest ON runs (tenant, created_at, id);
+-- Lists of one status or one workflow. A step that keeps the status writes neither index.
+CREATE INDEX runs_status ON runs (tenant, status, created_at, id);
+CREATE INDEX runs_workflow ON runs (tenant, workflow, created_at, id);
 CREATE INDEX runs_wake ON runs (wake_at, tenant, id) WHERE wake_at IS NOT NULL;
 CREATE INDEX runs_working ON runs (tenant, id) WHERE working = 1;
 
