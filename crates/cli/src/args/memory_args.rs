@@ -392,7 +392,7 @@ pub(crate) struct MemoryExpireArgs {
     /// Treat the run (`--run`) as ended: also remove what ends with it
     #[arg(long)]
     pub(crate) run_ended: bool,
-    /// Also remove items that builds used, which cannot be composed again after that, and insights that were not validated
+    /// Also remove items that builds used (these builds cannot be composed again) and insights that were not validated
     #[arg(long)]
     pub(crate) include_used: bool,
     /// Show what would be removed, without removing it

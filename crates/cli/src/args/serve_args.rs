@@ -29,7 +29,7 @@ pub(crate) struct ServeArgs {
     /// Do not read or write memory
     #[arg(long)]
     pub(crate) no_memory: bool,
-    /// Require a key for every request, also from this machine; use it behind a proxy, where all requests seem to be local
+    /// Require a key for every request, also from this machine; use it behind a proxy, where all requests look local
     #[arg(long)]
     pub(crate) keys: bool,
     /// Let every user of this machine in without the token in `.countersign/token`
