@@ -134,7 +134,7 @@ fn tasks_are_listed_and_reset() {
     assert!(told.contains("has no task `nobody`; it has note"), "{told}");
     let (code, told) = said(&["task", "reset", &run, "--reason", "x"]);
     assert_eq!(code, Some(2));
-    assert!(told.contains("nothing waits for a reset"), "{told}");
+    assert!(told.contains("no task waits for a reset"), "{told}");
     let (code, told) = said(&["task", "reset", &run, "note", "--reason", ""]);
     assert_eq!(code, Some(1), "a reason is a text that is not empty: {told}");
 

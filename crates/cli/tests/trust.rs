@@ -384,7 +384,7 @@ fn an_allow_list_that_came_with_the_folder_counts_only_when_trusted() {
     let desk = Desk::marking();
     desk.write("countersign.toml", "[allow]\nprograms = [\"sh\"]\n");
     let output = desk.run(&["run", "--json"]);
-    assert!(said(&output).contains("is not trusted and not used"), "{}", said(&output));
+    assert!(said(&output).contains("because you have not trusted it"), "{}", said(&output));
     desk.halts(&["run"]);
     assert_eq!(desk.marks(), 0);
     // Another protocol is named, so that only the list of the settings is trusted.
@@ -547,7 +547,7 @@ fn a_name_that_ships_is_not_shadowed_in_silence() {
     let told = desk.says(&["run", "ralph"]);
     let folder = desk.path().join(".opencode/protocol");
     let expected = format!(
-        "`ralph` is a workflow of the protocol in {}; the one that ships is `shipped:ralph`",
+        "`ralph` is a workflow of the protocol in {}; the shipped one is `shipped:ralph`",
         folder.display()
     );
     assert!(told.contains(&expected), "{told}");

@@ -284,6 +284,15 @@ mod tests {
                 explain_plan(sql)
             );
         }
+        // A list that is filtered reads only the rows of its status or workflow.
+        for (sql, index) in [
+            (RUNS, "runs_newest (tenant=? AND "),
+            (RUNS_BY_STATUS, "runs_status (tenant=? AND status=? AND "),
+            (RUNS_BY_WORKFLOW, "runs_workflow (tenant=? AND workflow=? AND "),
+        ] {
+            let steps = explain_plan(sql);
+            assert!(steps.len() == 1 && steps[0].contains(index), "{sql}: {steps:?}");
+        }
         // This query sorts the open waits of one run.
         let plan_of_run = explain_plan(WAITS_OF_RUN);
         assert!(plan_of_run[0].contains("(tenant=? AND run=?)"), "{plan_of_run:?}");
