@@ -68,8 +68,10 @@ fn check_journey(page: &str) -> Vec<String> {
 /// Checks that the glossary names the main type of every domain file, and no type that is gone.
 fn check_glossary(page: &str) -> Vec<String> {
     let glossary = section(page, "## 8. Glossary");
-    let sources: Vec<(String, String)> =
-        list_rust_files("crates").into_iter().map(|file| (file.clone(), read_file(&file))).collect();
+    let sources: Vec<(String, String)> = list_rust_files("crates")
+        .into_iter()
+        .map(|file| (file.clone(), read_file(&file)))
+        .collect();
     let mut faults = Vec::new();
     for (file, text) in &sources {
         let is_domain = DOMAIN_FILES.iter().any(|start| file.starts_with(start));
