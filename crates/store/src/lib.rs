@@ -18,6 +18,7 @@
 //! ```
 
 mod store;
+mod delegate_store;
 mod error;
 mod run_id;
 mod commit;
@@ -64,5 +65,5 @@ pub use sqlite::{
 };
 pub use store::{RESOLVE_LIMIT, Store, StoreFuture};
 pub use wait::{WaitCursor, WaitFilter, WaitRow};
-pub use wake::WakeListener;
+pub use wake::{WakeListener, WakeNotifier};
 pub use worker::{DueRunsRequest, WorkerInfo, WorkerRow};
