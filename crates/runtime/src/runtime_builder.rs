@@ -322,10 +322,7 @@ impl Runtime {
 
     /// Loads a protocol from its folder. If the folder is inside the workspace, hide it from runs
     /// with [`RuntimeBuilder::with_protocol_folder`].
-    pub fn load_protocol_folder(
-        &self,
-        folder: &Path,
-    ) -> Result<Arc<Protocol>, ProtocolLoadError> {
+    pub fn load_protocol_folder(&self, folder: &Path) -> Result<Arc<Protocol>, ProtocolLoadError> {
         self.load_protocol(read_protocol_folder(folder)?)
     }
 
@@ -355,7 +352,8 @@ impl Runtime {
     /// Returns the events of a run, oldest first.
     pub async fn list_events(&self, run: &str) -> Result<Vec<RunEvent>, EngineError> {
         let log = self.engine.read_log(run).await?;
-        let events = log.iter().map(|entry| entry.decode_events(run)).collect::<Result<Vec<_>, _>>();
+        let events =
+            log.iter().map(|entry| entry.decode_events(run)).collect::<Result<Vec<_>, _>>();
         Ok(events.map_err(|source| EngineError::corrupt(run, source))?.concat())
     }
 

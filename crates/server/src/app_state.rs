@@ -27,9 +27,7 @@ use thiserror::Error;
 
 use crate::access::is_valid_tenant_name;
 use crate::live::{RunHub, RunHubPublisher};
-use countersign_view::protocol_catalog::{
-    ProtocolCatalog, SHIPPED_DATA, load_shipped_permissions,
-};
+use countersign_view::protocol_catalog::{ProtocolCatalog, SHIPPED_DATA, load_shipped_permissions};
 
 /// How long the driver retries to save a result while the store is unavailable, in milliseconds.
 /// Model replies are expensive, so it waits for minutes.
@@ -88,10 +86,7 @@ impl ServerDeps {
             embedder: None,
             clock: Arc::new(SystemClock),
             watch: Arc::new(NoopRunObserver),
-            models: Arc::new(CachedModelResolver::new(
-                ModelSettings::default(),
-                workspace.clone(),
-            )),
+            models: Arc::new(CachedModelResolver::new(ModelSettings::default(), workspace.clone())),
             sources: Arc::new(NoopRetrieverFactory),
             protocol_folder: find_protocol_folder(&workspace),
             guard: ActionGuard::new(workspace, load_shipped_permissions),

@@ -28,7 +28,10 @@
 #[macro_export]
 macro_rules! delegate_store {
     ($inner:ident) => {
-        fn load_head<'a>(&'a self, run: &'a $crate::RunId) -> $crate::StoreFuture<'a, Option<$crate::RunHead>> {
+        fn load_head<'a>(
+            &'a self,
+            run: &'a $crate::RunId,
+        ) -> $crate::StoreFuture<'a, Option<$crate::RunHead>> {
             self.$inner.load_head(run)
         }
 
@@ -49,15 +52,24 @@ macro_rules! delegate_store {
             self.$inner.read_log(run, after_version, limit)
         }
 
-        fn list_runs<'a>(&'a self, filter: &'a $crate::RunFilter) -> $crate::StoreFuture<'a, Vec<$crate::RunHead>> {
+        fn list_runs<'a>(
+            &'a self,
+            filter: &'a $crate::RunFilter,
+        ) -> $crate::StoreFuture<'a, Vec<$crate::RunHead>> {
             self.$inner.list_runs(filter)
         }
 
-        fn list_waits<'a>(&'a self, filter: &'a $crate::WaitFilter) -> $crate::StoreFuture<'a, Vec<$crate::WaitRow>> {
+        fn list_waits<'a>(
+            &'a self,
+            filter: &'a $crate::WaitFilter,
+        ) -> $crate::StoreFuture<'a, Vec<$crate::WaitRow>> {
             self.$inner.list_waits(filter)
         }
 
-        fn list_actions<'a>(&'a self, run: &'a $crate::RunId) -> $crate::StoreFuture<'a, Vec<$crate::ActionRow>> {
+        fn list_actions<'a>(
+            &'a self,
+            run: &'a $crate::RunId,
+        ) -> $crate::StoreFuture<'a, Vec<$crate::ActionRow>> {
             self.$inner.list_actions(run)
         }
 
@@ -69,11 +81,17 @@ macro_rules! delegate_store {
             self.$inner.find_key_version(run, key)
         }
 
-        fn list_keys<'a>(&'a self, run: &'a $crate::RunId) -> $crate::StoreFuture<'a, Vec<(String, u64)>> {
+        fn list_keys<'a>(
+            &'a self,
+            run: &'a $crate::RunId,
+        ) -> $crate::StoreFuture<'a, Vec<(String, u64)>> {
             self.$inner.list_keys(run)
         }
 
-        fn acquire_due_runs<'a>(&'a self, taking: &'a $crate::DueRunsRequest) -> $crate::StoreFuture<'a, Vec<$crate::Lease>> {
+        fn acquire_due_runs<'a>(
+            &'a self,
+            taking: &'a $crate::DueRunsRequest,
+        ) -> $crate::StoreFuture<'a, Vec<$crate::Lease>> {
             self.$inner.acquire_due_runs(taking)
         }
 
@@ -104,7 +122,11 @@ macro_rules! delegate_store {
             self.$inner.list_parked_runs(tenant, now, limit)
         }
 
-        fn unpark_run<'a>(&'a self, run: &'a $crate::RunId, now: i64) -> $crate::StoreFuture<'a, bool> {
+        fn unpark_run<'a>(
+            &'a self,
+            run: &'a $crate::RunId,
+            now: i64,
+        ) -> $crate::StoreFuture<'a, bool> {
             self.$inner.unpark_run(run, now)
         }
 
@@ -117,7 +139,11 @@ macro_rules! delegate_store {
             self.$inner.suspend_run(lease, version, wake_at)
         }
 
-        fn list_leases(&self, now: i64, limit: usize) -> $crate::StoreFuture<'_, Vec<$crate::Lease>> {
+        fn list_leases(
+            &self,
+            now: i64,
+            limit: usize,
+        ) -> $crate::StoreFuture<'_, Vec<$crate::Lease>> {
             self.$inner.list_leases(now, limit)
         }
 
@@ -146,7 +172,10 @@ macro_rules! delegate_store {
             self.$inner.read_watermark()
         }
 
-        fn prune_run<'a>(&'a self, pruning: &'a $crate::PruneRequest) -> $crate::StoreFuture<'a, $crate::PruneStats> {
+        fn prune_run<'a>(
+            &'a self,
+            pruning: &'a $crate::PruneRequest,
+        ) -> $crate::StoreFuture<'a, $crate::PruneStats> {
             self.$inner.prune_run(pruning)
         }
 
@@ -158,7 +187,11 @@ macro_rules! delegate_store {
             self.$inner.subscribe_wakes()
         }
 
-        fn put_blob<'a>(&'a self, tenant: &'a $crate::TenantId, blob: $crate::Blob) -> $crate::StoreFuture<'a, ()> {
+        fn put_blob<'a>(
+            &'a self,
+            tenant: &'a $crate::TenantId,
+            blob: $crate::Blob,
+        ) -> $crate::StoreFuture<'a, ()> {
             self.$inner.put_blob(tenant, blob)
         }
 
