@@ -60,11 +60,12 @@ pub use {countersign_server as server, countersign_view as view};
 
 /// The names that most programs need.
 pub mod prelude {
-    pub use countersign_contract::contract::{Contract, load_inline_contract};
+    pub use countersign_contract::contract::{Contract, load_contract_value, load_inline_contract};
     pub use countersign_contract::patch::{Authority, Patch};
     pub use countersign_contract::reply::{AdmissionVerdict, FinishReason, RuleContext, Violation};
+    pub use countersign_contract::source::DiagnosticList;
     pub use countersign_protocol::{Protocol, ProtocolBundle};
-    pub use countersign_run::{InputKind, RunEvent, RunState};
+    pub use countersign_run::{ExecutionStatus, InputKind, RunEvent, RunState};
     pub use countersign_shipped_contracts::load_shipped_contracts;
 
     #[cfg(feature = "models")]

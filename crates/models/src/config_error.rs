@@ -9,6 +9,7 @@ use crate::ModelProvider;
 
 /// An error in the settings. Never contains a key.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ModelConfigError {
     /// The model generates text, not embeddings.
     #[error(

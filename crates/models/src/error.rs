@@ -23,6 +23,7 @@ pub struct ModelError {
 ///
 /// A `message` is the provider's own text, on one line, shortened, with keys redacted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ModelErrorKind {
     /// Too many calls, or too many tokens, in too short a time.
     #[error("the provider asks to slow down{}", ColonSuffix(message))]

@@ -42,6 +42,7 @@ pub enum ModelProvider {
 
 /// Why a text is not a model specification.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ModelSpecError {
     /// The provider does not exist.
     #[error("no provider `{found}`{}; expected {SPEC_FORMS}", hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}")))]

@@ -18,6 +18,7 @@ const MAX_ATTEMPTS: usize = 3;
 
 /// The first inconsistency found in what the store keeps of a run.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum IntegrityError {
     /// The log does not verify.
     #[error(transparent)]

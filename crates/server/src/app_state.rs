@@ -11,22 +11,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_contract::contract::ContractRegistry;
 use countersign_memory::store::Memory;
-use countersign_models::Embedder;
-use countersign_runtime::clock::Clock;
-use countersign_runtime::driver::{Driver, ModelResolver, WorkerHeartbeat};
-use countersign_runtime::effect::RetrieverFactory;
+use countersign_models::{Embedder, ModelSettings};
+use countersign_runtime::clock::{Clock, SystemClock};
+use countersign_runtime::driver::{CachedModelResolver, Driver, ModelResolver, WorkerHeartbeat};
+use countersign_runtime::effect::{NoopRetrieverFactory, RetrieverFactory};
 use countersign_runtime::engine::generate_run_name;
-use countersign_runtime::folder::{EngineHome, FolderError};
+use countersign_runtime::folder::{EngineHome, FolderError, find_protocol_folder};
 use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 use countersign_runtime::trust::ActionGuard;
 use countersign_runtime::worker::DriverProvider;
 use countersign_runtime::{Runtime, RuntimeBuildError, RuntimeBuilder};
+use countersign_shipped_contracts::load_shipped_contracts;
 use countersign_store::{Store, TenantId};
 use thiserror::Error;
 
 use crate::access::is_valid_tenant_name;
 use crate::live::{RunHub, RunHubPublisher};
-use countersign_view::protocol_catalog::{ProtocolCatalog, SHIPPED_DATA};
+use countersign_view::protocol_catalog::{ProtocolCatalog, SHIPPED_DATA, load_shipped_permissions};
 
 /// How long the driver retries to save a result while the store is unavailable, in milliseconds.
 /// Model replies are expensive, so it waits for minutes.
@@ -68,6 +69,34 @@ pub struct ServerDeps {
     pub default_user: String,
     /// The name of this machine, as shown to people.
     pub host: String,
+}
+
+impl ServerDeps {
+    /// Creates dependencies with defaults: the system clock, models without API keys, the shipped
+    /// contracts, the protocol folder of the workspace, no memory, no further kinds of sources, and
+    /// a guard that permits what the shipped protocols need. Callers without a key act as user
+    /// `local`. Set the fields that should differ.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, home: EngineHome) -> Self {
+        let workspace = home.workspace().to_owned();
+        Self {
+            store,
+            memory: None,
+            memory_disabled: false,
+            embedder: None,
+            clock: Arc::new(SystemClock),
+            watch: Arc::new(NoopRunObserver),
+            models: Arc::new(CachedModelResolver::new(ModelSettings::default(), workspace.clone())),
+            sources: Arc::new(NoopRetrieverFactory),
+            protocol_folder: find_protocol_folder(&workspace),
+            guard: ActionGuard::new(workspace, load_shipped_permissions),
+            contracts: Arc::new(load_shipped_contracts()),
+            home,
+            model_override: None,
+            default_user: "local".to_owned(),
+            host: "localhost".to_owned(),
+        }
+    }
 }
 
 /// Why the runtime of a tenant cannot be opened.

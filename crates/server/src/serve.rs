@@ -24,16 +24,17 @@ use crate::service_limits::ServiceLimits;
 use crate::shutdown::ShutdownSignal;
 
 /// Requests per second that a key may send by default; bursts may reach twice as many.
-const DEFAULT_REQUESTS_PER_SECOND: u32 = 100;
+pub(crate) const DEFAULT_REQUESTS_PER_SECOND: u32 = 100;
 
 /// Maximum number of runs that this process works on at the same time.
 const MAX_CONCURRENT_RUNS: usize = 64;
 
 /// How long requests and steps in progress may continue after the shutdown signal.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
+pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
 
 /// Why the server cannot start.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ServeError {
     /// Another program listens on the address.
     #[error("address `{address}` is already in use by another program")]
@@ -89,15 +90,7 @@ impl HttpServer {
         keyring: Arc<Keyring>,
         demand: AuthMode,
     ) -> Result<Self, ServeError> {
-        let now = house.deps().clock.now();
-        let hosts = HostPolicy::from_addresses(addresses, demand);
-        let open = addresses.iter().find(|address| !address.ip().is_loopback());
-        if let Some(address) =
-            open.or(addresses.first()).copied().filter(|_| !hosts.allows_keyless())
-            && keyring.load_keys()?.iter().all(|key| key.inactive_reason(now).is_some())
-        {
-            return Err(ServeError::NoActiveKey { address });
-        }
+        let hosts = open_host_policy(addresses, &house, &keyring, demand)?;
         let (mut listeners, mut bound) = (Vec::new(), Vec::new());
         for &address in addresses {
             let listener =
@@ -108,14 +101,7 @@ impl HttpServer {
             bound.push(listener.local_addr().unwrap_or(address));
             listeners.push(listener);
         }
-        let token = match bound.first() {
-            Some(first) if hosts.allows_keyless() && demand == AuthMode::LoopbackToken => {
-                let folder = house.deps().home.folder().to_owned();
-                let token = LocalToken::open(&folder, first.port());
-                Some(Arc::new(token.map_err(|source| ServeError::Token { folder, source })?))
-            }
-            _ => None,
-        };
+        let token = open_token(&bound, &hosts, &house, demand)?;
         let (grace, rate, limits) =
             (SHUTDOWN_GRACE, DEFAULT_REQUESTS_PER_SECOND, ServiceLimits::default());
         let addresses = bound;
@@ -194,6 +180,42 @@ impl HttpServer {
             // A listener task that panicked needs no further shutdown.
             drop(one.await);
         }
+    }
+}
+
+/// Creates the host policy of the listen addresses. Fails if every request would need a key and no
+/// active key exists.
+pub(crate) fn open_host_policy(
+    addresses: &[SocketAddr],
+    house: &AppState,
+    keyring: &Keyring,
+    demand: AuthMode,
+) -> Result<HostPolicy, ServeError> {
+    let now = house.deps().clock.now();
+    let hosts = HostPolicy::from_addresses(addresses, demand);
+    let open = addresses.iter().find(|address| !address.ip().is_loopback());
+    if let Some(address) = open.or(addresses.first()).copied().filter(|_| !hosts.allows_keyless())
+        && keyring.load_keys()?.iter().all(|key| key.inactive_reason(now).is_some())
+    {
+        return Err(ServeError::NoActiveKey { address });
+    }
+    Ok(hosts)
+}
+
+/// Opens the token of a server on loopback; `None` if no token is needed or if every caller needs a
+/// key.
+pub(crate) fn open_token(
+    bound: &[SocketAddr],
+    hosts: &HostPolicy,
+    house: &AppState,
+    demand: AuthMode,
+) -> Result<Option<Arc<LocalToken>>, ServeError> {
+    let needs_token = hosts.allows_keyless() && demand == AuthMode::LoopbackToken;
+    let Some(first) = bound.first().filter(|_| needs_token) else { return Ok(None) };
+    let folder = house.deps().home.folder().to_owned();
+    match LocalToken::open(&folder, first.port()) {
+        Ok(token) => Ok(Some(Arc::new(token))),
+        Err(source) => Err(ServeError::Token { folder, source }),
     }
 }
 

@@ -18,6 +18,7 @@
 //! ```
 
 mod store;
+mod delegate_store;
 mod error;
 mod run_id;
 mod commit;
@@ -66,5 +67,5 @@ pub use store::{
     ContentStore, LeaseStore, RESOLVE_LIMIT, RunStore, Store, StoreFuture, StoreMaintenance,
 };
 pub use wait::{WaitCursor, WaitFilter, WaitRow};
-pub use wake::WakeListener;
+pub use wake::{WakeListener, WakeNotifier};
 pub use worker::{DueRunsRequest, WorkerInfo, WorkerRow};

@@ -126,6 +126,26 @@ pub fn load_inline_contract(text: &str) -> Result<Contract, Vec<Diagnostic>> {
     })
 }
 
+/// Loads a contract from a JSON value with the members of a contract file, such as one whose
+/// `schema` the program derives from its own types. References to other files are errors.
+///
+/// ```
+/// use countersign_contract::contract::load_contract_value;
+/// use serde_json::json;
+///
+/// let schema = json!({ "type": "object", "required": ["score"] });
+/// let contract = load_contract_value(&json!({
+///     "id": "verdict", "version": "1.0.0", "intake": "tolerant", "schema": schema,
+/// }))
+/// .unwrap();
+/// assert_eq!(contract.schema.source(), &schema);
+/// ```
+pub fn load_contract_value(contract: &Value) -> Result<Contract, Vec<Diagnostic>> {
+    // As JSON, because YAML limits the length of keys.
+    let source = SourceFile::new("<value>.json", format!("{contract:#}"));
+    load_contract(source, &|path| Err(format!("`{path}`: a contract value reads no files")))
+}
+
 fn load_schema(
     tree: &ParsedSourceFile,
     read: ContractFileReader<'_>,

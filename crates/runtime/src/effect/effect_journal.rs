@@ -33,6 +33,7 @@ pub struct EffectJournal {
 
 /// Why a journal operation failed.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum EffectJournalError {
     /// The file system returned an error.
     #[error("the effect journal at `{path}` is not accessible: {source}")]

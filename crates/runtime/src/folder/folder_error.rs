@@ -3,12 +3,26 @@
 use std::io;
 use std::path::PathBuf;
 
+use countersign_contract::source::DiagnosticList;
 use thiserror::Error;
 
 use super::{MAX_PROTOCOL_BYTES, MAX_PROTOCOL_FILES};
 
+/// Why a protocol cannot be loaded.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ProtocolLoadError {
+    /// The folder cannot be read.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The files have faults, each with its location.
+    #[error("the protocol cannot be loaded:\n{0}")]
+    Invalid(DiagnosticList),
+}
+
 /// What is wrong with a protocol folder or the engine's folder.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum FolderError {
     /// The folder has no index file.
     #[error("`{}` is not a protocol folder: it has no `index.yaml`", dir.display())]

@@ -12,6 +12,7 @@ use crate::engine::EngineError;
 
 /// Why memory was not used. The engine reports a warning, and the run continues.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum MemoryRecorderError {
     /// The memory returned an error or refused.
     #[error(transparent)]

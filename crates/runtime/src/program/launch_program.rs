@@ -56,6 +56,7 @@ pub struct ProgramOutput {
 
 /// Why a program did not end by itself.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ProgramError {
     /// The policy declares an empty command.
     #[error("the command is empty; expected a program")]

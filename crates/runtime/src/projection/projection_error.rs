@@ -6,6 +6,7 @@ use thiserror::Error;
 
 /// What is wrong with the state files.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ProjectionError {
     /// The document is not an object, so it cannot be split into files.
     #[error("the document is not an object and has no state files")]

@@ -7,6 +7,7 @@ use crate::integrity::IntegrityError;
 
 /// Why a run was not transferred. If a file was refused, nothing of it was stored.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum TransferError {
     /// The file is invalid.
     #[error("line {line}: {problem}")]
@@ -55,6 +56,7 @@ pub enum TransferError {
 
 /// What is wrong with a line of a run file.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum RunFileError {
     /// The line cannot be parsed.
     #[error("not a line of a run file: {0}")]

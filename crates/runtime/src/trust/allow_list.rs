@@ -33,6 +33,7 @@ pub struct AllowList {
 
 /// Why a text is not a valid entry of an allow-list.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum AllowListError {
     /// The entry names no program.
     #[error("`{0}` names no program; expected the words of a command: `git`, `cargo clippy`")]

@@ -22,6 +22,7 @@ const MAX_BYTES: u64 = 4 << 20;
 
 /// Why the file cannot be used. Nothing is trusted in that case.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum TrustError {
     /// The file system returned an error.
     #[error("`{}` is not accessible: {source}", path.display())]

@@ -11,6 +11,7 @@ const MAX_PATH_CHARS: usize = 120;
 
 /// Why a workspace operation failed.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum WorkspaceError {
     /// The text is not a valid path.
     #[error("`{}` is not a path inside the workspace: {fault}", format_path(path))]

@@ -21,6 +21,7 @@ pub(crate) struct WorkspacePath {
 
 /// Why a text is not a path inside a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum WorkspacePathError {
     /// The path names nothing.
     #[error("it names no file or folder")]
