@@ -67,3 +67,8 @@ pub use store::{RESOLVE_LIMIT, Store, StoreFuture};
 pub use wait::{WaitCursor, WaitFilter, WaitRow};
 pub use wake::{WakeListener, WakeNotifier};
 pub use worker::{DueRunsRequest, WorkerInfo, WorkerRow};
+
+// The example of the README is a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctest;
