@@ -34,7 +34,6 @@ pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
 
 /// Why the server cannot start.
 #[derive(Debug, Error)]
-#[non_exhaustive]
 pub enum ServeError {
     /// Another program listens on the address.
     #[error("address `{address}` is already in use by another program")]

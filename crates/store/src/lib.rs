@@ -69,3 +69,8 @@ pub use store::{
 pub use wait::{WaitCursor, WaitFilter, WaitRow};
 pub use wake::{WakeListener, WakeNotifier};
 pub use worker::{DueRunsRequest, WorkerInfo, WorkerRow};
+
+// The example of the README is a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctest;
