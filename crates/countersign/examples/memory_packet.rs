@@ -16,7 +16,9 @@ use countersign::memory::policy::MemoryPolicy;
 use countersign::memory::record::{MemoryFact, MemoryOrigin};
 use countersign::memory::render::render_packet;
 use countersign::memory::rules::ClaimAssurance;
-use countersign::memory::store::{EphemeralMemory, Memory as _, NewMemoryEvent, RetrievalLimits};
+use countersign::memory::store::{
+    EphemeralMemory, MemoryReader as _, MemoryWriter as _, NewMemoryEvent, RetrievalLimits,
+};
 use countersign::memory::tokens::find_counter;
 use countersign::memory::{MemoryScope, PacketRequest};
 

@@ -11,7 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use countersign::store::suite::run_store_suite;
-use countersign::store::{InMemoryStore, NewRun, RunCommit, Store, StoreFuture, delegate_store};
+use countersign::store::{
+    ContentStore, InMemoryStore, LeaseStore, NewRun, RunCommit, RunStore, StoreFuture,
+    StoreMaintenance, delegate_store,
+};
 
 /// Counts the commits of all stores that share a counter.
 struct CountingStore {
@@ -34,7 +37,7 @@ impl CountingStore {
     }
 }
 
-impl Store for CountingStore {
+impl RunStore for CountingStore {
     fn create_run(&self, run: NewRun, commit: RunCommit) -> StoreFuture<'_, ()> {
         self.count_commit(self.inner.create_run(run, commit))
     }
@@ -45,7 +48,19 @@ impl Store for CountingStore {
 
     // All other methods, as in the wrapped store. A store over a database of your own implements
     // them itself.
-    delegate_store!(inner);
+    delegate_store!(inner: RunStore);
+}
+
+impl LeaseStore for CountingStore {
+    delegate_store!(inner: LeaseStore);
+}
+
+impl ContentStore for CountingStore {
+    delegate_store!(inner: ContentStore);
+}
+
+impl StoreMaintenance for CountingStore {
+    delegate_store!(inner: StoreMaintenance);
 }
 
 #[tokio::main]

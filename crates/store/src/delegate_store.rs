@@ -1,19 +1,20 @@
 //! Delegation for stores that wrap another store.
 
-/// Expands to every method of [`Store`](crate::Store) except `create_run` and `append_commit`; each
-/// calls the same method of the named field. It is meant for stores that count, check or encrypt
-/// commits and leave the rest to another store. The trait must be in scope.
+/// Expands to the methods of one part of [`Store`](crate::Store); each calls the same method of the
+/// named field. For `RunStore`, `create_run` and `append_commit` are left to you. It is meant for
+/// stores that count, check or encrypt commits and leave the rest to another store.
 ///
 /// ```
 /// use countersign_store::{
-///     InMemoryStore, NewRun, RunCommit, Store, StoreFuture, delegate_store,
+///     ContentStore, InMemoryStore, LeaseStore, NewRun, RunCommit, RunStore, StoreFuture,
+///     StoreMaintenance, delegate_store,
 /// };
 ///
 /// struct Wrapper {
 ///     inner: InMemoryStore,
 /// }
 ///
-/// impl Store for Wrapper {
+/// impl RunStore for Wrapper {
 ///     fn create_run(&self, run: NewRun, commit: RunCommit) -> StoreFuture<'_, ()> {
 ///         self.inner.create_run(run, commit)
 ///     }
@@ -22,17 +23,29 @@
 ///         self.inner.append_commit(commit)
 ///     }
 ///
-///     delegate_store!(inner);
+///     delegate_store!(inner: RunStore);
+/// }
+///
+/// impl LeaseStore for Wrapper {
+///     delegate_store!(inner: LeaseStore);
+/// }
+///
+/// impl ContentStore for Wrapper {
+///     delegate_store!(inner: ContentStore);
+/// }
+///
+/// impl StoreMaintenance for Wrapper {
+///     delegate_store!(inner: StoreMaintenance);
 /// }
 /// ```
 #[macro_export]
 macro_rules! delegate_store {
-    ($inner:ident) => {
+    ($inner:ident: RunStore) => {
         fn load_head<'a>(
             &'a self,
             run: &'a $crate::RunId,
         ) -> $crate::StoreFuture<'a, Option<$crate::RunHead>> {
-            self.$inner.load_head(run)
+            $crate::RunStore::load_head(&self.$inner, run)
         }
 
         fn load_run<'a>(
@@ -40,7 +53,7 @@ macro_rules! delegate_store {
             run: &'a $crate::RunId,
             at: Option<u64>,
         ) -> $crate::StoreFuture<'a, Option<$crate::LoadedRun>> {
-            self.$inner.load_run(run, at)
+            $crate::RunStore::load_run(&self.$inner, run, at)
         }
 
         fn read_log<'a>(
@@ -49,28 +62,28 @@ macro_rules! delegate_store {
             after_version: u64,
             limit: usize,
         ) -> $crate::StoreFuture<'a, Vec<$crate::LogEntryRow>> {
-            self.$inner.read_log(run, after_version, limit)
+            $crate::RunStore::read_log(&self.$inner, run, after_version, limit)
         }
 
         fn list_runs<'a>(
             &'a self,
             filter: &'a $crate::RunFilter,
         ) -> $crate::StoreFuture<'a, Vec<$crate::RunHead>> {
-            self.$inner.list_runs(filter)
+            $crate::RunStore::list_runs(&self.$inner, filter)
         }
 
         fn list_waits<'a>(
             &'a self,
             filter: &'a $crate::WaitFilter,
         ) -> $crate::StoreFuture<'a, Vec<$crate::WaitRow>> {
-            self.$inner.list_waits(filter)
+            $crate::RunStore::list_waits(&self.$inner, filter)
         }
 
         fn list_actions<'a>(
             &'a self,
             run: &'a $crate::RunId,
         ) -> $crate::StoreFuture<'a, Vec<$crate::ActionRow>> {
-            self.$inner.list_actions(run)
+            $crate::RunStore::list_actions(&self.$inner, run)
         }
 
         fn find_key_version<'a>(
@@ -78,21 +91,30 @@ macro_rules! delegate_store {
             run: &'a $crate::RunId,
             key: &'a str,
         ) -> $crate::StoreFuture<'a, Option<u64>> {
-            self.$inner.find_key_version(run, key)
+            $crate::RunStore::find_key_version(&self.$inner, run, key)
         }
 
         fn list_keys<'a>(
             &'a self,
             run: &'a $crate::RunId,
         ) -> $crate::StoreFuture<'a, Vec<(String, u64)>> {
-            self.$inner.list_keys(run)
+            $crate::RunStore::list_keys(&self.$inner, run)
         }
 
+        fn resolve_run_id<'a>(
+            &'a self,
+            tenant: &'a $crate::TenantId,
+            prefix: &'a str,
+        ) -> $crate::StoreFuture<'a, Vec<$crate::RunId>> {
+            $crate::RunStore::resolve_run_id(&self.$inner, tenant, prefix)
+        }
+    };
+    ($inner:ident: LeaseStore) => {
         fn acquire_due_runs<'a>(
             &'a self,
             taking: &'a $crate::DueRunsRequest,
         ) -> $crate::StoreFuture<'a, Vec<$crate::Lease>> {
-            self.$inner.acquire_due_runs(taking)
+            $crate::LeaseStore::acquire_due_runs(&self.$inner, taking)
         }
 
         fn acquire_lease<'a>(
@@ -102,15 +124,15 @@ macro_rules! delegate_store {
             now: i64,
             until: i64,
         ) -> $crate::StoreFuture<'a, Option<$crate::Lease>> {
-            self.$inner.acquire_lease(run, worker, now, until)
+            $crate::LeaseStore::acquire_lease(&self.$inner, run, worker, now, until)
         }
 
         fn release_lease<'a>(&'a self, lease: &'a $crate::Lease) -> $crate::StoreFuture<'a, ()> {
-            self.$inner.release_lease(lease)
+            $crate::LeaseStore::release_lease(&self.$inner, lease)
         }
 
         fn expire_lease<'a>(&'a self, lease: &'a $crate::Lease) -> $crate::StoreFuture<'a, ()> {
-            self.$inner.expire_lease(lease)
+            $crate::LeaseStore::expire_lease(&self.$inner, lease)
         }
 
         fn list_parked_runs<'a>(
@@ -119,7 +141,7 @@ macro_rules! delegate_store {
             now: i64,
             limit: usize,
         ) -> $crate::StoreFuture<'a, Vec<$crate::RunHead>> {
-            self.$inner.list_parked_runs(tenant, now, limit)
+            $crate::LeaseStore::list_parked_runs(&self.$inner, tenant, now, limit)
         }
 
         fn unpark_run<'a>(
@@ -127,7 +149,7 @@ macro_rules! delegate_store {
             run: &'a $crate::RunId,
             now: i64,
         ) -> $crate::StoreFuture<'a, bool> {
-            self.$inner.unpark_run(run, now)
+            $crate::LeaseStore::unpark_run(&self.$inner, run, now)
         }
 
         fn suspend_run<'a>(
@@ -136,7 +158,7 @@ macro_rules! delegate_store {
             version: u64,
             wake_at: Option<i64>,
         ) -> $crate::StoreFuture<'a, bool> {
-            self.$inner.suspend_run(lease, version, wake_at)
+            $crate::LeaseStore::suspend_run(&self.$inner, lease, version, wake_at)
         }
 
         fn list_leases(
@@ -144,7 +166,7 @@ macro_rules! delegate_store {
             now: i64,
             limit: usize,
         ) -> $crate::StoreFuture<'_, Vec<$crate::Lease>> {
-            self.$inner.list_leases(now, limit)
+            $crate::LeaseStore::list_leases(&self.$inner, now, limit)
         }
 
         fn record_heartbeat<'a>(
@@ -153,46 +175,28 @@ macro_rules! delegate_store {
             now: i64,
             until: i64,
         ) -> $crate::StoreFuture<'a, ()> {
-            self.$inner.record_heartbeat(worker, now, until)
+            $crate::LeaseStore::record_heartbeat(&self.$inner, worker, now, until)
         }
 
         fn remove_worker<'a>(&'a self, name: &'a str) -> $crate::StoreFuture<'a, ()> {
-            self.$inner.remove_worker(name)
+            $crate::LeaseStore::remove_worker(&self.$inner, name)
         }
 
         fn list_workers(&self, now: i64) -> $crate::StoreFuture<'_, Vec<$crate::WorkerRow>> {
-            self.$inner.list_workers(now)
-        }
-
-        fn list_tenants(&self) -> $crate::StoreFuture<'_, Vec<$crate::TenantId>> {
-            self.$inner.list_tenants()
-        }
-
-        fn read_watermark(&self) -> $crate::StoreFuture<'_, $crate::StoreWatermark> {
-            self.$inner.read_watermark()
-        }
-
-        fn prune_run<'a>(
-            &'a self,
-            pruning: &'a $crate::PruneRequest,
-        ) -> $crate::StoreFuture<'a, $crate::PruneStats> {
-            self.$inner.prune_run(pruning)
-        }
-
-        fn check_ready(&self) -> $crate::StoreFuture<'_, ()> {
-            self.$inner.check_ready()
+            $crate::LeaseStore::list_workers(&self.$inner, now)
         }
 
         fn subscribe_wakes(&self) -> $crate::WakeListener {
-            self.$inner.subscribe_wakes()
+            $crate::LeaseStore::subscribe_wakes(&self.$inner)
         }
-
+    };
+    ($inner:ident: ContentStore) => {
         fn put_blob<'a>(
             &'a self,
             tenant: &'a $crate::TenantId,
             blob: $crate::Blob,
         ) -> $crate::StoreFuture<'a, ()> {
-            self.$inner.put_blob(tenant, blob)
+            $crate::ContentStore::put_blob(&self.$inner, tenant, blob)
         }
 
         fn load_blob<'a>(
@@ -200,7 +204,7 @@ macro_rules! delegate_store {
             tenant: &'a $crate::TenantId,
             digest: &'a str,
         ) -> $crate::StoreFuture<'a, Option<Vec<u8>>> {
-            self.$inner.load_blob(tenant, digest)
+            $crate::ContentStore::load_blob(&self.$inner, tenant, digest)
         }
 
         fn put_protocol<'a>(
@@ -209,7 +213,7 @@ macro_rules! delegate_store {
             digest: &'a str,
             text: &'a str,
         ) -> $crate::StoreFuture<'a, ()> {
-            self.$inner.put_protocol(tenant, digest, text)
+            $crate::ContentStore::put_protocol(&self.$inner, tenant, digest, text)
         }
 
         fn load_protocol<'a>(
@@ -217,15 +221,27 @@ macro_rules! delegate_store {
             tenant: &'a $crate::TenantId,
             digest: &'a str,
         ) -> $crate::StoreFuture<'a, Option<String>> {
-            self.$inner.load_protocol(tenant, digest)
+            $crate::ContentStore::load_protocol(&self.$inner, tenant, digest)
+        }
+    };
+    ($inner:ident: StoreMaintenance) => {
+        fn list_tenants(&self) -> $crate::StoreFuture<'_, Vec<$crate::TenantId>> {
+            $crate::StoreMaintenance::list_tenants(&self.$inner)
         }
 
-        fn resolve_run_id<'a>(
+        fn read_watermark(&self) -> $crate::StoreFuture<'_, $crate::StoreWatermark> {
+            $crate::StoreMaintenance::read_watermark(&self.$inner)
+        }
+
+        fn prune_run<'a>(
             &'a self,
-            tenant: &'a $crate::TenantId,
-            prefix: &'a str,
-        ) -> $crate::StoreFuture<'a, Vec<$crate::RunId>> {
-            self.$inner.resolve_run_id(tenant, prefix)
+            pruning: &'a $crate::PruneRequest,
+        ) -> $crate::StoreFuture<'a, $crate::PruneStats> {
+            $crate::StoreMaintenance::prune_run(&self.$inner, pruning)
+        }
+
+        fn check_ready(&self) -> $crate::StoreFuture<'_, ()> {
+            $crate::StoreMaintenance::check_ready(&self.$inner)
         }
     };
 }
