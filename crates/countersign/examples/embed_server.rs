@@ -1,7 +1,7 @@
 //! Puts Countersign's routes beside a route of one's own, in one axum application.
 //!
 //! ```sh
-//! cargo run -p countersign --example embed_server --features server
+//! cargo run -p countersign --example embed_server
 //! ```
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]

@@ -1,7 +1,7 @@
 //! Wraps a store to count commits, and checks the wrapper with the suite that every store passes.
 //!
 //! ```sh
-//! cargo run -p countersign --example own_store --features suite
+//! cargo run -p countersign --example own_store
 //! ```
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]

@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let Some(accepted) = verdict.as_accepted() else {
         return Err(format!("refused: {:?}", verdict.violations()).into());
     };
-    // Cannot fail: the contract has accepted the value, and the schema comes from the same struct.
+    // The schema comes from this struct, so a value that the contract accepts fits into it.
     let Ticket { title, priority, area, people } = Ticket::deserialize(accepted.value())?;
     println!("accepted: {title} (priority {priority}, {area:?}, {} people)", people.len());
 

@@ -66,7 +66,6 @@ impl EmbeddedServer {
     /// Add them with [`Router::merge`]. Do not use [`Router::nest`]: the policy of a route is found
     /// by its whole path, and under a prefix every request is refused. The router has a fallback,
     /// so the application's own router must have none.
-    #[must_use]
     pub fn build_router(&self, shutdown: ShutdownSignal) -> Router {
         let limits = &self.limits;
         let (router, _) = build_router(HttpState {
