@@ -35,7 +35,7 @@ impl GbnfMatcher {
             let mut reader = GbnfParser { chars: &signs, pos: 0 };
             let node = reader.parse_alternatives();
             assert_eq!(reader.pos, signs.len(), "{line}");
-            assert!(rules.insert(name.to_owned(), node).is_none(), "twice: {name}");
+            assert!(rules.insert(name.to_owned(), node).is_none(), "rule {name} is defined twice");
         }
         let matcher = Self { rules };
         matcher.rules.values().for_each(|node| matcher.assert_rules_exist(node));
@@ -196,10 +196,10 @@ impl GbnfParser<'_> {
             Some('?') => (0, 1),
             Some('{') => {
                 let length = self.chars[self.pos..].iter().position(|sign| *sign == '}');
-                let end = self.pos + length.expect("a bound ends with `}`");
+                let end = self.pos + length.expect("a bound must end with `}`");
                 let bounds: String = self.chars[self.pos + 1..end].iter().collect();
                 self.pos = end;
-                let count = |digits: &str| digits.parse().expect("a bound is a number");
+                let count = |digits: &str| digits.parse().expect("a bound must be a number");
                 match bounds.split_once(',') {
                     Some((least, "")) => (count(least), usize::MAX),
                     Some((least, most)) => (count(least), count(most)),
@@ -229,8 +229,8 @@ impl GbnfParser<'_> {
     fn parse_hex(&mut self, digits: usize) -> char {
         let text: String = self.chars[self.pos..self.pos + digits].iter().collect();
         self.pos += digits;
-        let number = u32::from_str_radix(&text, 16).expect("an escape is hexadecimal");
-        char::from_u32(number).expect("an escape names a character")
+        let number = u32::from_str_radix(&text, 16).expect("an escape must be hexadecimal");
+        char::from_u32(number).expect("an escape must name a character")
     }
 
     fn parse_literal(&mut self) -> GbnfNode {

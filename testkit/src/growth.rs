@@ -167,7 +167,9 @@ impl GrowthCurve {
     /// budget causes a single step, after which the cost does not grow.
     fn exceeds(&self, budget: &GrowthSample) -> bool {
         let over = |exponent: Option<f64>| exponent.is_some_and(|power| power > MAX_EXPONENT);
-        let [.., before, last] = self.samples.as_slice() else { panic!("a family has samples") };
+        let [.., before, last] = self.samples.as_slice() else {
+            panic!("a family must have samples")
+        };
         let is_spent = last.time < budget.time * SLOW_MACHINE
             && last.time.as_secs_f64() < before.time.as_secs_f64() * 2_f64.powf(MAX_EXPONENT);
         let is_slow = last.time > budget.time && !is_spent && !self.has_cache_step();

@@ -73,9 +73,10 @@ impl PostgresCluster {
         let folder =
             std::env::temp_dir().join(format!("countersign-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
-        fs::create_dir(&folder).map_err(|error| format!("no folder for a cluster: {error}"))?;
+        fs::create_dir(&folder)
+            .map_err(|error| format!("cannot create a folder for the cluster: {error}"))?;
         let private = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
-        private.map_err(|error| format!("no private folder: {error}"))?;
+        private.map_err(|error| format!("cannot make the folder private: {error}"))?;
         // The server refuses to run as root.
         let user = if is_root() { Some(find_unprivileged_user()?) } else { None };
         if let Some((uid, gid)) = user {

@@ -1,4 +1,4 @@
-"""What admitting a clean reply costs, beside Python's json and jsonschema-rs.
+"""Measures the cost of admitting a clean reply, compared with Python's json and jsonschema-rs.
 
 Rounds alternate between our bench and this process, and the best time of each counts, so that both
 see the same machine. The package of the peer is installed under `target/trials/admission`.

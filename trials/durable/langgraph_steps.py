@@ -1,4 +1,4 @@
-"""LangGraph with its PostgreSQL saver: runs of one small node, a checkpoint a step, each durable
+"""LangGraph with its PostgreSQL saver: runs of one small node, one checkpoint per step, each durable
 before the next begins (`durability="sync"`). Prints `steps seconds` for the orchestrator."""
 
 import operator

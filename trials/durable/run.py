@@ -1,4 +1,4 @@
-"""Durable steps, side by side: see README.md."""
+"""Compares durable steps: see README.md."""
 
 import argparse
 import json
@@ -38,7 +38,7 @@ def built() -> Path:
 
 
 def peers(folder: Path) -> Path:
-    """A Python that has the peers."""
+    """Returns a Python with the compared packages installed."""
     python = folder / "venv" / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
@@ -47,7 +47,7 @@ def peers(folder: Path) -> Path:
 
 
 def programs() -> Path:
-    """Where the newest server's programs lie."""
+    """Returns the folder with the programs of the newest server."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/pgbench"), key=lambda path: int(path.parts[4]))
     if not found:
         raise SystemExit("error: no PostgreSQL server with pgbench in /usr/lib/postgresql")
@@ -55,7 +55,7 @@ def programs() -> Path:
 
 
 class Server:
-    """A cluster of its own, as durable as the shipped settings make it."""
+    """A private cluster with the durability of the shipped settings."""
 
     def __init__(self) -> None:
         self.bin = programs()
@@ -98,7 +98,7 @@ class Server:
 
 
 def bare(server: Server, clients: int, seconds: float) -> float:
-    """Single-row commits a second by pgbench."""
+    """Single-row commits per second by pgbench."""
     with server.database("bare"):
         server.sql("bare", "CREATE TABLE bare (id int PRIMARY KEY, n bigint NOT NULL) WITH (fillfactor = 50)")
         server.sql("bare", f"INSERT INTO bare SELECT n, 0 FROM generate_series(1, {RUNS}) AS n")
@@ -112,7 +112,7 @@ def bare(server: Server, clients: int, seconds: float) -> float:
 
 
 def ours(server: Server, binary: Path, workers: int, seconds: float, folder: Path) -> float:
-    """Steps a second by `countersign worker` processes."""
+    """Steps per second by `countersign worker` processes."""
     site = folder / "site"
     shutil.rmtree(site, ignore_errors=True)
     shutil.copytree(HERE / "protocol", site / "protocol")
@@ -134,7 +134,7 @@ def ours(server: Server, binary: Path, workers: int, seconds: float, folder: Pat
             until = time.monotonic() + 60
             while read()[1] > 0:
                 if time.monotonic() > until:
-                    raise SystemExit("error: the workers did not begin with every run within a minute")
+                    raise SystemExit("error: the workers did not start every run within a minute")
                 time.sleep(0.2)
             first, begun = read()[0], time.monotonic()
             time.sleep(seconds)
@@ -148,15 +148,15 @@ def ours(server: Server, binary: Path, workers: int, seconds: float, folder: Pat
 
 
 def peer(server: Server, python: Path, script: str, workers: int, seconds: float) -> float:
-    """Steps a second by a peer: its own processes, its runs as threads."""
+    """Steps per second by another tool: its own processes, its runs as threads."""
     with server.database("peer"):
-        # SQLAlchemy takes the folder of a socket as a parameter only.
+        # SQLAlchemy accepts the folder of a socket only as a parameter.
         url = f"postgresql://tester@/peer?host={server.folder}"
         if script.startswith("langgraph"):
             setup = "import sys; from langgraph.checkpoint.postgres import PostgresSaver\nwith PostgresSaver.from_conn_string(sys.argv[1]) as saver: saver.setup()"
             subprocess.run([python, "-c", setup, url], check=True)
         else:
-            # One process makes its tables before the others begin.
+            # One process creates its tables before the others start.
             subprocess.run([python, HERE / script, url, "1", "0.1", "first"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         command = lambda at: [python, HERE / script, url, str(RUNS // workers), str(seconds), f"w{at}"]
         crew = [subprocess.Popen(command(at), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for at in range(workers)]
@@ -167,7 +167,7 @@ def peer(server: Server, python: Path, script: str, workers: int, seconds: float
             except subprocess.TimeoutExpired:
                 for one in crew:
                     one.kill()
-                print(f"{script}: did not come to its end with {workers} processes", file=sys.stderr)
+                print(f"{script}: did not finish with {workers} processes", file=sys.stderr)
                 return float("nan")
             steps, taken = told.split()[-2:]
             rate += float(steps) / float(taken)
@@ -175,12 +175,12 @@ def peer(server: Server, python: Path, script: str, workers: int, seconds: float
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Durable steps a second, side by side.")
+    parser = argparse.ArgumentParser(description="Compares durable steps per second.")
     parser.add_argument("--workers", default="1,2,4,8")
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--without-peers", action="store_true")
-    parser.add_argument("--binary", type=Path, help="a `countersign` that is built already")
+    parser.add_argument("--binary", type=Path, help="an existing `countersign` binary")
     arguments = parser.parse_args()
     folder = place()
     binary = arguments.binary.resolve() if arguments.binary else built()

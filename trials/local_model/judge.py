@@ -1,30 +1,30 @@
-"""A second judge of what was let in, written apart from the program: the contract and the gate again, in Python."""
+"""A second, independent check of accepted replies: the contract and the gate again, in Python."""
 
 
 def wrongs(message: str, outcome: dict, half: str) -> list[str]:
-    """Promises of the program that this run breaks; none is expected."""
+    """Returns the guarantees that this run breaks; none is expected."""
     ticket, found = outcome["ticket"], list(outcome["faults"])
     let_in = outcome["accepted"] is not None
     if let_in != (ticket is not None):
-        found.append("the document has a ticket if and only if a reply was accepted")
+        found.append("the document must have a ticket if and only if a reply was accepted")
     if let_in != (outcome["end"] == "completed"):
-        found.append(f"accepted is {let_in}, and the run ended as {outcome['end']}")
+        found.append(f"accepted is {let_in}, but the run ended as {outcome['end']}")
     expected = "json_schema" if half == "send" else "nothing"
     if any(call["sent"] != expected for call in outcome["calls"]):
-        found.append(f"the server was told something else than {expected}")
+        found.append(f"the server did not receive {expected}")
     if ticket is not None:
         found += contract(message, ticket)
         calls = outcome["calls"]
         if len(calls) != outcome["accepted"] or calls[-1]["finish"] != "stop":
-            found.append("what was accepted is not the last reply, or that one was cut off")
+            found.append("the accepted reply is not the last one, or the last one was cut off")
         urgent = ticket["kind"] == "fault" and ticket["urgency"] >= 4
         if urgent != (outcome["woken"] is not None):
-            found.append("somebody is woken if and only if it is an urgent fault")
+            found.append("someone must be woken if and only if it is an urgent fault")
     return found
 
 
 def contract(message: str, ticket: dict) -> list[str]:
-    """What of contracts/ticket.yaml does not hold."""
+    """Returns the rules of contracts/ticket.yaml that the ticket breaks."""
     rules = {
         "fields": set(ticket) == {"kind", "urgency", "quote", "title"},
         "kind": ticket.get("kind") in ("fault", "question", "wish"),

@@ -1,4 +1,4 @@
-"""Reads what a run left behind: its events, and the bytes that are kept beside them, as `countersign export` gives them."""
+"""Reads the events of a run and the bytes stored with them, as `countersign export` writes them."""
 
 import base64
 import hashlib
@@ -22,7 +22,7 @@ def kept(line: dict) -> bytes:
 
 
 def told(book: Logbook) -> dict:
-    """What became of a run, and what its log fails to bear out."""
+    """The outcome of a run, and what its log does not confirm."""
     calls, refusals, faults = [], [], []
     asked_at = accepted = end = None
     spent = failures = 0
@@ -66,10 +66,10 @@ def told(book: Logbook) -> dict:
 
 
 def call(book: Logbook, what: dict, took: int, faults: list[str]) -> dict:
-    """One reply of the model: what was sent for it, what it said, what it cost."""
+    """One reply of the model: the request, the text, the cost."""
     for name in what["exchange"].values():
         if hashlib.sha256(book.blobs[name]).hexdigest() != name:
-            faults.append(f"the bytes kept as {name} are others")
+            faults.append(f"the bytes stored as {name} are different")
     request = json.loads(book.blobs[what["exchange"]["request"]])
     return {
         "sent": request.get("response_format", {"type": "nothing"})["type"],
@@ -82,7 +82,7 @@ def call(book: Logbook, what: dict, took: int, faults: list[str]) -> dict:
 
 
 def brief(violation: dict) -> str:
-    """A violation by code and place; places that the contract does not know are one."""
+    """A violation by code and pointer; pointers unknown to the contract count as one."""
     pointer = violation["pointer"]
     known = pointer.removeprefix("/") in ("kind", "urgency", "quote", "title")
     place = pointer if known else "elsewhere" if pointer else "whole reply"

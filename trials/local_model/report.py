@@ -38,7 +38,7 @@ def tally(outcomes: list[dict]) -> dict:
 
 
 def first_kind(outcome: dict) -> str | None:
-    """The kind that the first reply gave, where that was plain JSON."""
+    """The kind in the first reply, if it was plain JSON."""
     try:
         return json.loads(outcome["calls"][0]["text"]).get("kind")
     except (ValueError, AttributeError):
@@ -51,7 +51,7 @@ def violations(outcomes: list[dict]) -> Counter:
 
 
 def markdown(groups: dict[str, list[dict]]) -> str:
-    """Two tables: what became of the runs, and which violations were found."""
+    """Two tables: the outcomes of the runs, and the violations that were found."""
     counted = {name: tally(outcomes) for name, outcomes in groups.items()}
     found = {name: violations(outcomes) for name, outcomes in groups.items()}
     total = sum(found.values(), Counter())

@@ -27,19 +27,19 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=20, help="how many runs of each kind (20)")
     parser.add_argument("--seed", type=int, default=7, help="the seed of the server's sampling (7)")
-    parser.add_argument("--temperature", type=float, default=0.2, help="of the sampling (0.2)")
+    parser.add_argument("--temperature", type=float, default=0.2, help="the temperature of the sampling (0.2)")
     parser.add_argument("--binary", type=Path, help="a countersign to use; without it, one is built")
     return parser.parse_args()
 
 
 def one_run(binary: Path, work: Path, workflow: str, half: str, model: str, message: str) -> str:
-    """Starts a run and works on it to its end; its id."""
+    """Starts a run and drives it to its end; returns its id."""
     (work / "document.json").write_text(json.dumps({"message": message}))
     command = [binary, "run", workflow, "--protocol", "protocol", "--model", model]
     command += ["--document", "document.json", "--detach", "--json"]
     environment = {**os.environ, "COUNTERSIGN_SCHEMA": half}
     done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True)
-    # 1 says that the run failed, which is an outcome here.
+    # Exit code 1 means that the run failed, which is an outcome here.
     if done.returncode not in (0, 1):
         raise SystemExit(f"error: exit {done.returncode}\n{done.stderr}")
     return json.loads(done.stdout)["run"]
@@ -52,7 +52,7 @@ def exported(binary: Path, work: Path, run: str) -> str:
 
 
 def replayed(binary: Path, work: Path) -> tuple[bool, str]:
-    """Whether every run proves itself, and how that was told."""
+    """Whether every run verifies, and the message about it."""
     done = subprocess.run([binary, "replay", "--all", "--verify"], cwd=work, capture_output=True, text=True)
     lines = (done.stdout + done.stderr).strip().splitlines()
     return done.returncode == 0, lines[-1] if lines else "nothing was said"
@@ -67,9 +67,9 @@ def main() -> int:
     examples = (workplace.HERE / "protocol" / "agents" / "sorter_with_example.yaml").read_text()
     work = place / "work"
     shutil.rmtree(work, ignore_errors=True)
-    # A home of its own: otherwise one above it would be found.
+    # A separate home folder; otherwise a folder above it would be used.
     (work / ".countersign").mkdir(parents=True)
-    # The program writes state files beside a protocol, and sources are no place for them.
+    # The program writes state files next to a protocol, and they do not belong into the sources.
     shutil.copytree(workplace.HERE / "protocol", work / "protocol")
 
     begun = datetime.now(timezone.utc)
@@ -89,7 +89,7 @@ def main() -> int:
                     outcomes.append(outcome)
                     wrongs = judge.wrongs(case["message"], outcome, half)
                     broken += [f"run {run}: {wrong}" for wrong in wrongs]
-                    verdict = f"accepted on try {outcome['accepted']}" if outcome["accepted"] else "refused"
+                    verdict = f"accepted on attempt {outcome['accepted']}" if outcome["accepted"] else "refused"
                     print(f"{shown}, {spoken}, {number + 1}: {run} {verdict}", file=sys.stderr)
     proved, proof = replayed(binary, work)
     if not proved:
@@ -111,7 +111,7 @@ def main() -> int:
     file.write_text(json.dumps(result, indent=2, ensure_ascii=False))
     print(report.markdown(groups))
     print(f"{result['minutes']} minutes, seed {args.seed}, temperature {args.temperature}; replay: {proof}")
-    print(f"promises broken: {len(broken)}; every reply and its verdict: {file}; the log: {work}")
+    print(f"guarantees broken: {len(broken)}; every reply and its verdict: {file}; the log: {work}")
     for wrong in broken:
         print(f"- {wrong}")
     return 1 if broken else 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The shipped protocols with a real model: each is run to its end, or to where it honestly waits.
+"""Runs the shipped protocols with a real model, each until it ends or waits.
 
 What the model manages is no promise. What is asked is that every run ends or waits with a sentence that a person can
 use, that its document fits its contract, and that its log proves itself.
@@ -42,10 +42,10 @@ CASES = [
     ("budget", "answer", "Who approves a budget change of more than 10 percent?"),
 ]
 
-# Those that the scripts which ship are made for.
+# The inputs that the shipped scripts are written for.
 SCRIPTED = {"chairs", "note", "late"}
 
-# What the document of a workflow's runs must satisfy.
+# The contract for the document of each workflow's runs.
 CONTRACTS = {
     "intake": "pre_skeleton_state",
     "skeleton": "skeleton",
@@ -61,16 +61,16 @@ CONTEXT, REPLY = 8192, 400
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=7, help="the seed of the server's sampling (7)")
-    parser.add_argument("--temperature", type=float, default=0.2, help="of the sampling (0.2)")
+    parser.add_argument("--temperature", type=float, default=0.2, help="the temperature of the sampling (0.2)")
     parser.add_argument("--minutes", type=int, default=10, help="how long a run may take (10)")
     parser.add_argument("--binary", type=Path, help="a countersign to use; without it, one is built")
-    parser.add_argument("--only", action="append", help="the name of a case; several may be given")
-    parser.add_argument("--script", action="store_true", help="no model: the scripts that ship reply")
+    parser.add_argument("--only", action="append", help="the name of a case; repeat for several")
+    parser.add_argument("--script", action="store_true", help="use the shipped scripts instead of a model")
     return parser.parse_args()
 
 
 class Desk:
-    """A folder of work and the program in it."""
+    """A working folder and the program in it."""
 
     def __init__(self, binary: Path, folder: Path):
         self.binary, self.folder = binary, folder
@@ -97,13 +97,13 @@ class Desk:
 
 
 def family(desk: Desk, run: str) -> list[dict]:
-    """Where a run and all its children stand, itself first."""
+    """The status of a run and of all its children, the run first."""
     status = desk.json("status", run)
     return [status] + [one for child in status["children"] for one in family(desk, child["run"])]
 
 
 def counted(desk: Desk, run: str) -> Counter:
-    """What became of the replies of one run."""
+    """The outcomes of the replies of one run."""
     counts = Counter()
     for event in Logbook(desk.asked("export", run)).events:
         match event["event"]:
@@ -118,7 +118,7 @@ def counted(desk: Desk, run: str) -> Counter:
 
 
 def sentences(standing: dict) -> list[str]:
-    """What a person is told who looks at a run that has ended or waits."""
+    """What a person reads about a run that has ended or waits."""
     told = [wait["question"] for wait in standing["waits"]]
     told += [gate["reason"] for gate in standing["closed_gates"]]
     values = [one["value"] for one in standing["output"]]
@@ -129,7 +129,7 @@ def sentences(standing: dict) -> list[str]:
 
 
 def wrongs(desk: Desk, protocol: str, standings: list[dict], in_time: bool) -> list[str]:
-    """Promises that a run and its children broke."""
+    """The guarantees that a run and its children broke."""
     broken = []
     for standing in standings:
         run, status = standing["run"], standing["status"]
@@ -137,7 +137,7 @@ def wrongs(desk: Desk, protocol: str, standings: list[dict], in_time: bool) -> l
         if status == "running" and in_time and not pending:
             broken.append(f"{run} neither ended nor waits")
         if status in ("waiting", "failed") and not pending and not sentences(standing):
-            broken.append(f"{run} is {status}, and does not say why")
+            broken.append(f"{run} is {status} without a reason")
         document = desk.folder / "document.json"
         document.write_text(desk.asked("show", run))
         contract, contracts = CONTRACTS[standing["workflow"]], TEMPLATES / protocol / "contracts"
@@ -152,13 +152,13 @@ def wrongs(desk: Desk, protocol: str, standings: list[dict], in_time: bool) -> l
 
 
 def one(desk: Desk, case: tuple, model: str, minutes: int) -> dict:
-    """Runs one case; what became of it."""
+    """Runs one case and returns its outcome."""
     name, protocol, given = case
     given = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
     begun, in_time = datetime.now(timezone.utc), True
     command = ["run", protocol, "--model", model, "--input", given, "--idempotency-key", name, "--detach"]
     try:
-        # 1 says that the run failed, which is an outcome here.
+        # Exit code 1 means that the run failed, which is an outcome here.
         desk.asked(*command, good=(0, 1), minutes=minutes)
     except subprocess.TimeoutExpired:
         in_time = False
@@ -194,7 +194,7 @@ def main() -> int:
     binary = args.binary.resolve() if args.binary else workplace.built()
     work = place / "shipped"
     shutil.rmtree(work, ignore_errors=True)
-    # A home of its own: otherwise one above it would be found.
+    # A separate home folder; otherwise a folder above it would be used.
     (work / ".countersign").mkdir(parents=True)
     cases = [case for case in CASES if not args.only or case[0] in args.only]
     if args.script:
@@ -230,7 +230,7 @@ def main() -> int:
     }
     file = place / "shipped.json"
     file.write_text(json.dumps(result, indent=2, ensure_ascii=False))
-    print(f"replay: {told}; promises broken: {len(broken)}; all of it: {file}; the log: {work}")
+    print(f"replay: {told}; guarantees broken: {len(broken)}; full results: {file}; the log: {work}")
     for wrong in broken:
         print(f"- {wrong}")
     return 1 if broken else 0

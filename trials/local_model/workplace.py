@@ -1,4 +1,4 @@
-"""What the trial needs before it can begin: the binary, the model's file, and a server that answers for it."""
+"""What the trial needs before it can start: the binary, the model file, and a server for it."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ def place() -> Path:
 
 
 def built() -> Path:
-    """Builds the program and tells where it is."""
+    """Builds the program and returns its path."""
     command = ["cargo", "build", "-p", "countersign", "--message-format=json-render-diagnostics"]
     output = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True).stdout
     for line in output.splitlines():
@@ -37,7 +37,7 @@ def built() -> Path:
 
 
 def prepared(folder: Path) -> tuple[Path, Path]:
-    """A Python that has the server, and the file of the model. What is there already is used again."""
+    """Returns a Python with the server, and the model file. Existing files are reused."""
     python = folder / "venv" / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
@@ -63,7 +63,7 @@ def digest(file: Path) -> str:
 
 @contextmanager
 def served(python: Path, weights: Path, seed: int, temperature: float, folder: Path, context=4096, reply=-1):
-    """The address of a server for the model, with so many tokens of context, and at most so many in a reply.
+    """Yields the address of a server for the model, with `context` tokens of context and at most `reply` tokens in a reply.
 
     The server ends with the block, whatever happens in it.
     """

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 #[derive(Debug, Parser)]
-#[command(about = "Long seeded runs that measure Countersign, beside its peers.")]
+#[command(about = "Long seeded runs that measure Countersign and comparable tools.")]
 struct TrialArgs {
     #[command(subcommand)]
     trial: TrialCommand,

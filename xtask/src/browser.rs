@@ -21,7 +21,8 @@ pub(crate) fn install(target: &Path) -> Result<PathBuf, String> {
 /// overwrite a running browser.
 fn unpack_browser(folder: &Path) -> Result<(), String> {
     let place = folder.join("unpacked");
-    fs::create_dir_all(&place).map_err(|error| format!("no folder to unpack it: {error}"))?;
+    fs::create_dir_all(&place)
+        .map_err(|error| format!("cannot create a folder for the browser: {error}"))?;
     let unpacked = Command::new("node")
         .args(["--input-type=module", "--eval"])
         .arg("const { default: packed } = await import('@sparticuz/chromium'); await packed.executablePath();")

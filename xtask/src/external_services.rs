@@ -36,7 +36,7 @@ impl ExternalServices {
             Err(why) => unavailable.push(format!("PostgreSQL: {why}")),
         }
         #[cfg(not(unix))]
-        unavailable.push("PostgreSQL: it is started on Unix only".to_owned());
+        unavailable.push("PostgreSQL: it is supported only on Unix".to_owned());
         match bolt_server::start_bolt_server(&target_folder()) {
             Ok((graph, url)) => {
                 variables.push(("COUNTERSIGN_TEST_BOLT", url));

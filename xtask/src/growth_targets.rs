@@ -51,12 +51,14 @@ pub(crate) fn run() -> Vec<String> {
     let missing = doors.iter().filter(|door| !measured.contains(door));
     let mut faults: Vec<String> = missing
         .map(|door| {
-            format!("door `{door}` has no family in a test of growth (xtask/src/growth_targets.rs)")
+            format!("entry point `{door}` has no family in a growth test (see xtask/src/growth_targets.rs)")
         })
         .collect();
     let unknown = measured.iter().filter(|door| !doors.contains(door));
     faults.extend(
-        unknown.map(|door| format!("xtask/src/growth_targets.rs does not name the door `{door}`")),
+        unknown.map(|door| {
+            format!("xtask/src/growth_targets.rs does not list the entry point `{door}`")
+        }),
     );
     faults
 }

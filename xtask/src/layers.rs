@@ -117,7 +117,7 @@ pub(crate) fn run() -> Vec<String> {
         }
         let excepted = |word: &str| IMPURITY_EXCEPTIONS.contains(&(file.as_str(), word));
         for word in IMPURE_PATHS.iter().filter(|word| code.contains(*word) && !excepted(word)) {
-            faults.push(format!("{file}: the crate is pure, and `{word}` is not"));
+            faults.push(format!("{file}: the crate must be pure, but `{word}` is not"));
         }
     }
     faults

@@ -21,7 +21,12 @@ pub(crate) fn run() -> Vec<String> {
         .filter(|package| {
             !is_licence_allowed(package["license"].as_str().unwrap_or_default(), &allowed)
         })
-        .map(|package| format!("{} is under {}", package["name"], package["license"]))
+        .map(|package| {
+            format!(
+                "{} has the licence {}, which deny.toml does not allow",
+                package["name"], package["license"]
+            )
+        })
         .collect()
 }
 

@@ -1,7 +1,12 @@
 //! Maintenance commands of the workspace, such as `cargo xtask verify` and `cargo xtask fix`.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to the terminal")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a maintenance command prints to the terminal"
+)]
 
+mod architecture;
 mod mcp_clients;
 mod browser;
 mod deny;
@@ -46,7 +51,10 @@ fn main() -> ExitCode {
         }
         Some("foreign") => {
             let foreign = external_services::ExternalServices::start();
-            foreign.unavailable().iter().for_each(|why| println!("foreign parts: {why}"));
+            foreign
+                .unavailable()
+                .iter()
+                .for_each(|why| println!("external service not available: {why}"));
             let rest: Vec<String> = std::env::args().skip(2).collect();
             let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
             process::run_cargo_with_env(&rest, &foreign.environment_variables())
@@ -60,15 +68,15 @@ fn main() -> ExitCode {
         }
         _ => {
             eprintln!(
-                "cargo xtask verify   everything that must hold; writes nothing\n\
-                 cargo xtask tidy     only the checks of the house\n\
-                 cargo xtask names    how types and functions are named, in numbers\n\
-                 cargo xtask foreign test -p countersign-sources
-                                      one cargo command beside the foreign servers of the tests
-                 cargo xtask fix      format, and apply what clippy knows to mend\n\
-                 cargo xtask bless    accept snapshots; read them first\n\
-                 cargo xtask sbom     what the binary is made of, as CycloneDX\n\
-                 cargo xtask dist     the binary that is handed out, with its SBOM and hashes"
+                "cargo xtask verify   run all checks and tests; writes no tracked file\n\
+                 cargo xtask tidy     run only the repository checks\n\
+                 cargo xtask names    count how types and functions are named\n\
+                 cargo xtask foreign  run a cargo command with the external services of the tests:\n\
+                 \x20                    cargo xtask foreign test -p countersign-sources\n\
+                 cargo xtask fix      format the code and apply the fixes of clippy\n\
+                 cargo xtask bless    accept changed snapshots; review them first\n\
+                 cargo xtask sbom     write the components of the binary as CycloneDX\n\
+                 cargo xtask dist     build the release binary with its SBOM and hashes"
             );
             false
         }

@@ -64,13 +64,15 @@ pub(crate) fn run() -> Vec<String> {
     let percent = names.one_word_percent();
     if percent > MAX_ONE_WORD_PERCENT {
         faults.push(format!(
-            "{percent} % of the type names have one word; at most {MAX_ONE_WORD_PERCENT} % may"
+            "{percent} % of the type names have one word; the limit is {MAX_ONE_WORD_PERCENT} %"
         ));
     }
     let participles = names.participle_functions.iter();
-    faults.extend(participles.map(|place| format!("{place}: a function is named by a verb")));
+    faults.extend(participles.map(|place| format!("{place}: name the function by a verb")));
     let short = names.short_comments.iter();
-    faults.extend(short.map(|place| format!("{place}: a doc comment has at least three words")));
+    faults.extend(
+        short.map(|place| format!("{place}: a doc comment must have at least three words")),
+    );
     let bodies = names.body_files.iter();
     faults.extend(bodies.map(|path| format!("{path}: name the file after its main type or task")));
     faults

@@ -15,7 +15,7 @@ pub(crate) fn install_npm_packages(
     if fs::read_to_string(&done).is_ok_and(|has| has == wanted) {
         return Ok(folder.to_owned());
     }
-    fs::create_dir_all(folder).map_err(|error| format!("no folder for it: {error}"))?;
+    fs::create_dir_all(folder).map_err(|error| format!("cannot create its folder: {error}"))?;
     fs::write(folder.join("package.json"), "{ \"private\": true }\n")
         .map_err(|error| error.to_string())?;
     println!("$ npm install {}", packages.join(" "));

@@ -43,5 +43,5 @@ fn install_postgres() -> Result<PathBuf, String> {
         return Err("`apt-get install postgresql` failed".to_owned());
     }
     PostgresCluster::find_binaries()
-        .ok_or_else(|| "the package `postgresql` brought no server".to_owned())
+        .ok_or_else(|| "the package `postgresql` contains no server".to_owned())
 }

@@ -35,7 +35,8 @@ impl PythonServer {
         let folder =
             std::env::temp_dir().join(format!("countersign-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
-        fs::create_dir(&folder).map_err(|error| format!("no folder for {name}: {error}"))?;
+        fs::create_dir(&folder)
+            .map_err(|error| format!("cannot create a folder for {name}: {error}"))?;
         let log = fs::File::create(folder.join("log")).map_err(|error| error.to_string())?;
         let mut child = Command::new(python)
             .arg(process::workspace_root().join(script))
@@ -63,7 +64,7 @@ impl PythonServer {
             Ok(port) => served.port = port,
             Err(_) => {
                 let log = fs::read_to_string(served.folder.join("log")).unwrap_or_default();
-                let last = log.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no word");
+                let last = log.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no output");
                 return Err(format!("{script} did not become ready: {last}"));
             }
         }

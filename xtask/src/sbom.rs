@@ -21,7 +21,7 @@ pub(crate) fn write_sbom(path: &Path) -> bool {
         .and_then(|text| serde_json::from_str(&text).ok());
     let lock = fs::read_to_string(process::workspace_root().join("Cargo.lock")).unwrap_or_default();
     let Some(bill) = metadata.and_then(|metadata: Value| build_sbom(&metadata, &lock)) else {
-        println!("sbom: `cargo metadata` gives no package `{ROOT}`");
+        println!("sbom: `cargo metadata` lists no package `{ROOT}`");
         return false;
     };
     let count = bill["components"].as_array().map_or(0, Vec::len);

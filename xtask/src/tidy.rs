@@ -7,7 +7,7 @@ use std::path::Path;
 use countersign_contract::reply::ViolationCode;
 use countersign_protocol::CHECK_CODES;
 
-use crate::{growth_targets, names, process};
+use crate::{architecture, growth_targets, names, process};
 
 const LONGEST_FILE: usize = 600;
 
@@ -66,6 +66,7 @@ const FILE_CODES: [&str; 43] = [
 pub(crate) fn run() -> Vec<String> {
     let mut faults = Vec::new();
     faults.extend(check_architecture_paths());
+    faults.extend(architecture::run());
     faults.extend(check_error_pages());
     faults.extend(check_links());
     faults.extend(growth_targets::run());
@@ -108,7 +109,7 @@ fn check_error_pages() -> Vec<String> {
         let name = page.file_name().to_string_lossy().into_owned();
         let code = name.trim_end_matches(".md");
         if code != "README" && !codes.iter().any(|known| known == code) {
-            faults.push(format!("docs/errors/{name} belongs to no code"));
+            faults.push(format!("docs/errors/{name} does not belong to an error code"));
         }
     }
     faults
@@ -136,14 +137,16 @@ fn check_source_file(file: &str) -> Vec<String> {
     let text = read_file(file);
     let lines = text.lines().count();
     if lines > LONGEST_FILE {
-        faults.push(format!("{file} has {lines} lines; split it by idea below {LONGEST_FILE}"));
+        faults.push(format!(
+            "{file} has {lines} lines; split it into files of at most {LONGEST_FILE}"
+        ));
     }
     let name = Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned());
     if name.is_some_and(|name| VAGUE_NAMES.contains(&name.as_str())) {
-        faults.push(format!("{file}: name a file for the one thing in it"));
+        faults.push(format!("{file}: name the file after its main type or task"));
     }
     if !text.starts_with("//!") && !text.starts_with("#![") {
-        faults.push(format!("{file} does not say what it is for (`//!` on its first line)"));
+        faults.push(format!("{file} has no description (`//!` on its first line)"));
     }
     faults
 }

@@ -35,9 +35,9 @@ pub(crate) fn run() -> bool {
     } else {
         &["test", "--workspace", "--lib", "--bins", "--tests", "--locked", "--no-fail-fast"]
     };
-    println!("\n$ xtask foreign parts");
+    println!("\n$ xtask external services");
     let foreign = ExternalServices::start();
-    foreign.unavailable().iter().for_each(|why| println!("foreign parts: {why}"));
+    foreign.unavailable().iter().for_each(|why| println!("external service not available: {why}"));
     let mut tests = vec![("COUNTERSIGN_NOT_RUN", folder.as_str()), ("INSTA_UPDATE", "no")];
     tests.extend(foreign.environment_variables());
     step("tests", run_cargo_with_env(runner, &tests));
@@ -47,7 +47,7 @@ pub(crate) fn run() -> bool {
 
     println!("\nverify took {} s", started.elapsed().as_secs());
     if !nextest {
-        println!("cargo-nextest is absent; `cargo test` ran the same tests");
+        println!("cargo-nextest is not installed; `cargo test` ran the same tests");
     }
     if !failed.is_empty() {
         println!("failed: {}", failed.join(", "));
@@ -62,7 +62,7 @@ pub(crate) fn print_report(name: &str, faults: &[String]) -> bool {
     for fault in faults {
         println!("{name}: {fault}");
     }
-    println!("{name}: {}", if faults.is_empty() { "in order" } else { "NOT in order" });
+    println!("{name}: {}", if faults.is_empty() { "ok" } else { "FAILED" });
     faults.is_empty()
 }
 

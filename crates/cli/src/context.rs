@@ -23,7 +23,7 @@ use crate::telemetry::{self, TelemetryGuard};
 use crate::{output, source_kinds};
 
 /// The message for commands that need a run when none exists.
-pub(crate) const NO_RUN_MESSAGE: &str = "there is no run yet; `countersign run` starts one";
+pub(crate) const NO_RUN_MESSAGE: &str = "there are no runs yet; start one with `countersign run`";
 
 /// Everything that most commands need.
 pub(crate) struct CliContext {
@@ -187,7 +187,7 @@ impl CliContext {
             guard.with_allow_list(self.settings.allow.clone())
         } else {
             output::print_message(
-                "what countersign.toml allows is not trusted and not used; `countersign trust` shows it and asks",
+                "ignoring what countersign.toml allows, because you have not trusted it; review it with `countersign trust`",
             );
             guard
         };
@@ -245,10 +245,12 @@ impl CliContext {
         let found = store.resolve_run_id(self.engine.tenant(), named).await?;
         match &found[..] {
             [one] => Ok(one.id.clone()),
-            [] => Err(CliError::Usage(format!("no run `{named}`; `countersign list` shows them"))),
+            [] => {
+                Err(CliError::Usage(format!("no run `{named}`; list runs with `countersign list`")))
+            }
             several => {
                 let ids: Vec<&str> = several.iter().map(|run| run.id.as_str()).collect();
-                Err(CliError::Usage(format!("`{named}` begins several ids: {}", ids.join(", "))))
+                Err(CliError::Usage(format!("`{named}` matches several runs: {}", ids.join(", "))))
             }
         }
     }
@@ -268,7 +270,9 @@ fn attach_memory(
     match place.open_memory() {
         Ok(memory) => runtime.with_memory(memory),
         Err(error) => {
-            output::print_message(&format!("no memory: `{place}` cannot be opened: {error}"));
+            output::print_message(&format!(
+                "continuing without memory: cannot open `{place}`: {error}"
+            ));
             runtime
         }
     }
@@ -286,7 +290,7 @@ pub(crate) fn find_nearest_protocol(folder: &Path) -> Result<PathBuf, CliError> 
 
 fn protocol_not_found(folder: &Path) -> CliError {
     CliError::Usage(format!(
-        "no protocol at `{}`, nor above it; `countersign init` puts one there",
+        "no protocol at `{}` or in a folder above it; create one with `countersign init`",
         folder.display()
     ))
 }

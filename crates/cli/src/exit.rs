@@ -52,7 +52,7 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Rejected(InputRejection),
     /// The run was started without input, but its workflow requires some.
-    #[error("{rejection}\n  `--input` gives what is asked for: {question}")]
+    #[error("{rejection}\n  provide it with `--input`: {question}")]
     MissingInput {
         /// Why the run did not start.
         rejection: InputRejection,

@@ -113,7 +113,12 @@ pub(crate) fn read_json(path: &Path) -> Result<Value, CliError> {
     json::parse_json(&text, RepairLevel::None).map(|reading| reading.value).map_err(|stop| {
         let place =
             SourceFile::new(display_path(path), text.clone()).line_column_at(stop.span.start);
-        CliError::Usage(format!("{}:{}:{}: not JSON", display_path(path), place.line, place.column))
+        CliError::Usage(format!(
+            "{}:{}:{}: invalid JSON",
+            display_path(path),
+            place.line,
+            place.column
+        ))
     })
 }
 
@@ -126,7 +131,11 @@ pub(crate) fn read_json_lines(path: &Path) -> Result<Vec<Value>, CliError> {
             let reading = json::parse_json(line, RepairLevel::None);
             reading.map(|reading| reading.value).map_err(|stop| {
                 let column = line[..stop.span.start].chars().count() + 1;
-                CliError::Usage(format!("{}:{}:{column}: not JSON", display_path(path), index + 1))
+                CliError::Usage(format!(
+                    "{}:{}:{column}: invalid JSON",
+                    display_path(path),
+                    index + 1
+                ))
             })
         })
         .collect()
@@ -141,7 +150,8 @@ pub(crate) fn read_text(path: &Path) -> Result<String, CliError> {
         let start = error.utf8_error().valid_up_to();
         let readable = String::from_utf8_lossy(&error.as_bytes()[..start]).into_owned();
         let source = Arc::new(SourceFile::new(display_path(path), readable));
-        let message = format!("not text: the byte 0x{:02x} is no UTF-8", error.as_bytes()[start]);
+        let message =
+            format!("not text: the byte 0x{:02x} is not valid UTF-8", error.as_bytes()[start]);
         let span = TextSpan::new(start, start);
         CliError::InvalidFiles(vec![Diagnostic::new("not_utf8", message, &source, span)])
     })

@@ -57,21 +57,17 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
             one(format!("  {GOOD}→{GOOD:#} {to} {DIM}because {because}{DIM:#}"))
         }
         RunEvent::ModelRequested { attempt: 1, not_before: None, .. } => {
-            one("  a model is asked".to_owned())
+            one("  asking a model".to_owned())
         }
-        RunEvent::ModelRequested { not_before: Some(at), .. } => {
-            one(format!("  a model is asked again at {at}"))
-        }
-        RunEvent::ModelRequested { attempt, .. } => {
-            one(format!("  it is asked again, try {attempt}"))
-        }
+        RunEvent::ModelRequested { not_before: Some(at), .. } => one(format!("  retrying at {at}")),
+        RunEvent::ModelRequested { attempt, .. } => one(format!("  retrying (attempt {attempt})")),
         RunEvent::ReplyRefused { violations, .. } => {
             let mut told = vec![format!("  {BAD}refused{BAD:#}")];
             told.extend(violations.iter().map(|violation| format!("    {violation}")));
             told
         }
         RunEvent::ReplyAccepted { attempt, repairs, more_repairs, .. } => {
-            let tries = if *attempt > 1 { format!(" on try {attempt}") } else { String::new() };
+            let tries = if *attempt > 1 { format!(" on attempt {attempt}") } else { String::new() };
             let mended = if repairs.is_empty() {
                 String::new()
             } else {
@@ -85,10 +81,10 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
             .map(|op| format!("    {DIM}{} {}{DIM:#}", op.verb(), op.path()))
             .collect(),
         RunEvent::TicketsIssued { tickets } => {
-            one(format!("  {DIM}ticket given: {}{DIM:#}", tickets.join(", ")))
+            one(format!("  {DIM}ticket issued: {}{DIM:#}", tickets.join(", ")))
         }
         RunEvent::TicketsRevoked { tickets } => {
-            one(format!("  {DIM}ticket taken back: {}{DIM:#}", tickets.join(", ")))
+            one(format!("  {DIM}ticket revoked: {}{DIM:#}", tickets.join(", ")))
         }
         RunEvent::EventEmitted { name, data } => {
             let data =
@@ -103,28 +99,28 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
                 .iter()
                 .map(|gate| format!("  {DIM}closed → {}: {}{DIM:#}", gate.to, gate.reason))
                 .collect();
-            told.extend(again_at.map(|at| format!("  {DIM}asked again at {at}{DIM:#}")));
+            told.extend(again_at.map(|at| format!("  {DIM}checking again at {at}{DIM:#}")));
             told
         }
         RunEvent::WaitOpened { wait } => {
-            one(format!("  waits ({}): {}", wait.kind.as_str(), wait.question))
+            one(format!("  waiting ({}): {}", wait.kind.as_str(), wait.question))
         }
         RunEvent::EffectRequested { effect, .. } => {
-            one(format!("  does: {}", describe_effect(effect)))
+            one(format!("  effect: {}", describe_effect(effect)))
         }
         RunEvent::EffectFailed { message, .. } => one(format!("  {BAD}failed{BAD:#}: {message}")),
         RunEvent::ToolRequested { call, .. } => {
-            one(format!("  uses a tool: {}", describe_tool_call(call)))
+            one(format!("  tool call: {}", describe_tool_call(call)))
         }
         RunEvent::ToolFinished { ok: false, .. } => {
-            one(format!("  {BAD}the tool could not{BAD:#}"))
+            one(format!("  {BAD}the tool call failed{BAD:#}"))
         }
-        RunEvent::HookRequested { hook, .. } => one(format!("  runs hook {hook}")),
+        RunEvent::HookRequested { hook, .. } => one(format!("  running hook {hook}")),
         RunEvent::HookFinished { answer, .. } if answer != "ok" => {
-            one(format!("  the hook says: {answer}"))
+            one(format!("  hook result: {answer}"))
         }
         RunEvent::ChildRequested { run, workflow, .. } => {
-            one(format!("  starts run {run} of workflow {workflow}"))
+            one(format!("  starting run {run} of workflow {workflow}"))
         }
         RunEvent::Halted { by, .. } => one(format!("  halted by {by}")),
         RunEvent::Resumed { by } => one(format!("  resumed by {by}")),

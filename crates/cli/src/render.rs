@@ -192,7 +192,7 @@ pub(crate) fn format_run_status(state: &RunState) -> String {
 pub(crate) fn print_idle_reason(run: &str, rest: &IdleReason) {
     match rest {
         IdleReason::NeedsReply => output::print_message(&format!(
-            "It asks a model, and none is named. Name one with --model, or take its place: `countersign next {run}`, `countersign submit {run} FILE`."
+            "It needs a model, but none is configured. Name one with --model, or reply yourself: `countersign next {run}`, `countersign submit {run} FILE`."
         )),
         IdleReason::WaitingForChild(child) => {
             output::print_message(&format!(
@@ -201,14 +201,14 @@ pub(crate) fn print_idle_reason(run: &str, rest: &IdleReason) {
         }
         IdleReason::WaitingUntil(at) => {
             output::print_message(&format!(
-                "It goes on at {at}: `countersign run --resume {run}`."
+                "It continues at {at}: `countersign run --resume {run}`."
             ));
         }
         IdleReason::LeasedElsewhere | IdleReason::DriverStopped => {
             output::print_message("Another process is working on it.");
         }
         IdleReason::Parked => output::print_message(&format!(
-            "Workers ended again and again while working on it, so it is parked. Let it go on with `countersign resume {run}`."
+            "It is parked, because workers stopped repeatedly while working on it. Resume it with `countersign resume {run}`."
         )),
         IdleReason::Ended(_) | IdleReason::Halted | IdleReason::WaitingForInput => {}
     }
@@ -237,7 +237,9 @@ pub(crate) fn format_wait(run: &str, wait: &RunWait) -> String {
 fn print_unchecked_rules(rules: &[&str]) {
     if !rules.is_empty() {
         let rules = rules.join(", ");
-        output::print_message(&format!("  not checked, for want of --state or --run: {rules}"));
+        output::print_message(&format!(
+            "  not checked, because --state or --run is missing: {rules}"
+        ));
     }
 }
 

@@ -173,8 +173,8 @@ impl CliSettings {
             Some(server) if self.is_from_file(setting) && !self.is_file_trusted() => {
                 let CliSetting { name, origin, .. } = setting;
                 Err(CliError::Usage(format!(
-                    "`{name}` in {origin} names the server {server}, and nobody trusts that file; \
-                     `countersign trust` shows what it names and asks"
+                    "`{name}` in {origin} names the server {server}, but you have not trusted that file; \
+                     review it with `countersign trust`"
                 )))
             }
             _ => Ok(()),
@@ -230,7 +230,8 @@ fn parse_limits(table: &toml::Table) -> ServiceLimits {
 /// Returns the code and message for an invalid server limit.
 fn check_limit(name: &str, value: &toml::Value) -> Option<(&'static str, String)> {
     if !ServiceLimits::NAMES.contains(&name) {
-        let message = format!("no limit `{name}`; there are {}", ServiceLimits::NAMES.join(", "));
+        let message =
+            format!("unknown limit `{name}`; expected one of {}", ServiceLimits::NAMES.join(", "));
         return Some(("unknown_key", message));
     }
     if value.as_integer().is_none_or(|value| value < 1) {
@@ -238,7 +239,7 @@ fn check_limit(name: &str, value: &toml::Value) -> Option<(&'static str, String)
             Some(number) => number.to_string(),
             None => format!("a value of type {}", value.type_str()),
         };
-        let message = format!("`{name}` must be a whole number from 1 on, found {found}");
+        let message = format!("`{name}` must be a whole number of at least 1, found {found}");
         return Some(("type", message));
     }
     None
@@ -255,11 +256,11 @@ const ALLOW_TABLE: &str = "allow";
 fn parse_allow_table(table: Option<&toml::Value>, file: &str) -> Result<AllowList, CliError> {
     let wrong = |what: String| CliError::Usage(format!("`{file}`: {what}"));
     let Some(table) = table else { return Ok(AllowList::default()) };
-    let lists = "`[allow]` has lists of texts under `programs`, `hosts` and `sources`";
+    let lists = "`[allow]` must contain lists of strings under `programs`, `hosts` and `sources`";
     let table = table.as_table().ok_or_else(|| wrong(lists.to_owned()))?;
     let known = ["programs", "hosts", "sources"];
     if let Some(other) = table.keys().find(|key| !known.contains(&key.as_str())) {
-        return Err(wrong(format!("{lists}, and no `{other}`")));
+        return Err(wrong(format!("{lists}; unknown key `{other}`")));
     }
     let texts = |key: &str| -> Option<Vec<String>> {
         let Some(list) = table.get(key) else { return Some(Vec::new()) };
@@ -312,7 +313,7 @@ fn parse_settings_file(path: &Path) -> Result<toml::Table, CliError> {
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
         let span =
             error.span().map_or(TextSpan::default(), |span| TextSpan::new(span.start, span.end));
-        let message = format!("not TOML: {}", error.message());
+        let message = format!("invalid TOML: {}", error.message());
         CliError::InvalidFiles(vec![Diagnostic::new("invalid_toml", message, &source, span)])
     })?;
     let mut faults = Vec::new();
@@ -335,11 +336,12 @@ fn parse_settings_file(path: &Path) -> Result<toml::Table, CliError> {
             faults.push(Diagnostic::new("type", message, &source, span));
         } else if !SETTING_NAMES.contains(&name.as_str()) {
             let known = SETTING_NAMES.join(", ");
-            let message =
-                format!("no setting `{name}`; there are {known}, {ALLOW_TABLE}, {LIMITS_TABLE}");
+            let message = format!(
+                "unknown setting `{name}`; expected one of {known}, {ALLOW_TABLE}, {LIMITS_TABLE}"
+            );
             faults.push(Diagnostic::new("unknown_key", message, &source, span));
         } else if !value.is_str() {
-            let message = format!("`{name}` must be a text, found {}", value.type_str());
+            let message = format!("`{name}` must be a string, found {}", value.type_str());
             faults.push(Diagnostic::new("type", message, &source, span));
         }
     }

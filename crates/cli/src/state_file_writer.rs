@@ -30,7 +30,7 @@ impl StateFileWriter {
 
     fn projector(&self) -> Option<&StateFileProjector> {
         let told = |why: String| {
-            output::print_message(&format!("the state files could not be written: {why}"));
+            output::print_message(&format!("cannot write the state files: {why}"));
         };
         let begin = || {
             let folder = state_folder(&self.protocol);

@@ -35,7 +35,7 @@ impl StoreLocation {
                 .or(home.filter(|path| path.is_file())),
         };
         let server = PgServer::parse(named, &given)
-            .map_err(|fault| CliError::Usage(format!("the store cannot be used: {fault}")))?;
+            .map_err(|fault| CliError::Usage(format!("cannot use the store: {fault}")))?;
         Ok(Self::Server(Box::new(server)))
     }
 

@@ -96,7 +96,9 @@ impl Drop for TelemetryGuard {
             if let Err(error) = ended {
                 let told = error.to_string();
                 let told = redact_credentials(&told);
-                output::print_message(&format!("telemetry: the rest did not arrive: {told}"));
+                output::print_message(&format!(
+                    "telemetry: cannot send the remaining data: {told}"
+                ));
             }
         }
     }
@@ -117,7 +119,7 @@ fn parse_otlp_protocol(signal: &str) -> Result<Protocol, CliError> {
         None | Some("http/protobuf") => Ok(Protocol::HttpBinary),
         Some("http/json") => Ok(Protocol::HttpJson),
         Some(other) => Err(CliError::Usage(format!(
-            "telemetry: no protocol `{other}` here; there are `http/protobuf` and `http/json`"
+            "telemetry: unsupported protocol `{other}`; expected `http/protobuf` or `http/json`"
         ))),
     }
 }
@@ -145,7 +147,9 @@ fn build_http_client(places: &[&Option<String>]) -> Result<reqwest::Client, CliE
             .with_no_client_auth();
         builder = builder.no_proxy().tls_backend_preconfigured(config);
     }
-    builder.build().map_err(|error| CliError::Usage(format!("telemetry: no client: {error}")))
+    builder.build().map_err(|error| {
+        CliError::Usage(format!("telemetry: cannot create an HTTP client: {error}"))
+    })
 }
 
 /// Sends requests from any thread: the exporters have their own threads, but sockets belong to the

@@ -82,7 +82,7 @@ fn a_document_that_arrives_wakes_a_program_that_stays() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().contains("looked for at inputs/brief.md")));
+    assert!(lines.any(|line| line.unwrap().contains("the run looks for it at inputs/brief.md")));
     fs::create_dir_all(desk.path("inputs")).unwrap();
     fs::write(desk.path("brief.tmp"), "Short.").unwrap();
     fs::rename(desk.path("brief.tmp"), desk.path("inputs/brief.md")).unwrap();
@@ -134,7 +134,7 @@ fn tasks_are_listed_and_reset() {
     assert!(told.contains("has no task `nobody`; it has note"), "{told}");
     let (code, told) = said(&["task", "reset", &run, "--reason", "x"]);
     assert_eq!(code, Some(2));
-    assert!(told.contains("nothing waits for a reset"), "{told}");
+    assert!(told.contains("no task waits for a reset"), "{told}");
     let (code, told) = said(&["task", "reset", &run, "note", "--reason", ""]);
     assert_eq!(code, Some(1), "a reason is a text that is not empty: {told}");
 

@@ -96,8 +96,7 @@ fn replay(block: &str) -> (Vec<String>, String) {
         }
         let printed = run(command, folder.path());
         if printed.trim_end() != shown.trim_end() {
-            differences
-                .push(format!("`{command}` prints\n{printed}\nbut the page shows\n{shown}"));
+            differences.push(format!("`{command}` prints\n{printed}\nbut the page shows\n{shown}"));
         }
         played.push(format!("{command}\n{}", printed.trim_end()).trim_end().to_owned());
     }

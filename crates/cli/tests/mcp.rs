@@ -223,7 +223,7 @@ fn a_folder_that_is_not_there_is_told() {
         .unwrap();
     assert_eq!(output.status.code(), Some(3));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("cannot read `nowhere`, to work there"), "{said}");
+    assert!(said.contains("cannot read the workspace folder `nowhere`"), "{said}");
     assert!(output.stdout.is_empty());
 }
 

@@ -52,7 +52,7 @@ fn everything_is_remembered_by_flags() {
     let third = remembered(folder, &["--fact", "diet=pescatarian", "--confirmed"]);
     assert_eq!(third["outcome"], "superseded");
     let said = fails(folder, 1, &["remember", "--fact", "a=b", "--source", id, "--quote", "meat"]);
-    assert!(said.contains("its quote does not stand letter for letter"), "{said}");
+    assert!(said.contains("its quote does not occur exactly"), "{said}");
     let said = fails(folder, 2, &["remember", "--fact", "diet"]);
     assert!(said.contains("`--fact` must be KEY=VALUE"), "{said}");
 
@@ -101,7 +101,7 @@ fn lines_are_read_before_anything_is_kept() {
     assert_eq!(account["saved"].as_array().unwrap().len(), 3, "{account}");
     assert_eq!(
         account["refused"],
-        json!([{ "line": 2, "message": "event `e1` is there already and says something else" }])
+        json!([{ "line": 2, "message": "event `e1` already exists with different content" }])
     );
 }
 
@@ -133,8 +133,8 @@ fn a_packet_is_text_and_its_build_is_kept() {
 
     for (arguments, said) in [
         (&["--tokens", "100"][..], "`--tokens` must be at least 256, found 100"),
-        (&["--policy", "nope"], "`--policy`: no policy `nope`; there are `default` and `recall`"),
-        (&["--since", "soon"], "`--since` must be a moment such as"),
+        (&["--policy", "nope"], "`--policy`: unknown policy `nope`; expected `default`, `recall`"),
+        (&["--since", "soon"], "`--since` must be a timestamp such as"),
         (
             &["--since", "2026-02-01", "--until", "2026-01-01"],
             "`--until` must be no earlier than `--since`",
@@ -144,7 +144,7 @@ fn a_packet_is_text_and_its_build_is_kept() {
         (&["--section", "facts=many"], "expected a number, found `many`"),
         (
             &["--section", "fact=200"],
-            "`--section`: no section `fact`; there are `working_state`, `facts`,",
+            "`--section`: unknown section `fact`; expected `working_state`, `facts`,",
         ),
     ] {
         let heard = fails(folder, 2, &[&["compose"], arguments].concat());
@@ -223,7 +223,7 @@ fn a_build_is_explained() {
     assert_eq!(prefix["previous"], build.as_str());
     assert!(prefix["share"].as_f64().unwrap() > 0.2, "{prefix}");
     let (_, page, _) = memory(folder, &["explain", next]);
-    assert!(page.contains(&format!("% of the packet before, {build}: ")), "{page}");
+    assert!(page.contains(&format!("% of the previous packet, {build}: ")), "{page}");
     let said = fails(folder, 2, &["explain", "b-0"]);
     assert!(said.contains("no build `b-0` of user `ann` with agent `helper`"), "{said}");
     let (code, _, err) =
@@ -243,7 +243,7 @@ fn a_build_is_composed_again() {
     let (code, out, err) = memory(folder, &["replay", build]);
     let digest = composed["digest"].as_str().unwrap();
     assert_eq!((code, &*out), (0, ""));
-    assert!(err.starts_with(&format!("the same: build {build} is composed again")), "{err}");
+    assert!(err.starts_with(&format!("identical: composing build {build} again")), "{err}");
     assert!(err.contains(digest), "{err}");
     assert_eq!(does(folder, &["replay", build])["identical"], true);
 
@@ -256,7 +256,7 @@ fn a_build_is_composed_again() {
     assert!(!told["diff"].as_array().unwrap().is_empty());
     let (_, difference, err) = memory(folder, &["replay", build, "--policy", "default"]);
     assert_eq!(difference, "");
-    assert!(err.contains("The text is the same, letter for letter."), "{err}");
+    assert!(err.contains("The text is identical."), "{err}");
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn events_are_looked_for() {
     let folder = tempfile::tempdir().unwrap();
     let (code, out, err) = memory(folder.path(), &["search", "nuts"]);
     assert_eq!((code, &*out), (0, ""));
-    assert_eq!(err, "nothing is remembered yet; `countersign memory remember` begins\n");
+    assert_eq!(err, "the memory is empty; store something with `countersign memory remember`\n");
     assert!(!folder.path().join(".countersign").exists(), "a look makes nothing");
 
     let folder = dinner();
@@ -277,7 +277,7 @@ fn events_are_looked_for() {
     assert!(found[0]["parts"]["words"].as_i64().unwrap() > 0);
     let (_, out, err) = memory(folder, &["search", "zebra"]);
     assert_eq!(out, "");
-    assert_eq!(err, "nothing that ann and helper said has words of \"zebra\"\n");
+    assert_eq!(err, "no event of ann and helper matches \"zebra\"\n");
 }
 
 /// A file beside the work, as another memory.
@@ -297,7 +297,7 @@ fn an_export_comes_back_as_it_was() {
     let later = ["--store", "other.db", "--now", "2026-02-01"];
     let import = [&["import", "ann.jsonl", "--trusted"][..], &later].concat();
     let (code, _, err) = raw(folder, &import, "");
-    assert_eq!((code, &*err), (0, "12 lines are here now\n"));
+    assert_eq!((code, &*err), (0, "12 lines imported\n"));
     let (_, again, _) = memory(folder, &[&["export"][..], &OTHER].concat());
     assert_eq!(again, lines, "the round trip is equal");
     let (code, _, _) = raw(folder, &import, "");
@@ -314,21 +314,21 @@ fn an_export_comes_back_as_it_was() {
 
     let (code, _, err) = raw(folder, &["import", "-", "--store", "x.db"], "\n{\"event\": \"a\"}\n");
     assert_eq!(code, 2);
-    assert!(err.contains("<stdin>:2: no line of an export:"), "{err}");
+    assert!(err.contains("<stdin>:2: not a line of an export:"), "{err}");
     assert!(!folder.join("x.db").exists());
     // A line that the rules refuse is named by its number in the file.
     let other = lines.lines().next().unwrap().replace("vegetarian", "vegan");
     let all = ["import", "-", "--trusted"];
     let (code, _, err) = raw(folder, &all, &format!("\n{other}\n"));
     assert_eq!(code, 1, "{err}");
-    assert!(err.contains("refused line 2: event `e1` is there already"), "{err}");
+    assert!(err.contains("refused line 2: event `e1` already exists"), "{err}");
     // So is one that cannot be read, and the others are taken in.
     let broken = lines.replacen('\n', "\n{\"subject\": 1}\n", 1);
     let all = ["import", "-", "--trusted", "--store", "fourth.db"];
     let (code, _, err) = raw(folder, &all, &broken);
     assert_eq!(code, 1, "{err}");
-    assert!(err.contains("refused line 2: no line of an export: "), "{err}");
-    assert!(err.ends_with("12 lines are here now\n"), "{err}");
+    assert!(err.contains("refused line 2: not a line of an export: "), "{err}");
+    assert!(err.ends_with("12 lines imported\n"), "{err}");
     let (_, again, _) = memory(folder, &["export", "--store", "fourth.db"]);
     assert_eq!(again, lines);
 }
@@ -345,15 +345,15 @@ fn what_is_over_goes_when_it_is_told_to() {
     remembered(folder, &["--event", "herons stay"]);
     let (code, out, err) = memory(folder, &["expire", "--dry-run"]);
     assert_eq!((code, &*out), (0, ""));
-    let stays = "1 row that is over stays: a build used it, or it is a guess that was not validated; \
-        `--include-used` takes it too\n";
-    assert_eq!(err, format!("1 event, 0 insights would go; nothing was changed. {stays}"));
+    let stays = "1 expired row is kept: a build used it, or it is an insight that was not validated; \
+        `--include-used` removes it too\n";
+    assert_eq!(err, format!("1 event, 0 insights would be removed; nothing was changed. {stays}"));
     let (code, _, err) = memory(folder, &["expire"]);
-    assert_eq!((code, err), (0, format!("gone: 1 event, 0 insights. {stays}")));
+    assert_eq!((code, err), (0, format!("removed: 1 event, 0 insights. {stays}")));
     let (_, _, err) = memory(folder, &["expire", "--include-used"]);
-    assert_eq!(err, "gone: 0 events, 1 insight\n");
+    assert_eq!(err, "removed: 0 events, 1 insight\n");
     let (_, _, err) = memory(folder, &["expire"]);
-    assert_eq!(err, "nothing is over that can go\n");
+    assert_eq!(err, "there are no expired items to remove\n");
 
     // What ends with a run goes when that has ended; what a build used stays with it.
     passing("cranes pass", "run_end");
@@ -366,9 +366,9 @@ fn what_is_over_goes_when_it_is_told_to() {
     assert_eq!(told, expected);
     assert_eq!(memory(folder, &["replay", build]).0, 0);
     let (_, _, err) = memory(folder, &["expire", "--run-ended"]);
-    assert_eq!(err, format!("nothing is over that can go. {stays}"));
+    assert_eq!(err, format!("there are no expired items to remove. {stays}"));
     assert_eq!(does(folder, &["expire", "--run-ended", "--include-used"])["events"], 1);
-    assert!(fails(folder, 1, &["replay", build]).contains("is not kept any more"));
+    assert!(fails(folder, 1, &["replay", build]).contains("is no longer stored"));
 }
 
 #[test]
@@ -387,12 +387,12 @@ fn what_is_forgotten_is_gone_to_the_last_byte() {
 
     let (code, _, err) = raw(folder, &["forget", "--agent", "helper"], "");
     assert_eq!(code, 2);
-    assert!(err.contains("whom? `--user` is missing"), "{err}");
+    assert!(err.contains("`--user` is missing; name the user to erase"), "{err}");
     let (code, _, err) = raw(folder, &["forget", "--user", "ann"], "");
     assert_eq!(code, 2, "{err}");
-    assert!(err.contains("Of ann with every agent this goes, for good:"), "{err}");
+    assert!(err.contains("This data of ann with every agent will be erased permanently:"), "{err}");
     assert!(err.lines().any(|line| line.split_whitespace().eq(["events", "3"])), "{err}");
-    assert!(err.contains("`--yes` says it beforehand"), "{err}");
+    assert!(err.contains("use `--yes` to confirm"), "{err}");
     assert_eq!(memory(folder, &["export"]).1.lines().count(), 12, "nothing was forgotten");
 
     let (code, out, err) = raw(folder, &["forget", "--user", "ann", "--yes", "--json"], "");
@@ -401,7 +401,7 @@ fn what_is_forgotten_is_gone_to_the_last_byte() {
     assert_eq!(account["rows"]["events"], 3);
     let (code, _, err) = raw(folder, &erased, "");
     assert_eq!(code, 0, "{err}");
-    assert!(err.starts_with("erased: 2 texts looked for in every byte"), "{err}");
+    assert!(err.starts_with("erased: searched every byte of the memory for 2 texts"), "{err}");
     fs::write(folder.join("needles.txt"), "risotto\n\ntofu\nI am Bob.\n").unwrap();
     let (code, out, _) = raw(folder, &["verify-erased", "--needles", "needles.txt", "--json"], "");
     assert_eq!(code, 1);
@@ -414,7 +414,7 @@ fn what_is_forgotten_is_gone_to_the_last_byte() {
     assert!(said.contains("no build"), "{said}");
 
     let (code, _, err) = raw(folder, &["forget", "--user", "ann", "--yes"], "");
-    assert_eq!((code, &*err), (0, "nothing is remembered of ann with every agent\n"));
+    assert_eq!((code, &*err), (0, "there is no memory of ann with every agent\n"));
     // It does not come back.
     let said = fails(folder, 1, &["remember", "--event", "Hello", "--id", "e1"]);
     assert!(said.contains("event `e1` was forgotten"), "{said}");
@@ -426,7 +426,7 @@ fn rows_are_where_their_scope_says() {
     let folder = folder.path();
     let (code, out, err) = memory(folder, &["verify-scope"]);
     assert_eq!((code, &*out), (0, ""));
-    assert_eq!(err, "in order: every row has a scope, and refers to no other's\n");
+    assert_eq!(err, "valid: every row has a scope, and refers to no row of another scope\n");
     let file = folder.join(".countersign/memory.db");
     let db = rusqlite::Connection::open(file).unwrap();
     db.execute_batch("PRAGMA foreign_keys = OFF; UPDATE events SET subject = 99 WHERE id = 'e2'")
@@ -495,11 +495,11 @@ fn an_import_goes_in_steps_and_names_what_it_passes_over() {
         (one["line"].as_u64().unwrap(), one["message"].as_str().unwrap().to_owned())
     };
     assert_eq!(said(0).0, 2);
-    assert!(said(0).1.starts_with("it is longer than 8"), "{out}");
+    assert!(said(0).1.starts_with("the line is longer than 8"), "{out}");
     assert_eq!(said(1).0, 3);
-    assert!(said(1).1.starts_with("it is nested more than 100 deep"), "{out}");
+    assert!(said(1).1.starts_with("the line is nested more than 100 levels deep"), "{out}");
     assert_eq!(said(2).0, 5);
-    assert!(said(2).1.starts_with("no line of an export"), "{out}");
+    assert!(said(2).1.starts_with("not a line of an export"), "{out}");
     let (_, again, _) = memory(other.path(), &["export"]);
     assert_eq!(again, exported, "all of it is there as it was");
 

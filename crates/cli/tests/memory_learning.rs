@@ -98,7 +98,7 @@ fn what_a_model_proposes_waits_and_is_ruled_on() {
     assert_eq!(code, 0, "{err}");
     let (code, _, err) = memory(folder, &["promote", &id("12 €")]);
     assert_eq!(code, 1, "{err}");
-    assert!(err.contains("was ruled on already: it was refused"), "{err}");
+    assert!(err.contains("was already decided: it was refused"), "{err}");
     assert_eq!(does(folder, &["promote", &id("guide")])["kind"], "insight");
     let (code, _, err) = memory(folder, &["promote", "c-none"]);
     assert_eq!((code, err.contains("no candidate `c-none` in this scope")), (2, true), "{err}");
@@ -113,10 +113,10 @@ fn what_a_model_proposes_waits_and_is_ruled_on() {
     // The same reply proposes nothing anew, and brings nothing back.
     let (code, _, err) = proposing(folder, &[reply]);
     assert_eq!(code, 0, "{err}");
-    assert_eq!(err, "3 events read; nothing new is proposed, 3 known before\n");
+    assert_eq!(err, "3 events read; nothing new proposed, 3 already known\n");
     let (_, out, err) = memory(folder, &["candidates"]);
     assert_eq!(out, "");
-    assert!(err.starts_with("nothing waits for a ruling"), "{err}");
+    assert!(err.starts_with("no candidate waits for a decision"), "{err}");
     let (_, page, _) = memory(folder, &["candidates", "--all"]);
     assert!(page.contains("refused: it changes daily"), "{page}");
 }
@@ -129,8 +129,8 @@ fn a_reply_is_mended_and_asked_for_again() {
     let fenced = format!("Here:\n```json\n{}\n```", facts(&[fact("city", "Rome", "e1", "Rome.")]));
     let (code, out, err) = proposing(folder, &[wrong, fenced.into()]);
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("a quote stands letter for letter in the event it cites"), "{err}");
-    assert!(err.contains("3 events read on try 2; 1 candidate proposed"), "{err}");
+    assert!(err.contains("a quote appears letter for letter in the event it cites"), "{err}");
+    assert!(err.contains("3 events read on attempt 2; 1 candidate proposed"), "{err}");
     assert!(out.contains("e1: \"I moved to Rome.\""), "{out}");
 }
 
@@ -160,7 +160,8 @@ fn a_hostile_reply_writes_nothing() {
         assert_eq!((code, &*out), (1, ""), "{err}");
         assert!(err.contains(place), "{place}: {err}");
         assert!(
-            err.contains("was refused by the contract `memory_candidates_v1` 2 times"),
+            err.contains("contract `memory_candidates_v1` refused the reply of ")
+                && err.contains(" 2 times; "),
             "{err}"
         );
         assert_eq!(does(folder, &["candidates", "--all"]), json!([]), "nothing of it was written");
@@ -216,7 +217,7 @@ fn a_fact_is_ended_by_saying_so() {
     does(folder, &["remember", "--fact", "job=baker", "--id", "f1"]);
     let end = ["remember", "--fact", "job=baker", "--valid-to", "2026-01-20"];
     let (code, _, err) = memory(folder, &end);
-    assert_eq!((code, &*err), (0, "known fact f1: revision 2 stands\n"));
+    assert_eq!((code, &*err), (0, "known fact f1: revision 2 is unchanged\n"));
     let (_, text, _) = memory(folder, &["compose", "--message", "What does she do?"]);
     assert!(!text.contains("baker"), "{text}");
 }
@@ -235,7 +236,7 @@ fn a_session_is_summed_up() {
         out,
         "user: Hello! I am not vegetarian any more. I moved to Rome. · tool: price: 12 €\n"
     );
-    assert_eq!(err, "kept summary of session default, revision 1: by rules, of 2 events\n");
+    assert_eq!(err, "kept summary of session default, revision 1: by rules, from 2 events\n");
     let composed = does(folder, &["compose", "--purpose", "responder"]);
     assert!(composed["text"].as_str().unwrap().contains("I moved to Rome."), "{composed}");
     let cited = composed["packet"]["citations"].to_string();
@@ -252,15 +253,15 @@ fn a_session_is_summed_up() {
     let stranger = line("Ann moved.", "e2");
     let (code, _, err) = summing(&[leak, stranger.clone(), line("Ann moved to Rome.", "e1")]);
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("a summary repeats no guess that nobody has validated"), "{err}");
+    assert!(err.contains("a summary does not repeat an insight that is not validated"), "{err}");
     assert!(err.contains("a line names events that were shown"), "{err}");
-    assert!(err.contains("revision 2: by script:s.yaml, of 1 event"), "{err}");
+    assert!(err.contains("revision 2: by script:s.yaml, from 1 event"), "{err}");
     let (code, _, err) = summing(&[stranger.clone(), stranger]);
     assert_eq!(code, 1, "{err}");
     let (_, text, _) = memory(folder, &["compose", "--purpose", "responder"]);
     assert!(text.contains("Ann moved to Rome."), "{text}");
     let (code, _, err) = memory(folder, &["summarize", "--session", "none"]);
-    assert_eq!((code, err.contains("nothing to sum up in session `none`")), (2, true), "{err}");
+    assert_eq!((code, err.contains("nothing to summarize in session `none`")), (2, true), "{err}");
 }
 
 #[test]
@@ -284,7 +285,7 @@ fn episodes_age() {
     assert_eq!(aged, page);
     insta::assert_snapshot!(format!("{aged}---\n{err}"));
     let (_, out, err) = memory(folder, &["age"]);
-    assert_eq!((&*out, &*err), ("", "no episode is old enough to be told shorter\n"));
+    assert_eq!((&*out, &*err), ("", "no episode is old enough to be compressed\n"));
 
     let (_, composed, _) = memory(folder, &["compose", "--tag", "dinner"]);
     assert!(composed.contains("Ann planned a dinner. Ann cooked a risotto."), "{composed}");
@@ -300,13 +301,13 @@ fn what_cannot_be_asked_is_told() {
         assert_eq!(code, expected, "{arguments:?}: {err}");
         err
     };
-    assert!(told(&["propose"], 2).contains("which model? `--model` is missing"));
+    assert!(told(&["propose"], 2).contains("`--model` is missing"));
     let err = told(&["propose", "--model", "gpt"], 2);
-    assert!(err.contains("`--model`: `gpt` does not say whose model it is"), "{err}");
+    assert!(err.contains("`--model`: `gpt` does not name a provider"), "{err}");
     assert!(told(&["propose", "--model", "human"], 2).contains("memory remember"));
     fs::write(folder.join("replies.yaml"), "[]").unwrap();
     let empty = ["propose", "--model", "script:replies.yaml", "--session", "none"];
-    assert!(told(&empty, 2).contains("session `none` has no events that may be seen"));
+    assert!(told(&empty, 2).contains("session `none` has no visible events to learn from"));
 }
 
 #[test]
@@ -316,10 +317,10 @@ fn a_guess_that_is_validated_becomes_a_fact_or_a_procedure() {
     let guess = ["remember", "--insight", "She may like the sea.", "--id", "i1", "--run", "r7"];
     does(folder, &[&guess[..], &["--source", "e1"]].concat());
     let (code, _, err) = memory(folder, &["learn", "i1", "--fact", "likes=the sea"]);
-    let why = "refused: insight `i1` is unvalidated, expected validated; once it was tested: `countersign memory validate i1`\n";
+    let why = "refused: insight `i1` is unvalidated, expected validated; when it has been tested, use `countersign memory validate i1`\n";
     assert_eq!((code, err.as_str()), (1, why));
     let (code, _, err) = memory(folder, &["reject", "i1"]);
-    assert_eq!((code, err.as_str()), (0, "insight i1 is rejected now\n"));
+    assert_eq!((code, err.as_str()), (0, "insight i1 is now rejected\n"));
     let (code, _, err) = memory(folder, &["learn", "i1", "--fact", "likes=the sea"]);
     assert_eq!((code, err.contains("is rejected")), (1, true), "{err}");
     let (_, text, _) = memory(folder, &["compose", "--message", "the sea", "--run", "r7"]);

@@ -147,7 +147,7 @@ fn what_is_near_in_meaning_is_found_and_nothing_is_asked_twice() {
     let (code, _, err) = memory(folder, Some(&name), &["embed"]);
     assert_eq!((code, err.as_str()), (0, "3 new vectors by kinds\n"));
     let (_, _, err) = memory(folder, Some(&name), &["embed"]);
-    assert_eq!(err, "every event has a vector of kinds\n");
+    assert_eq!(err, "every event already has a vector from kinds\n");
     assert_eq!(embedder.seen().len(), 3, "each event once");
     assert_eq!(embedder.seen()[1], "Bo: Lunch is at noon.", "with who speaks, where that is known");
 
@@ -184,7 +184,7 @@ fn a_packet_keeps_its_vector_and_replays_without_anybody() {
 
     let (code, out, err) = memory(folder, Some(&name), &asking);
     assert_eq!(code, 0, "an embedder that is away holds nothing up");
-    assert!(err.contains("warning: by words alone: `openai:kinds@"), "{err}");
+    assert!(err.contains("warning: ranking by words only: `openai:kinds@"), "{err}");
     assert!(
         err.contains("the provider cannot answer now (status 503): loading the model"),
         "{err}"
@@ -266,11 +266,11 @@ fn an_embedder_that_cannot_be_meant_is_told() {
     for (arguments, told) in [
         (
             &["embed"][..],
-            "which embedder? `--embedder` is missing; `COUNTERSIGN_EMBEDDER` and `embedder` in countersign.toml say it too",
+            "`--embedder` is missing; you can also set `COUNTERSIGN_EMBEDDER`, or `embedder` in countersign.toml",
         ),
         (
             &["embed", "--embedder", "anthropic:x"],
-            "`embedder` (--embedder): `anthropic:x` makes no vectors; expected `openai:NAME`, `openai:NAME@ADDRESS` or `ollama:NAME`",
+            "`embedder` (--embedder): `anthropic:x` is not an embedder; expected `openai:NAME`, `openai:NAME@ADDRESS` or `ollama:NAME`",
         ),
         (
             &["compose", "--message", "x", "--embedder", "ollama:nomic"],
@@ -343,5 +343,5 @@ fn a_run_is_reminded_of_what_is_near() {
     countersign(folder, &name, &["run", "main", "--detach"]);
     let (prompt, err) = countersign(folder, &name, &["next", "--json"]);
     assert!(!prompt.contains("van needs"), "{prompt}");
-    assert!(err.contains("memory goes by words alone"), "{err}");
+    assert!(err.contains("memory search uses words only, without vectors"), "{err}");
 }

@@ -180,7 +180,11 @@ fn the_store_is_named_by_flag_variable_and_file() {
         .unwrap();
     // A file may have come with the folder: its server is asked about first.
     let refused = desk.run(&["list"], &[]);
-    assert!(text(&refused.stderr).contains("nobody trusts that file"), "{}", text(&refused.stderr));
+    assert!(
+        text(&refused.stderr).contains("you have not trusted that file"),
+        "{}",
+        text(&refused.stderr)
+    );
     desk.run(&["trust", "--yes"], &[]);
     assert!(listed(&["list", "--json"]).contains(&run));
 }
@@ -207,11 +211,14 @@ fn doctor_tells_what_the_server_is_like() {
     // The server of the tests does not wait for its disk, and is told so.
     assert_eq!(
         after["problems"][0]["problem"],
-        "the server acknowledges what is not on its disk yet"
+        "the server acknowledges writes before they are on disk"
     );
     let stranger = report(&url.replace("r_cli", "r_nobody"));
     let told = stranger["problems"][0]["problem"].as_str().unwrap();
-    assert_eq!(told, "the database is not available: the server does not let this role in (28000)");
+    assert_eq!(
+        told,
+        "the database is not available: the server rejected the role or the password (28000)"
+    );
 }
 
 #[test]
@@ -254,7 +261,10 @@ fn memory_lies_beside_the_runs() {
     assert_eq!(on(&["forget", "--yes"], None).0, 0);
     let (code, told) = on(&sought, None);
     assert_eq!(code, 0, "{told}");
-    assert!(told.contains("Not looked into, because nobody can from here: free space"), "{told}");
+    assert!(
+        told.contains("Not searched, because this program cannot read them: free space"),
+        "{told}"
+    );
     assert_eq!(on(&["verify-scope"], None).0, 0);
     assert_eq!(on(&sought, Some(&local)).0, 1, "the file is another memory");
 }
@@ -301,18 +311,18 @@ fn a_database_is_copied_there_and_back() {
     let url = desk.url();
     let (code, _, told) = local(&["store", "copy", file, &url]);
     assert_eq!(code, 0, "{told}");
-    assert!(told.contains("local: 2 runs copied, 0 were there already"), "{told}");
+    assert!(told.contains("local: 2 runs copied, 0 already existed"), "{told}");
     assert!(
-        told.contains("1 runs are open: let only one of the two databases work on them"),
+        told.contains("1 runs are open: work on them in only one of the two databases"),
         "{told}"
     );
     // Again: nothing is to be done. What came meanwhile is taken along.
     let (_, _, told) = local(&["store", "copy", file, &url]);
-    assert!(told.contains("local: 0 runs copied, 2 were there already"), "{told}");
+    assert!(told.contains("local: 0 runs copied, 2 already existed"), "{told}");
     let open = listed[0]["run"].as_str().unwrap();
     assert_eq!(local(&["approve", &format!("{open}/w1")]).0, 0);
     let (_, _, told) = local(&["store", "copy", file, &url]);
-    assert!(told.contains("local: 1 runs copied, 1 were there already"), "{told}");
+    assert!(told.contains("local: 1 runs copied, 1 already existed"), "{told}");
 
     // There the runs are the same, and back again too.
     let verified = desk.json(&["store", "verify", "--decide"]);

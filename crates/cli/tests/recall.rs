@@ -78,7 +78,7 @@ fn a_run_is_told_what_was_said_in_another() {
     json(desk, &["submit", &second, "reply.json"]);
     let history = countersign(desk, None, &["history", &second]);
     let history = String::from_utf8(history.stdout).unwrap();
-    assert!(history.contains(&format!("shown memory {build}")), "{history}");
+    assert!(history.contains(&format!("memory build {build}")), "{history}");
     assert_eq!(json(desk, &["replay", &second, "--verify"])["errors"], Value::Null);
 }
 
@@ -132,5 +132,5 @@ fn what_is_no_policy_is_told_before_anything_runs() {
     fs::write(folder.join("memory/wide.yaml"), "id: wide\n").unwrap();
     let checked = countersign(desk, None, &["run", "main"]);
     let told = String::from_utf8(checked.stderr).unwrap();
-    assert!(told.contains("`memory/wide.yaml` is no policy: missing field"), "{told}");
+    assert!(told.contains("`memory/wide.yaml` is not a valid policy: missing field"), "{told}");
 }

@@ -139,7 +139,7 @@ const FILTERS: [(&str, &str); 13] = [
     (r"[0-9a-f]{64}", "HASH"),
     (r"\([0-9a-f]{12}\)", "(DIGEST)"),
     (r"\b[0-9a-f]{12}\b", "DIGEST"),
-    (r"in [0-9.]+ ms, \d+ events a second", "in N ms, N events a second"),
+    (r"in [0-9.]+ ms, \d+ events per second", "in N ms, N events per second"),
     (r"\d+ KB, write-ahead log \d+ (bytes|KB)", "N KB, write-ahead log N"),
     (r"SQLite [0-9.]+", "SQLite N"),
     (r"system      .*", "system      SYSTEM"),
@@ -431,7 +431,10 @@ fn a_snapshot_that_says_something_else_is_found() {
     keep(&state);
     assert_eq!(desk.json(&["show", "--pointer", "/topic"]), "something else");
     let proof = desk.json(&["replay", "--verify"]);
-    assert_eq!(proof["failure"], "a snapshot does not hold what the events up to it fold to");
+    assert_eq!(
+        proof["failure"],
+        "a snapshot differs from the state that the events before it produce"
+    );
 }
 
 /// A look leaves nothing behind.

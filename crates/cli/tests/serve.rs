@@ -118,11 +118,11 @@ fn it_serves_drives_and_ends_in_good_order() {
 
     let taken = done(desk.path(), &["serve", "--listen", &serving.address]);
     assert_eq!(taken.status.code(), Some(2));
-    assert!(said(&taken).contains("is taken: another program listens there"), "{}", said(&taken));
+    assert!(said(&taken).contains("is in use by another program"), "{}", said(&taken));
     assert!(said(&taken).contains("countersign serve --listen"), "{}", said(&taken));
 
     let (good, talk) = serving.end();
-    assert!(good && talk.contains("brought to its end"), "{talk}");
+    assert!(good && talk.contains("work in progress finishes first"), "{talk}");
     let proved = done(desk.path(), &["replay", "--all", "--verify"]);
     assert!(proved.status.success(), "{}", said(&proved));
 }
@@ -151,13 +151,13 @@ fn a_protocol_is_tried_with_one_command() {
 fn keys_are_made_listed_and_taken_back() {
     let desk = desk();
     let folder = desk.path();
-    assert!(said(&done(folder, &["key", "list"])).contains("there is no key"));
+    assert!(said(&done(folder, &["key", "list"])).contains("there are no keys"));
     let nobody = done(folder, &["serve", "--keys", "--listen", "127.0.0.1:0"]);
     assert_eq!(nobody.status.code(), Some(2));
     assert!(said(&nobody).contains("countersign key create"), "{}", said(&nobody));
     for (arguments, told) in [
-        (["key", "create", "--tenant", "local", "--role", "boss"], "no role `boss`"),
-        (["key", "create", "--tenant", "../x", "--role", "reader"], "is no name of a tenant"),
+        (["key", "create", "--tenant", "local", "--role", "boss"], "unknown role `boss`"),
+        (["key", "create", "--tenant", "../x", "--role", "reader"], "invalid tenant name"),
     ] {
         let refused = done(folder, &arguments);
         assert_eq!(refused.status.code(), Some(2));
@@ -215,7 +215,7 @@ fn it_says_where_it_is_and_how_to_stop() {
         let line = line.unwrap();
         talk.push_str(&line);
         talk.push('\n');
-        if line.starts_with("Ctrl-C") {
+        if line.starts_with("Press Ctrl-C") {
             break;
         }
     }
@@ -229,5 +229,5 @@ fn it_says_where_it_is_and_how_to_stop() {
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let rest: Vec<String> = lines.map(|line| line.unwrap()).collect();
     assert!(child.wait().unwrap().success());
-    assert!(rest.last().unwrap().starts_with("Ended."), "{rest:?}");
+    assert!(rest.last().unwrap().starts_with("Stopped."), "{rest:?}");
 }

@@ -84,7 +84,7 @@ fn a_run_is_given_what_its_workflow_takes() {
     write(desk, "goal.txt", "from a file\n");
     assert_eq!(does(desk, &["run", "--input", "@goal.txt"])["document"]["title"], "from a file\n");
     let said = fails(desk, 1, &["run", "--input", ""]);
-    assert!(said.contains("its input does not fit"), "{said}");
+    assert!(said.contains("its input was refused"), "{said}");
     let said = fails(desk, 3, &["run", "--input", "@nowhere"]);
     assert!(said.contains("nowhere"), "{said}");
 
@@ -155,7 +155,9 @@ fn whoever_names_no_model_is_told_what_to_do() {
         let desk = tempfile::tempdir().unwrap();
         let (desk, name) = (desk.path(), shipped.name);
         let said = fails(desk, 2, &["run", name]);
-        assert!(said.starts_with(&format!("error: `{name}` asks a model, and none is named\n")));
+        assert!(
+            said.starts_with(&format!("error: `{name}` needs a model, but none is configured\n"))
+        );
         for way in ["--model openai:NAME", "OPENAI_API_KEY", "COUNTERSIGN_MODEL", "--model human"] {
             assert!(said.contains(way), "{name}: {said}");
         }
@@ -173,7 +175,7 @@ fn whoever_gives_nothing_is_told_what_is_asked() {
     let desk = tempfile::tempdir().unwrap();
     does(desk.path(), &["init", "answer"]);
     let said = fails(desk.path(), 1, &["run", "--detach"]);
-    let asked = "\n  `--input` gives what is asked for: What do you want to know?\n";
+    let asked = "\n  provide it with `--input`: What do you want to know?\n";
     assert!(said.contains(asked), "{said}");
     let (code, out, _) = countersign(desk.path(), &["run", "--json"]);
     assert_eq!(code, 1);
@@ -214,7 +216,7 @@ transitions: [ { from: plan, to: draft } ]
     does(desk, &["answer", &run, "yes"]);
     assert_eq!(does(desk, &["status", &run])["tickets"], json!(["plan"]));
     let (_, history, _) = countersign(desk, &["history", &run]);
-    assert!(history.contains("ticket given: plan"), "{history}");
+    assert!(history.contains("ticket issued: plan"), "{history}");
     let fork = does(desk, &["fork", &run, "--at-version", "2", "--detach"]);
     let fork = fork["run"].as_str().unwrap();
     assert_eq!(does(desk, &["show", fork, "--state"])["tickets"], json!(["plan"]));

@@ -290,7 +290,7 @@ fn a_protocol_that_is_not_spoken_is_told_and_a_collector_that_is_away_holds_noth
     let output = run(folder.path(), &grpc);
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("telemetry: no protocol `grpc` here; there are"), "{said}");
+    assert!(said.contains("telemetry: unsupported protocol `grpc`; expected"), "{said}");
 
     // Nobody listens at a port that was just given back.
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

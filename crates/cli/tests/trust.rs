@@ -227,7 +227,7 @@ fn tools_do_not_reach_protocols_settings_and_dot_files() {
     desk.says(&["export", run, "--output", "run.jsonl"]);
     let told = fs::read_to_string(desk.path().join("run.jsonl")).unwrap();
     assert!(!told.contains("canary-4711"), "the secret reached the model");
-    let refused = told.matches("is kept out of the workspace").count();
+    let refused = told.matches("is hidden from the workspace").count();
     assert!(refused >= hostile.len() + 2, "{refused} refusals: {told}");
     assert_eq!(fs::read_to_string(desk.path().join(".env")).unwrap(), "SECRET=canary-4711\n");
     assert_eq!(fs::read_to_string(desk.path().join(".mcp.json")).unwrap(), "{}");
@@ -256,7 +256,7 @@ transitions:
     // Who may reach hidden files is a person's word, and asked for like a program.
     let run = desk.json(&["run", "--detach"])["run"].as_str().unwrap().to_owned();
     desk.says(&["answer", &run, "notes.md"]);
-    assert!(desk.why(&run).contains("to reach hidden files (.github/**)"), "{}", desk.why(&run));
+    assert!(desk.why(&run).contains("to access hidden files (.github/**)"), "{}", desk.why(&run));
     desk.trust();
     for (at, phase) in [
         (".github/notes.md", "written"),
@@ -384,7 +384,7 @@ fn an_allow_list_that_came_with_the_folder_counts_only_when_trusted() {
     let desk = Desk::marking();
     desk.write("countersign.toml", "[allow]\nprograms = [\"sh\"]\n");
     let output = desk.run(&["run", "--json"]);
-    assert!(said(&output).contains("is not trusted and not used"), "{}", said(&output));
+    assert!(said(&output).contains("because you have not trusted it"), "{}", said(&output));
     desk.halts(&["run"]);
     assert_eq!(desk.marks(), 0);
     // Another protocol is named, so that only the list of the settings is trusted.
@@ -547,7 +547,7 @@ fn a_name_that_ships_is_not_shadowed_in_silence() {
     let told = desk.says(&["run", "ralph"]);
     let folder = desk.path().join(".opencode/protocol");
     let expected = format!(
-        "`ralph` is a workflow of the protocol in {}; the one that ships is `shipped:ralph`",
+        "`ralph` is a workflow of the protocol in {}; the shipped one is `shipped:ralph`",
         folder.display()
     );
     assert!(told.contains(&expected), "{told}");

@@ -154,9 +154,9 @@ impl Drop for Running {
 fn a_queued_run_is_worked_on_and_an_answer_beside_a_worker_is_left_to_it() {
     let desk = Desk::new();
     let empty = desk.said(&["workers"]);
-    assert_eq!(empty.trim(), "nobody is at work; `countersign worker` starts a worker");
+    assert_eq!(empty.trim(), "no worker is running; start one with `countersign worker`");
     let told = desk.said(&["run", "--queue", "--idempotency-key", "1"]);
-    assert!(told.contains("run key-1 is left to the workers: nobody is at work"), "{told}");
+    assert!(told.contains("run key-1 is queued for workers: no worker is running"), "{told}");
     let mut worker = desk.worker("w1", &[]);
     assert_eq!(worker.tells("run_acquired")["run"], "key-1");
     let workers = desk.json(&["workers"]);
@@ -167,7 +167,7 @@ fn a_queued_run_is_worked_on_and_an_answer_beside_a_worker_is_left_to_it() {
     assert!(table.starts_with("WORKER  HOST"), "{table}");
     // A command that finds the run held leaves it there, and says so.
     let told = desk.said(&["run", "--resume", "key-1", "--detach"]);
-    assert!(told.contains("worker w1 works on run key-1, and goes on with it."), "{told}");
+    assert!(told.contains("worker w1 is working on run key-1."), "{told}");
     desk.hurry();
     assert_eq!(worker.tells("run_idle")["reason"], "waiting");
     // Whoever is first drives it on.
@@ -194,7 +194,7 @@ fn whoever_sits_at_a_terminal_follows_a_worker() {
     let mut following = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(following.stderr.take().unwrap()).lines();
     let told = lines.find(|line| line.as_ref().unwrap().contains("following")).unwrap().unwrap();
-    assert!(told.contains("worker w1 works on run key-1; following"), "{told}");
+    assert!(told.contains("worker w1 is working on run key-1; following"), "{told}");
     desk.hurry();
     let rest: Vec<String> = lines.map(Result::unwrap).collect();
     assert!(rest.iter().any(|line| line.contains("Which?")), "{rest:?}");
@@ -250,7 +250,7 @@ fn a_run_on_which_three_workers_were_killed_is_parked_until_it_is_resumed() {
     let inbox = String::from_utf8(desk.run(&["inbox"]).stdout).unwrap();
     assert!(inbox.contains(parked), "{inbox}");
     let told = desk.said(&["run", "--resume", "key-1", "--detach"]);
-    assert!(told.contains("it is parked. Let it go on with `countersign resume key-1`"), "{told}");
+    assert!(told.contains("Resume it with `countersign resume key-1`"), "{told}");
     // A person lets it go on, and this time it can.
     desk.hurry();
     let told = desk.said(&["resume", "key-1"]);

@@ -39,3 +39,8 @@ mod timestamp;
 pub use service_url::{ServiceUrl, has_credentials, redact_credentials};
 pub use similar_name::find_similar_name;
 pub use timestamp::Timestamp;
+
+// The example of the README is a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctest;

@@ -75,7 +75,7 @@ fn what_is_wrong_is_told() {
     );
     assert_eq!(
         told(&OWN.replace("id: same", "id: few")),
-        ["duplicate_id: a rule `few` stands in the base already"]
+        ["duplicate_id: rule `few` is already defined in the base"]
     );
     assert_eq!(told(&format!("{OWN}\nschema: true")).len(), 1, "a schema or a base, not both");
     assert_eq!(told("id: own\nversion: 1.0.0").len(), 1, "one of them there must be");

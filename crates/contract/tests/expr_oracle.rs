@@ -31,27 +31,28 @@ const NAMES: &[&str] = &["state", "reply"];
 
 /// Why we may refuse at load what JavaScript accepts: a part of each message.
 const REFUSALS: &[(&str, &str)] = &[
-    ("not part of the language", "may not stand in an expression"),
-    ("function not offered", "may not be used"),
+    ("not part of the language", "is not allowed in an expression"),
+    ("operator not part of the language", "expressions do not support"),
+    ("function not offered", "is not supported"),
     ("method not offered", "unknown method"),
     ("name not offered", "unknown name"),
     ("function as a value", "is not a value"),
-    ("function held elsewhere", "an arrow function may stand only"),
-    ("spread of arguments", "may stand only in an array or an object"),
-    ("reserved word as a field and its value", "cannot stand for a field"),
+    ("function held elsewhere", "an arrow function is allowed only"),
+    ("spread of arguments", "is allowed only in an array or an object"),
+    ("reserved word as a field and its value", "cannot be a shorthand field"),
     ("too many arguments", "takes at most"),
     ("too many parameters", "parameters"),
     ("callback is no arrow", "needs an arrow function"),
     ("reserved parameter name", "cannot name a parameter"),
-    ("array holes", "may not have holes"),
+    ("array holes", "must not have holes"),
     ("block body", "must be an expression"),
     ("call of a value", "only known methods"),
     ("depth", "deep"),
-    ("operations in one another", "stand in one another"),
+    ("operations in one another", "operations are nested"),
     ("octal", "begins with a zero"),
     ("numeric separators and big integers", "is not a number"),
     ("octal escape", "octal escapes"),
-    ("half of a surrogate pair in a literal", "half of a surrogate pair"),
+    ("half of a surrogate pair in a literal", "lone surrogate"),
 ];
 
 /// Why we may fail at run time where JavaScript has a value: a part of each message.
@@ -61,7 +62,7 @@ const FAILURES: &[(&str, &str)] = &[
     ("spent budget", "budget is spent"),
     ("string spread into an object", "needs an object or an array here, found a string"),
     ("part of a number in another base", "needs a whole number up to"),
-    ("list of names for `JSON.stringify`", "is `null` here"),
+    ("list of names for `JSON.stringify`", "must be `null`"),
 ];
 
 /// The names that JavaScript finds on every object. An expression sees own keys only, so that nobody

@@ -53,11 +53,11 @@ fn every_refusal_says_what_was_expected_and_what_was_found() {
         ),
         (
             json!({"op": "replace", "path": "/a/b/01", "value": 1}),
-            "/0/path: cannot replace /a/b/01: expected an index from 0 to 1 in the array at /a/b, found `01`, which is no index [patch_failed]",
+            "/0/path: cannot replace /a/b/01: expected an index from 0 to 1 in the array at /a/b, found `01`, which is not an index [patch_failed]",
         ),
         (
             json!({"op": "add", "path": "/a/b/+1", "value": 1}),
-            "/0/path: cannot add /a/b/+1: expected an index from 0 to 2 or `-` in the array at /a/b, found `+1`, which is no index [patch_failed]",
+            "/0/path: cannot add /a/b/+1: expected an index from 0 to 2 or `-` in the array at /a/b, found `+1`, which is not an index [patch_failed]",
         ),
         (
             json!({"op": "add", "path": "/a/b/3", "value": 1}),
@@ -65,19 +65,19 @@ fn every_refusal_says_what_was_expected_and_what_was_found() {
         ),
         (
             json!({"op": "add", "path": "/a/b/18446744073709551616", "value": 1}),
-            "/0/path: cannot add /a/b/18446744073709551616: expected an index from 0 to 2 or `-` in the array at /a/b, found `18446744073709551616`, which is no index [patch_failed]",
+            "/0/path: cannot add /a/b/18446744073709551616: expected an index from 0 to 2 or `-` in the array at /a/b, found `18446744073709551616`, which is not an index [patch_failed]",
         ),
         (
             json!({"op": "add", "path": "/a/b/-/c", "value": 1}),
-            "/0/path: cannot add /a/b/-/c: expected an index from 0 to 1 in the array at /a/b, found `-`, which stands for the place behind the last item [patch_failed]",
+            "/0/path: cannot add /a/b/-/c: expected an index from 0 to 1 in the array at /a/b, found `-`, which means the position after the last item [patch_failed]",
         ),
         (
             json!({"op": "remove", "path": "/a/b/-"}),
-            "/0/path: cannot remove /a/b/-: expected an index from 0 to 1 in the array at /a/b, found `-`, which stands for the place behind the last item [patch_failed]",
+            "/0/path: cannot remove /a/b/-: expected an index from 0 to 1 in the array at /a/b, found `-`, which means the position after the last item [patch_failed]",
         ),
         (
             json!({"op": "test", "path": "/e/0", "value": 1}),
-            "/0/path: cannot test /e/0: expected no index at all in the array at /e, found 0 [patch_failed]",
+            "/0/path: cannot test /e/0: expected no index in the array at /e, found 0 [patch_failed]",
         ),
         (
             json!({"op": "copy", "from": "/x", "path": "/y"}),
@@ -89,7 +89,7 @@ fn every_refusal_says_what_was_expected_and_what_was_found() {
         ),
         (
             json!({"op": "move", "from": "/a/b/-", "path": "/y"}),
-            "/0/from: cannot move /a/b/-: expected an index from 0 to 1 in the array at /a/b, found `-`, which stands for the place behind the last item [patch_failed]",
+            "/0/from: cannot move /a/b/-: expected an index from 0 to 1 in the array at /a/b, found `-`, which means the position after the last item [patch_failed]",
         ),
         (
             json!({"op": "move", "from": "/a/b/0", "path": "/a/b/2"}),
@@ -97,31 +97,31 @@ fn every_refusal_says_what_was_expected_and_what_was_found() {
         ),
         (
             json!({"op": "move", "from": "/a", "path": "/a/b/0"}),
-            "/0/path: cannot move /a/b/0: expected a place outside the value that moves, found a place inside it [patch_failed]",
+            "/0/path: cannot move /a/b/0: expected a location outside the value that moves, found a location inside it [patch_failed]",
         ),
         (
             json!({"op": "move", "from": "", "path": "/a/b"}),
-            "/0/path: cannot move /a/b: expected a place outside the value that moves, found a place inside it [patch_failed]",
+            "/0/path: cannot move /a/b: expected a location outside the value that moves, found a location inside it [patch_failed]",
         ),
         (
             json!({"op": "remove", "path": ""}),
-            "/0/path: cannot remove the whole document: expected a place inside the document, which can be replaced but not removed, found the whole document [patch_failed]",
+            "/0/path: cannot remove the whole document: expected a location inside the document, which can be replaced but not removed, found the whole document [patch_failed]",
         ),
         (
             json!({"op": "test", "path": "/a", "value": {"b": [1, 3]}}),
-            "/0/value: the test says 3 for /a/b/1, the document has 2 [test_failed]",
+            "/0/value: the test expects 3 at /a/b/1, the document has 2 [test_failed]",
         ),
         (
             json!({"op": "test", "path": "/s", "value": "other"}),
-            "/0/value: the test says \"other\" for /s, the document has \"text\" [test_failed]",
+            "/0/value: the test expects \"other\" at /s, the document has \"text\" [test_failed]",
         ),
         (
             json!({"op": "test", "path": "", "value": {}}),
-            "/0/value: the test says nothing for /a, the document has {\"b\":[1,2]} [test_failed]",
+            "/0/value: the test expects nothing at /a, the document has {\"b\":[1,2]} [test_failed]",
         ),
         (
             json!({"op": "test", "path": "", "value": 1}),
-            "/0/value: the test says 1 for the whole document, the document has {\"a\":{\"b\":[1,2]},\"s\":\"text\",\"e\":[]} [test_failed]",
+            "/0/value: the test expects 1 at the whole document, the document has {\"a\":{\"b\":[1,2]},\"s\":\"text\",\"e\":[]} [test_failed]",
         ),
     ];
     for (op, line) in cases {
@@ -134,7 +134,7 @@ fn the_text_of_an_error_has_no_values() {
     let mut document = json!({"key": "secret"});
     let patch = parse(&json!([{"op": "test", "path": "/key", "value": "guess"}]));
     let error = patch.apply(&mut document).unwrap_err();
-    assert_eq!(error.to_string(), "operation 0: `test` at `/key` does not hold");
+    assert_eq!(error.to_string(), "operation 0: `test` at `/key` failed");
     assert_eq!(error.index(), 0);
     let PatchError::TestFailed { expected, found, .. } = error else { panic!() };
     assert_eq!((expected.as_str(), found.as_str()), ("\"guess\"", "\"secret\""));

@@ -287,27 +287,27 @@ fn a_refusal_tells_where_to_and_why() {
     };
     assert_eq!(
         told(&authority(&["/domain"], &[]), json!({"op": "remove", "path": "/control/limits"})),
-        "/0/path: expected a place under /domain, found /control/limits [not_authorized] -"
+        "/0/path: expected a location under /domain, found /control/limits [not_authorized] -"
     );
     assert_eq!(
         told(&authority(&["/a", "/b"], &[]), json!({"op": "add", "path": "", "value": 1})),
-        "/0/path: expected a place under /a or /b, found the whole document [not_authorized] -"
+        "/0/path: expected a location under /a or /b, found the whole document [not_authorized] -"
     );
     assert_eq!(
         told(&authority(&[], &[]), json!({"op": "add", "path": "/a", "value": 1})),
-        "/0/path: expected no change at all, found /a [not_authorized] -"
+        "/0/path: expected no change, found /a [not_authorized] -"
     );
     assert_eq!(
         told(&authority(&["/items/2"], &[]), json!({"op": "remove", "path": "/items/2"})),
-        "/0/path: expected a place under /items/2, found /items/2 [not_authorized] this would change what stands at /items/3 too"
+        "/0/path: expected a location under /items/2, found /items/2 [not_authorized] this would also change /items/3"
     );
     assert_eq!(
         told(&phase(), json!({"op": "replace", "path": "/domain", "value": {}})),
-        "/0/path: expected a place that leaves /domain/locked/v alone, found /domain [not_authorized] /domain/locked/v lies inside; write the places beside it one by one"
+        "/0/path: expected a location that does not affect /domain/locked/v, found /domain [not_authorized] /domain/locked/v lies inside; write the locations next to it one by one"
     );
     assert_eq!(
         told(&phase(), json!({"op": "remove", "path": "/domain/list/0"})),
-        "/0/path: expected a place that leaves /domain/list/1/x alone, found /domain/list/0 [not_authorized] what is behind an added or removed item gets another index, and so would /domain/list/1/x"
+        "/0/path: expected a location that does not affect /domain/list/1/x, found /domain/list/0 [not_authorized] adding or removing an item shifts the index of the items after it, including /domain/list/1/x"
     );
 }
 
@@ -325,14 +325,14 @@ fn the_example_of_the_page_is_true() {
     assert_eq!(
         messages,
         [
-            "/0/path: expected a place under /domain, found /control/limits/max_loops",
-            "/1/from: expected a place under /domain, found /control/limits",
-            "/2/path: expected a place that leaves /domain/locked alone, found /domain",
+            "/0/path: expected a location under /domain, found /control/limits/max_loops",
+            "/1/from: expected a location under /domain, found /control/limits",
+            "/2/path: expected a location that does not affect /domain/locked, found /domain",
         ]
     );
     assert_eq!(
         violations[2].hint.as_deref(),
-        Some("/domain/locked lies inside; write the places beside it one by one")
+        Some("/domain/locked lies inside; write the locations next to it one by one")
     );
 }
 

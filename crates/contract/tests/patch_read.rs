@@ -93,8 +93,8 @@ fn a_tagged_patch_may_not() {
 
 #[test]
 fn format_and_shape_must_agree() {
-    let array = "/ops: expected an array of operations, for the format is json_patch, found";
-    let object = "/ops: expected an object, for the format is merge_patch, found";
+    let array = "/ops: expected an array of operations, because the format is json_patch, found";
+    let object = "/ops: expected an object, because the format is merge_patch, found";
     let format = "/format: expected \"json_patch\" or \"merge_patch\", found";
     mistagged(&json!({"format": "json_patch", "ops": {}}), &[&format!("{array} an object")]);
     mistagged(&json!({"format": "json_patch", "ops": null}), &[&format!("{array} null")]);
@@ -183,6 +183,6 @@ fn the_examples_of_the_pages_are_true() {
             json!({"domain": {"price": 12}}),
             json!([{"op": "test", "path": "/domain/price", "value": 10}])
         ),
-        "/0/value: the test says 10 for /domain/price, the document has 12"
+        "/0/value: the test expects 10 at /domain/price, the document has 12"
     );
 }

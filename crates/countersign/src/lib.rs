@@ -1,41 +1,4 @@
-//! Language models propose, contracts decide.
-//!
-//! A model's reply changes nothing until it is parsed, validated, ruled on, turned into a patch
-//! within its authority, and recorded. This crate is the library; the program `countersign` is the
-//! package `countersign-cli`.
-//!
-//! Check a reply against a contract:
-//!
-//! ```
-//! use countersign::prelude::*;
-//!
-//! let contract = load_inline_contract(
-//!     "id: verdict\nversion: 1.0.0\nschema: { required: [score], properties: { score: { maximum: 100 } } }",
-//! )
-//! .unwrap();
-//! let verdict =
-//!     contract.admit(r#"{"score": 101}"#, FinishReason::Stop, &RuleContext::default());
-//! assert_eq!(verdict.violations()[0].to_string(), "/score: expected at most 100, found 101 [maximum]");
-//! ```
-//!
-//! The examples of this crate show the rest: a typed contract, a protocol in process with a model of
-//! your own, an answered question, memory, the server's router in your application, and a store of
-//! your own.
-//!
-//! | module | contents | feature |
-//! |---|---|---|
-//! | [`contract`] | contracts, admission, expressions, patches | always |
-//! | [`schema_tools`] | compatibility, samples, export for providers | always |
-//! | [`protocol`] | protocol folders: loading and checking | always |
-//! | [`run`] | inputs, events, `decide`, `apply`, `verify` | always |
-//! | [`shipped_contracts`], [`shipped_protocols`] | what ships with Countersign | always |
-//! | `models` | clients of model providers | `models` |
-//! | `runtime`, `store`, `memory` | the engine, its stores and memory | `runtime` (default) |
-//! | `sources` | databases, documents and graphs | `sources` |
-//! | `server`, `view` | HTTP, MCP and the web page | `server` |
-//!
-//! `postgres` adds the PostgreSQL store and memory to `store` and `memory`, and `suite` the tests
-//! that every store must pass.
+#![doc = include_str!("../README.md")]
 
 pub use countersign_contract as contract;
 pub use countersign_protocol as protocol;
@@ -60,11 +23,12 @@ pub use {countersign_server as server, countersign_view as view};
 
 /// The names that most programs need.
 pub mod prelude {
-    pub use countersign_contract::contract::{Contract, load_inline_contract};
+    pub use countersign_contract::contract::{Contract, load_contract_value, load_inline_contract};
     pub use countersign_contract::patch::{Authority, Patch};
     pub use countersign_contract::reply::{AdmissionVerdict, FinishReason, RuleContext, Violation};
+    pub use countersign_contract::source::DiagnosticList;
     pub use countersign_protocol::{Protocol, ProtocolBundle};
-    pub use countersign_run::{InputKind, RunEvent, RunState};
+    pub use countersign_run::{ExecutionStatus, InputKind, RunEvent, RunState};
     pub use countersign_shipped_contracts::load_shipped_contracts;
 
     #[cfg(feature = "models")]

@@ -35,3 +35,8 @@ pub use countersign_shipped_contracts::memory as packet;
 pub use request::{BudgetOverride, PacketRequest};
 pub use scope::{MemoryScope, MemoryScopeError, MemorySubject};
 pub use vector::{EmbeddingVector, MAX_DIMENSIONS, VectorError};
+
+// The example of the README is a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctest;

@@ -35,6 +35,29 @@ pub struct PacketRequest {
     pub as_of: Timestamp,
 }
 
+impl PacketRequest {
+    /// Creates a request without a message, cues or a budget of its own.
+    #[must_use]
+    pub fn new(scope: MemoryScope, purpose: PacketPurpose, as_of: Timestamp) -> Self {
+        Self {
+            scope,
+            purpose,
+            task_type: None,
+            cues: None,
+            message: None,
+            vector: None,
+            budget: None,
+            as_of,
+        }
+    }
+
+    /// Sets the current message, by which rows are ranked.
+    #[must_use]
+    pub fn with_message(self, message: impl Into<String>) -> Self {
+        Self { message: Some(message.into()), ..self }
+    }
+}
+
 /// A token budget that the caller sets instead of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

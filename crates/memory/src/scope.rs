@@ -39,7 +39,7 @@ pub struct MemorySubject {
 pub struct MemoryScopeError {
     /// The invalid part: `tenant_id`, `user_id`, `agent_id`, `session_id` or `run_id`.
     pub part: &'static str,
-    /// A short description of the problem, such as `an empty one`.
+    /// A short description of the problem, such as `an empty id`.
     pub found: &'static str,
 }
 
@@ -75,9 +75,9 @@ impl MemoryScope {
         ];
         for (part, id) in parts {
             let found = if id.is_empty() {
-                "an empty one"
+                "an empty id"
             } else if id.len() > MAX_ID_BYTES {
-                "a longer one"
+                "a longer id"
             } else if id.chars().any(char::is_control) {
                 "a control character"
             } else {

@@ -29,7 +29,7 @@ pub struct EmbeddingVector {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VectorError {
     /// The name of the embedder is empty.
-    #[error("a vector must say which embedder made it")]
+    #[error("a vector must name its embedder")]
     Nameless,
     /// The number of dimensions is zero or above [`MAX_DIMENSIONS`].
     #[error("a vector must have 1 to {MAX_DIMENSIONS} numbers, found {found}")]
@@ -218,6 +218,9 @@ mod tests {
         let text = serde_json::to_string(&one).unwrap();
         assert_eq!(text, r#"{"embedder":"e","components":"QIEA"}"#);
         assert_eq!(serde_json::from_str::<EmbeddingVector>(&text).unwrap(), one);
-        assert!(serde_json::from_str::<EmbeddingVector>(r#"{"embedder":"e","components":"*"}"#).is_err());
+        assert!(
+            serde_json::from_str::<EmbeddingVector>(r#"{"embedder":"e","components":"*"}"#)
+                .is_err()
+        );
     }
 }

@@ -5,9 +5,8 @@
 
 use countersign_contract::Timestamp;
 use countersign_memory::MemoryScope;
-use countersign_memory::store::{
-    ImportTrust, Memory as _, MemoryExportLine, NewMemoryEvent, SqliteMemory,
-};
+use countersign_memory::store::{ImportTrust, MemoryExportLine, NewMemoryEvent, SqliteMemory};
+use countersign_memory::store::{MemoryMaintenance as _, MemoryWriter as _};
 use peak_alloc::PeakAlloc;
 use testkit::{GrowthTarget, ResourceMeter, process_time};
 use tokio::runtime::Runtime;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use countersign_memory::store::{MemoryMaintenance as _, MemoryReader as _, PacketBuildStore as _};
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -9,10 +9,11 @@ use crate::ModelProvider;
 
 /// An error in the settings. Never contains a key.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ModelConfigError {
     /// The model generates text, not embeddings.
     #[error(
-        "`{spec}` makes no vectors; expected `openai:NAME`, `openai:NAME@ADDRESS` or `ollama:NAME`"
+        "`{spec}` is not an embedder; expected `openai:NAME`, `openai:NAME@ADDRESS` or `ollama:NAME`"
     )]
     NoEmbedder {
         /// The model specification that the user wrote.
@@ -61,7 +62,7 @@ pub enum ModelConfigError {
         found: String,
     },
     /// The list of keys by host names a variable that is not set.
-    #[error("`{variable}` is not set, and should hold the key for `{host}`")]
+    #[error("`{variable}` is not set; it must contain the key for `{host}`")]
     UnsetKey {
         /// Environment variable that is missing.
         variable: String,
@@ -69,15 +70,13 @@ pub enum ModelConfigError {
         host: String,
     },
     /// A key would be sent unencrypted.
-    #[error(
-        "a key is not sent to `{host}` over http; expected https, or an address of this machine"
-    )]
+    #[error("keys are not sent to `{host}` over http; use https, or an address of this machine")]
     KeyOverHttp {
         /// Host that the key would be sent to.
         host: String,
     },
     /// The address of a provider is invalid.
-    #[error("`{address}` is no address of a model: {reason}")]
+    #[error("`{address}` is not a valid model address: {reason}")]
     BadAddress {
         /// The address, without user and password.
         address: String,

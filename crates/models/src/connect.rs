@@ -129,13 +129,13 @@ fn parse_base_url(text: &str) -> Result<Url, ModelConfigError> {
     };
     if !url.username().is_empty() || url.password().is_some() {
         let host = url.host_str().unwrap_or_default();
-        return bad(host, "a user or a password stands in it; keys come from the environment");
+        return bad(host, "it contains a user name or a password; put keys into the environment");
     }
     if !matches!(url.scheme(), "http" | "https") {
         return bad(text, &format!("expected http or https, found `{}`", url.scheme()));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return bad(text, "expected nothing behind its path");
+        return bad(text, "it must not have a query or a fragment");
     }
     Ok(url)
 }
@@ -144,7 +144,7 @@ fn join_path(base: &Url, path: &str) -> Result<Url, ModelConfigError> {
     let text = format!("{}{path}", base.as_str().trim_end_matches('/'));
     text.parse().map_err(|_| ModelConfigError::BadAddress {
         address: text.clone(),
-        reason: format!("`{path}` cannot stand behind it"),
+        reason: format!("`{path}` cannot be appended to it"),
     })
 }
 
@@ -232,16 +232,20 @@ mod tests {
             &none,
             "`gemini` needs a key; set `GEMINI_API_KEY`, or `GEMINI_API_KEY_FILE` to a file that holds it",
         );
-        refused("openai:m@http://:1", &none, "`http://:1` is no address of a model: empty host");
+        refused(
+            "openai:m@http://:1",
+            &none,
+            "`http://:1` is not a valid model address: empty host",
+        );
         refused(
             "openai:m@http://h/v1?key=1",
             &none,
-            "`http://h/v1?key=1` is no address of a model: expected nothing behind its path",
+            "`http://h/v1?key=1` is not a valid model address: it must not have a query or a fragment",
         );
         refused(
             "openai:m@https://user:secret@h/v1",
             &none,
-            "`h` is no address of a model: a user or a password stands in it; keys come from the environment",
+            "`h` is not a valid model address: it contains a user name or a password; put keys into the environment",
         );
         refused("script:/nowhere/x.yaml", &none, "cannot read the script `/nowhere/x.yaml`");
         for spec in ["anthropic:claude", "gemini:m", "human", "script:x.yaml"] {
@@ -249,7 +253,7 @@ mod tests {
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "`{spec}` makes no vectors; expected `openai:NAME`, `openai:NAME@ADDRESS` or `ollama:NAME`"
+                    "`{spec}` is not an embedder; expected `openai:NAME`, `openai:NAME@ADDRESS` or `ollama:NAME`"
                 )
             );
         }
@@ -259,13 +263,13 @@ mod tests {
         refused(
             "openai:m",
             &settings,
-            "a key is not sent to `10.0.0.1` over http; expected https, or an address of this machine",
+            "keys are not sent to `10.0.0.1` over http; use https, or an address of this machine",
         );
         settings.addresses = settings.addresses.with_provider(ModelProvider::OpenAi, "ftp://h");
         refused(
             "openai:m",
             &settings,
-            "`ftp://h` is no address of a model: expected http or https, found `ftp`",
+            "`ftp://h` is not a valid model address: expected http or https, found `ftp`",
         );
         let settings =
             ModelSettings { proxy: Some(ProviderKey::parse("::no::").unwrap()), ..with_key() };

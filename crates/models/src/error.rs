@@ -23,6 +23,7 @@ pub struct ModelError {
 ///
 /// A `message` is the provider's own text, on one line, shortened, with keys redacted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ModelErrorKind {
     /// Too many calls, or too many tokens, in too short a time.
     #[error("the provider asks to slow down{}", ColonSuffix(message))]
@@ -83,7 +84,7 @@ pub enum ModelErrorKind {
         reason: String,
     },
     /// A script has no more replies.
-    #[error("the script is at its end: it has {}{}, and call {} has none", ReplyCount(*entries), LabelSuffix(label.as_deref()), calls_before + 1)]
+    #[error("the script has no reply left: it has {}{}, and this is call {}", ReplyCount(*entries), LabelSuffix(label.as_deref()), calls_before + 1)]
     ScriptExhausted {
         /// Number of replies that the script has.
         entries: usize,
@@ -93,7 +94,7 @@ pub enum ModelErrorKind {
         calls_before: usize,
     },
     /// The next reply of a script is meant for another request.
-    #[error("entry {entry} of the script is for `{expected}`, but {found} asked")]
+    #[error("entry {entry} of the script is for `{expected}`, but the request is for {found}")]
     ScriptMismatch {
         /// Number of the reply, counted from 1.
         entry: usize,
@@ -103,7 +104,7 @@ pub enum ModelErrorKind {
         found: String,
     },
     /// A person acts as this model and replies later.
-    #[error("a person has to answer")]
+    #[error("a person must answer")]
     HumanRequired,
 }
 
@@ -124,7 +125,7 @@ pub enum TimeoutStage {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ResponseDefect {
     /// The connection ended before the response did.
-    #[error("it breaks off before its end")]
+    #[error("it is incomplete")]
     Truncated,
     /// The response is not in the provider's format.
     #[error("expected {expected}, found {found}")]
@@ -141,7 +142,7 @@ pub enum ResponseDefect {
         limit: usize,
     },
     /// The model calls a tool, and the request offered none.
-    #[error("it asks for a tool, and none was offered")]
+    #[error("it calls a tool, but the request offered none")]
     UnexpectedToolCall,
     /// The provider stopped generating, for a reason that does not allow the text to be used.
     #[error("the provider stopped it (`{reason}`)")]

@@ -52,3 +52,8 @@ pub use script::{SCRIPT_SCHEMA, ScriptedModel};
 pub use settings::{ModelSettings, ModelTimeouts, ProviderAddresses, SchemaDelivery};
 pub use telemetry::{complete_with_telemetry, enable_telemetry};
 pub use wire::reparse_texts;
+
+// The example of the README is a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctest;

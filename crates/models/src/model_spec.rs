@@ -42,6 +42,7 @@ pub enum ModelProvider {
 
 /// Why a text is not a model specification.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ModelSpecError {
     /// The provider does not exist.
     #[error("no provider `{found}`{}; expected {SPEC_FORMS}", hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}")))]
@@ -52,7 +53,7 @@ pub enum ModelSpecError {
         hint: Option<String>,
     },
     /// The text has no colon.
-    #[error("`{found}` does not say whose model it is; expected {SPEC_FORMS}")]
+    #[error("`{found}` does not name a provider; expected {SPEC_FORMS}")]
     NoProvider {
         /// The whole text.
         found: String,
@@ -66,14 +67,14 @@ pub enum ModelSpecError {
         what: &'static str,
     },
     /// The name contains white space or is otherwise invalid.
-    #[error("`{found}` is no name of a model: expected characters without white space")]
+    #[error("`{found}` is not a model name: it must not contain white space")]
     BadName {
         /// The invalid name.
         found: String,
     },
 }
 
-const SPEC_FORMS: &str = "`openai:NAME`, `anthropic:NAME`, `gemini:NAME` or `ollama:NAME`, each with an address behind it if need be (`openai:NAME@http://127.0.0.1:8080/v1` is any OpenAI-compatible server), `script:FILE` or `human`";
+const SPEC_FORMS: &str = "`openai:NAME`, `anthropic:NAME`, `gemini:NAME` or `ollama:NAME`, each optionally followed by an address (`openai:NAME@http://127.0.0.1:8080/v1` for any OpenAI-compatible server), `script:FILE` or `human`";
 
 const PREFIXES: [&str; 6] = ["openai", "anthropic", "gemini", "ollama", "script", "human"];
 
@@ -239,11 +240,11 @@ mod tests {
             "no provider `antropic`; did you mean `anthropic`?; expected `openai:NAME`",
         );
         refused("banana:x", "no provider `banana`; expected `openai:NAME`, `anthropic:NAME`");
-        refused("gpt-5", "`gpt-5` does not say whose model it is; expected `openai:NAME`");
+        refused("gpt-5", "`gpt-5` does not name a provider; expected `openai:NAME`");
         refused("openai:", "`openai:` names no model; expected");
         refused("openai:@http://127.0.0.1:1/v1", "`openai:@http://127.0.0.1:1/v1` names no model");
         refused("script:", "`script:` names no file; expected");
-        refused("ollama:a b", "`a b` is no name of a model");
-        refused("", "`` does not say whose model it is");
+        refused("ollama:a b", "`a b` is not a model name");
+        refused("", "`` does not name a provider");
     }
 }

@@ -200,7 +200,7 @@ mod tests {
         );
         refused(
             &[("COUNTERSIGN_KEYS_BY_HOST", "a=B")],
-            "`B` is not set, and should hold the key for `a`",
+            "`B` is not set; it must contain the key for `a`",
         );
     }
 

@@ -11,13 +11,13 @@ use tokio_postgres::Error;
 #[non_exhaustive]
 pub enum PgError {
     /// No server listens at the address, or the socket does not exist.
-    #[error("nobody answers at the server's address: the connection was refused")]
+    #[error("no server listens at the address: the connection was refused")]
     ConnectionRefused,
     /// The server did not respond in time.
-    #[error("the server does not answer in time")]
+    #[error("the server did not respond in time")]
     Unresponsive,
     /// The server rejected the role or the password; holds the SQLSTATE.
-    #[error("the server does not let this role in ({})", code(*.0))]
+    #[error("the server rejected the role or the password ({})", code(*.0))]
     AuthenticationFailed([u8; 5]),
     /// The database does not exist.
     #[error("the server has no such database")]
@@ -26,7 +26,7 @@ pub enum PgError {
     #[error("no encrypted connection: the server offers none, or its certificate is not trusted")]
     TlsFailed,
     /// The connection closed unexpectedly.
-    #[error("the connection to the server was cut")]
+    #[error("the connection to the server was lost")]
     ConnectionLost,
     /// The server is being stopped, or it crashed.
     #[error("the server is shutting down")]
@@ -41,32 +41,32 @@ pub enum PgError {
     #[error("the server's disk is full")]
     DiskFull,
     /// The server cannot write: it is a standby, or the former primary after a failover.
-    #[error("the server is read-only: it is a standby, or was one of two before a failover")]
+    #[error("the server is read-only: it is a standby, or the former primary after a failover")]
     ReadOnly,
     /// Another session held a required lock for too long.
-    #[error("what is to be changed is locked by somebody else for too long")]
+    #[error("another session held a required lock for too long")]
     LockTimeout,
     /// The statement exceeded its time limit.
-    #[error("the server took longer than it may")]
+    #[error("the statement exceeded its time limit")]
     StatementTimeout,
     /// Two concurrent writers conflicted.
-    #[error("another writer was in the way")]
+    #[error("a concurrent writer caused a conflict")]
     SerializationFailure,
     /// The role lacks a required privilege.
-    #[error("the role may not do this in this database")]
+    #[error("the role lacks a required privilege in this database")]
     InsufficientPrivilege,
     /// A prepared statement belongs to another session: a connection pooler in between does not
     /// keep sessions.
-    #[error("a prepared statement is gone: a pooler keeps no sessions")]
+    #[error("a prepared statement is missing: a connection pooler does not keep sessions")]
     PreparedStatementLost,
     /// Every connection that this program may open is in use.
-    #[error("every connection of this program is in use for too long")]
+    #[error("all connections of this program were in use for too long")]
     PoolExhausted,
     /// Any other failure; holds the SQLSTATE.
     #[error("the server failed with {}", code(*.0))]
     Other([u8; 5]),
     /// The client did not understand the server's response.
-    #[error("the server's answer was not understood")]
+    #[error("the server's response was not understood")]
     UnexpectedResponse,
 }
 
@@ -191,6 +191,6 @@ mod tests {
             );
         }
         let told = PgError::AuthenticationFailed(*b"28P01").to_string();
-        assert_eq!(told, "the server does not let this role in (28P01)");
+        assert_eq!(told, "the server rejected the role or the password (28P01)");
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn find_password(
         let found = fs::metadata(path).map_err(|error| unreadable(error.kind().to_string()))?;
         if found.permissions().mode() & 0o077 != 0 {
             return Err(unreadable(
-                "others may read it; expected the permissions `0600`".to_owned(),
+                "other users can read it; expected the permissions `0600`".to_owned(),
             ));
         }
     }
@@ -102,7 +102,7 @@ mod tests {
         fs::write(&path, "*:*:*:*:secret\n").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         let told = find_password(&path, &WANTED).unwrap_err().to_string();
-        assert!(told.contains("others may read it") && !told.contains("secret"), "{told}");
+        assert!(told.contains("other users can read it") && !told.contains("secret"), "{told}");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         assert_eq!(find_password(&path, &WANTED).unwrap().as_deref(), Some("secret"));
         let gone = find_password(&folder.path().join("gone"), &WANTED).unwrap_err().to_string();

@@ -13,13 +13,13 @@ use tokio_rustls::TlsConnector;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TlsError {
     /// The TLS library supports no protocol version here.
-    #[error("cannot speak TLS here")]
+    #[error("cannot set up TLS")]
     Unsupported,
     /// The system's trusted certificates cannot be read.
     #[error("cannot read the certificates that the system trusts")]
     NoSystemRoots,
     /// The CA file is not a PEM file of certificates.
-    #[error("the authority's file is not a PEM file of certificates")]
+    #[error("the CA file is not a PEM file of certificates")]
     InvalidCaFile,
 }
 

@@ -75,7 +75,7 @@ impl LimitAmount {
         let value = value.ok_or_else(|| format!("`{source}` is undefined"))?;
         parse_amount(name, &value).map_err(|expected| {
             format!(
-                "`{source}` gives {}, and a limit of `{name}` is {expected}",
+                "`{source}` is {}, but a limit of `{name}` must be {expected}",
                 format_value(&value)
             )
         })
@@ -94,7 +94,7 @@ pub(crate) fn parse_amount(name: &str, value: &Value) -> Result<u64, &'static st
         "wall_time" => {
             let time = value.as_str().and_then(parse_duration);
             let millis = time.map(|time| time.millis.unsigned_abs());
-            millis.ok_or("a length of time such as `1h`")
+            millis.ok_or("a duration such as `1h`")
         }
         "money" => {
             let units = value.as_f64().and_then(to_millionths);

@@ -13,6 +13,21 @@ pub struct ProtocolBundle {
     pub files: BTreeMap<String, String>,
 }
 
+/// Collects paths and texts, for protocols that are part of a program.
+///
+/// ```
+/// use countersign_protocol::ProtocolBundle;
+///
+/// let bundle: ProtocolBundle = [("index.yaml", "name: notes")].into_iter().collect();
+/// assert_eq!(bundle.files["index.yaml"], "name: notes");
+/// ```
+impl<P: Into<String>, T: Into<String>> FromIterator<(P, T)> for ProtocolBundle {
+    fn from_iter<I: IntoIterator<Item = (P, T)>>(files: I) -> Self {
+        let files = files.into_iter().map(|(path, text)| (path.into(), text.into()));
+        Self { files: files.collect() }
+    }
+}
+
 impl ProtocolBundle {
     /// Computes the digest of the folder, 64 hexadecimal characters. Equal paths with equal texts
     /// give equal digests.

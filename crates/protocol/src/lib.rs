@@ -62,3 +62,8 @@ pub use workflow::{
 ///
 /// A gate knows the first two. A change made from a reply, an answer or a result knows all three.
 pub const EXPRESSION_NAMES: [&str; 3] = ["state", "run", "reply"];
+
+// The example of the README is a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctest;

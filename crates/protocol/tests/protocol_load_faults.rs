@@ -76,12 +76,12 @@ fn a_folder_has_bounds() {
     let many = (0..1_001).map(|number| (format!("rules/{number}.md"), String::new()));
     assert_eq!(
         told(ProtocolBundle { files: many.collect() }),
-        "index.yaml:1:1: a protocol has at most 1000 files, and this folder has 1001 [too_large]"
+        "index.yaml:1:1: a protocol may have at most 1000 files, and this folder has 1001 [too_large]"
     );
     let large = [("README.md".to_owned(), " ".repeat((4 << 20) + 1))];
     assert_eq!(
         told(ProtocolBundle { files: large.into() }),
-        "index.yaml:1:1: the files of a protocol have at most 4194304 bytes in all, \
+        "index.yaml:1:1: the files of a protocol may have at most 4194304 bytes in total, \
          and these have 4194305 [too_large]"
     );
 }

@@ -23,7 +23,7 @@ pub(super) const DEADLINE_ACTOR: &str = "the deadline";
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum CorruptLogError {
     /// A recorded patch does not apply to the document.
-    #[error("event {seq}: its patch does not fit the document: {source}")]
+    #[error("event {seq}: its patch cannot be applied to the document: {source}")]
     Patch {
         /// Number of the event in the run, from 1.
         seq: u64,
@@ -31,7 +31,7 @@ pub enum CorruptLogError {
         source: PatchError,
     },
     /// An event refers to an action or a wait that does not exist.
-    #[error("event {seq}: `{kind}` names `{what}`, which is not there")]
+    #[error("event {seq}: `{kind}` names `{what}`, which does not exist")]
     UnknownReference {
         /// Number of the event in the run, from 1.
         seq: u64,
@@ -41,7 +41,7 @@ pub enum CorruptLogError {
         what: String,
     },
     /// An event does not carry the next number of the run.
-    #[error("event {found} stands where event {expected} should")]
+    #[error("expected event {expected}, found event {found}")]
     OutOfOrder {
         /// The number that should come next.
         expected: u64,
@@ -59,7 +59,7 @@ pub enum CorruptLogError {
     },
     /// The hash of an entry does not follow from the hash before it.
     #[error(
-        "version {version} does not follow from the one before it: its hash is {found}, and should be {expected}"
+        "version {version} does not continue the hash chain: expected hash {expected}, found {found}"
     )]
     HashMismatch {
         /// Version of the run that the entry records.
@@ -70,9 +70,7 @@ pub enum CorruptLogError {
         found: String,
     },
     /// A column stored with an entry contradicts the body of the entry.
-    #[error(
-        "version {version}: beside it stands {what} {row_value}, and it says {body_value} itself"
-    )]
+    #[error("version {version}: its row says {what} {row_value}, but its body says {body_value}")]
     RowMismatch {
         /// Version that the body gives.
         version: u64,
@@ -343,7 +341,7 @@ fn format_tool_results(tools: &[ToolUse]) -> String {
         let (ok, output) =
             used.outcome.as_ref().map_or((false, ""), |(ok, out)| (*ok, out.as_str()));
         let how = if ok { "gave" } else { "could not be used" };
-        let call = serde_json::to_string(&used.call).expect("calls are JSON");
+        let call = serde_json::to_string(&used.call).expect("tool calls serialize to JSON");
         text.push_str(&format!("{call} {how}:\n{}\n\n", output.trim_end()));
     }
     text.push_str("Go on.");

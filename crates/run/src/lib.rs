@@ -48,3 +48,8 @@ pub use state::{
 pub use status::ExecutionStatus;
 pub use verify::{LogVerification, VerificationError, verify};
 pub use wait::{RunWait, WaitAnswerShape, WaitKind, WaitResolution};
+
+// The example of the README is a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctest;

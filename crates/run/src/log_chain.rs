@@ -55,7 +55,7 @@ pub fn seal_entry(
     let (version, first, time) = (after.version, before.seq + 1, after.updated_at);
     let envelope =
         RunLogEnvelope { v: LOG_FORMAT, run: &after.run, version, first_seq: first, time, events };
-    let body = serde_json::to_string(&envelope).expect("events are JSON");
+    let body = serde_json::to_string(&envelope).expect("events serialize to JSON");
     let (hash, last) = (hash_entry(hash, &body), before.seq + events.len() as u64);
     RunLogEntry { version, first_seq: first, last_seq: last, time, hash, body }
 }
@@ -117,7 +117,7 @@ fn check_envelope(
     let unreadable = |message: String| CorruptLogError::Unreadable { seq: first, message };
     if envelope.v > LOG_FORMAT {
         return Err(unreadable(format!(
-            "its format is {}, and this program knows formats up to {LOG_FORMAT}",
+            "its format is {}, but this program supports formats up to {LOG_FORMAT}",
             envelope.v
         )));
     }

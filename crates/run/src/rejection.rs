@@ -7,13 +7,13 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum InputRejection {
     /// The run has not been started.
-    #[error("the run has not begun")]
+    #[error("the run has not started")]
     NotStarted,
     /// The run was started before.
-    #[error("the run has begun already")]
+    #[error("the run has already started")]
     AlreadyStarted,
     /// The run cannot be started with this input.
-    #[error("the run cannot begin: {reason}{}", format_violations_suffix(violations))]
+    #[error("the run cannot start: {reason}{}", format_violations_suffix(violations))]
     CannotStart {
         /// Why it cannot start, in a sentence.
         reason: String,
@@ -22,13 +22,13 @@ pub enum InputRejection {
         violations: Vec<Violation>,
     },
     /// The run has ended and takes no more inputs.
-    #[error("the run is over: {end}")]
+    #[error("the run has ended: {end}")]
     Ended {
         /// Status and reason of the end.
         end: String,
     },
     /// No open wait has this id.
-    #[error("no wait `{wait}`; open are: {open}")]
+    #[error("unknown wait `{wait}`; open waits: {open}")]
     UnknownWait {
         /// The id that the caller gave.
         wait: String,
@@ -36,15 +36,13 @@ pub enum InputRejection {
         open: String,
     },
     /// The wait was closed before; only one answer is accepted.
-    #[error(
-        "`{wait}` was closed already: one answer is taken, and this one came second or too late"
-    )]
+    #[error("`{wait}` is already closed; only the first answer before the deadline is accepted")]
     AlreadyClosed {
         /// Id of the wait.
         wait: String,
     },
     /// The wait's deadline has passed.
-    #[error("`{wait}` could be answered until {deadline}; it is too late")]
+    #[error("the deadline of `{wait}` has passed: {deadline}")]
     TooLate {
         /// Id of the wait.
         wait: String,
@@ -52,7 +50,7 @@ pub enum InputRejection {
         deadline: String,
     },
     /// The wait takes another kind of input.
-    #[error("`{wait}` ({kind}) takes no such answer: {expected}")]
+    #[error("`{wait}` ({kind}) does not take this kind of answer: {expected}")]
     WrongKind {
         /// Id of the wait.
         wait: String,
@@ -62,7 +60,7 @@ pub enum InputRejection {
         expected: &'static str,
     },
     /// The wait is assigned to somebody else.
-    #[error("`{wait}` is for `{assignee}`; `{by}` may not answer it")]
+    #[error("`{wait}` is assigned to `{assignee}`; `{by}` may not answer it")]
     NotAssignee {
         /// Id of the wait.
         wait: String,
@@ -72,7 +70,7 @@ pub enum InputRejection {
         by: String,
     },
     /// The answer does not have the shape that the wait asks for.
-    #[error("the answer to `{wait}` does not fit: {}", format_violations(violations))]
+    #[error("the answer to `{wait}` was refused: {}", format_violations(violations))]
     AnswerMismatch {
         /// Id of the wait.
         wait: String,
@@ -80,13 +78,17 @@ pub enum InputRejection {
         violations: Vec<Violation>,
     },
     /// The result belongs to no pending action: it is a duplicate, or the action was dropped.
-    #[error("no order `{action}` is out; its result came before, or is not wanted any more")]
+    #[error(
+        "action `{action}` is not pending: it already has a result, or the run no longer needs one"
+    )]
     UnknownAction {
         /// Id of the action.
         action: String,
     },
     /// The result does not match the kind of the action.
-    #[error("order `{action}` is of kind {kind}, and this is the result of one of kind {received}")]
+    #[error(
+        "action `{action}` has kind {kind}, but this is the result of an action of kind {received}"
+    )]
     WrongActionKind {
         /// Id of the action.
         action: String,
@@ -96,7 +98,7 @@ pub enum InputRejection {
         received: &'static str,
     },
     /// The value nests so deeply that the log could not be read back.
-    #[error("the {part} nests {found} levels deep; at most {limit} can be kept")]
+    #[error("the {part} is nested {found} levels deep; the limit is {limit}")]
     TooDeep {
         /// The part of the input that is too deep.
         part: String,
@@ -106,7 +108,7 @@ pub enum InputRejection {
         limit: usize,
     },
     /// The value exceeds a size limit.
-    #[error("the {part} has {found} bytes; at most {limit} can be kept")]
+    #[error("the {part} has {found} bytes; the limit is {limit}")]
     TooLarge {
         /// The part of the input that is too large.
         part: String,
@@ -119,7 +121,7 @@ pub enum InputRejection {
     #[error("nothing is due at this time")]
     NothingDue,
     /// The current phase takes no submitted reply or patch.
-    #[error("phase `{phase}` takes nothing by hand: {reason}")]
+    #[error("phase `{phase}` does not take a manual reply or patch now: {reason}")]
     PatchNotExpected {
         /// Id of the phase.
         phase: String,
@@ -133,10 +135,10 @@ pub enum InputRejection {
         status: &'static str,
     },
     /// The run is halted already.
-    #[error("the run is halted already")]
+    #[error("the run is already halted")]
     AlreadyHalted,
     /// The given protocol is not the one that the run is pinned to.
-    #[error("the run is pinned to protocol {pinned}, and this is {actual}")]
+    #[error("the run is pinned to protocol {pinned}, but this is protocol {actual}")]
     ProtocolMismatch {
         /// Digest of the protocol that the run is pinned to.
         pinned: String,

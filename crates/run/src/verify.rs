@@ -28,7 +28,7 @@ pub enum VerificationError {
     #[error(transparent)]
     Corrupt(#[from] CorruptLogError),
     /// An input that was accepted then is rejected now.
-    #[error("version {version}: its input would be rejected now: {source}")]
+    #[error("version {version}: its input is rejected when it is decided again: {source}")]
     Rejected {
         /// Version of the run that the entry records.
         version: u64,
@@ -37,7 +37,7 @@ pub enum VerificationError {
     },
     /// Repeating a decision gives another result.
     #[error(
-        "version {version}, event {seq}: deciding again gives\n  {decided}\nand the log has\n  {recorded}"
+        "version {version}, event {seq}: repeating the decision gives\n  {decided}\nbut the log has\n  {recorded}"
     )]
     Differs {
         /// Version of the run that the entry records.
@@ -50,13 +50,13 @@ pub enum VerificationError {
         recorded: String,
     },
     /// The events agree, but folding them gives another state than the decision did.
-    #[error("version {version}: the fold of its events is not what was decided")]
+    #[error("version {version}: folding its events does not give the state that was decided")]
     FoldMismatch {
         /// Version of the run that the entry records.
         version: u64,
     },
     /// A version does not begin with its input.
-    #[error("event {seq}: a version begins with what came in, and this is `{kind}`")]
+    #[error("event {seq}: a version must begin with its input, found `{kind}`")]
     MissingInput {
         /// Number of the first event of the version.
         seq: u64,
@@ -119,7 +119,7 @@ fn describe_difference(
 ) -> VerificationError {
     let version = again.version;
     let text = |event: Option<&RunEvent>| {
-        let text = |event| serde_json::to_string(event).expect("events are JSON");
+        let text = |event| serde_json::to_string(event).expect("events serialize to JSON");
         event.map_or_else(|| "nothing".to_owned(), text)
     };
     let longest = decided.len().max(events.len());

@@ -166,7 +166,7 @@ transitions: [ { from: work, to: done } ]
             ["input_received", "hook_finished", "gates_closed", "wait_opened"]
         );
         let reason = &story.state.closed_gates[0].reason;
-        let told = format!("the patch nests {depth} levels deep; at most 100 can be kept");
+        let told = format!("the patch is nested {depth} levels deep; the limit is 100");
         assert!(reason.contains(&told), "{reason}");
     }
 }
@@ -205,7 +205,7 @@ transitions: [ { from: ask, to: done } ]
     let answer =
         |value: Value| InputKind::Answered { wait: "w1".to_owned(), value, by: "anna".to_owned() };
     let deep = story.take(answer(nested(101))).unwrap_err();
-    assert_eq!(deep.to_string(), "the answer nests 101 levels deep; at most 100 can be kept");
+    assert_eq!(deep.to_string(), "the answer is nested 101 levels deep; the limit is 100");
     let large = story.take(answer(json!("x".repeat(MAX_INPUT_BYTES)))).unwrap_err();
     assert_eq!(large.code(), "too_large");
     let text = "x".repeat(MAX_INPUT_BYTES);

@@ -365,6 +365,6 @@ transitions:
     assert_eq!(format!("{end:?}"), "Failed");
     assert_eq!(
         reason.unwrap(),
-        "the run made 200 moves on one input: its phases lead round in a ring"
+        "the run made 200 moves on one input: its phases form an endless loop"
     );
 }

@@ -68,7 +68,7 @@ pub async fn run_hook(
     match finished {
         Ok(finished) => parse_output(name, &finished),
         Err(ProgramError::TimedOut { .. }) => {
-            build_abort(name, &format!("it took longer than {limit} and was ended"))
+            build_abort(name, &format!("it took longer than {limit} and was stopped"))
         }
         Err(error) => build_abort(name, &error.to_string()),
     }
@@ -87,12 +87,15 @@ fn parse_output(name: &str, finished: &ProgramOutput) -> HookResult {
     let value = match parse_json(text, RepairLevel::None) {
         Ok(reading) if reading.data_losses.is_empty() => reading.value,
         Ok(_) => {
-            return build_abort(name, "its answer has a key twice, or a number that is too large");
+            return build_abort(
+                name,
+                "its answer has a duplicate key or a number that is too large",
+            );
         }
         Err(stop) => {
             return build_abort(
                 name,
-                &format!("its answer is no JSON at byte {}", stop.span.start),
+                &format!("its answer is not valid JSON at byte {}", stop.span.start),
             );
         }
     };
@@ -106,8 +109,8 @@ fn parse_result(value: &Value) -> Result<HookResult, String> {
     let expected = "`ok`, `abort`, `patch` or `redirect`";
     let result = match answer.get("result") {
         Some(Value::String(result)) => result.as_str(),
-        Some(_) => return Err(format!("its `result` is not a text, and {expected} was expected")),
-        None => return Err(format!("its answer has no `result`, and {expected} was expected")),
+        Some(_) => return Err(format!("its `result` is not a string; expected {expected}")),
+        None => return Err(format!("its answer has no `result`; expected {expected}")),
     };
     let field = match result {
         "ok" => None,
@@ -118,11 +121,11 @@ fn parse_result(value: &Value) -> Result<HookResult, String> {
     };
     if let Some(other) = answer.keys().find(|key| *key != "result" && Some(key.as_str()) != field) {
         let other: String = other.chars().take(40).flat_map(char::escape_debug).collect();
-        return Err(format!("its answer has a field `{other}`, which `{result}` does not take"));
+        return Err(format!("its answer has a field `{other}`, which `{result}` does not accept"));
     }
     match (result, field.and_then(|field| answer.get(field))) {
         ("ok", _) => Ok(HookResult::Ok),
-        ("abort", None) => Err("it said `abort` and gave no reason".to_owned()),
+        ("abort", None) => Err("it returned `abort` without a `reason`".to_owned()),
         ("abort", Some(Value::String(reason))) => {
             Ok(HookResult::Abort { reason: reason.chars().take(MAX_REASON_CHARS).collect() })
         }
@@ -130,9 +133,9 @@ fn parse_result(value: &Value) -> Result<HookResult, String> {
         ("redirect", Some(Value::String(to))) if !to.is_empty() => {
             Ok(HookResult::Redirect { to: to.clone() })
         }
-        ("abort", _) => Err("it said `abort`, and its `reason` is not a text".to_owned()),
-        ("patch", _) => Err("it said `patch`, and its `ops` are not a list".to_owned()),
-        _ => Err("it said `redirect`, and its `to` does not name a phase".to_owned()),
+        ("abort", _) => Err("it returned `abort`, but its `reason` is not a string".to_owned()),
+        ("patch", _) => Err("it returned `patch`, but its `ops` are not a list".to_owned()),
+        _ => Err("it returned `redirect`, but its `to` does not name a phase".to_owned()),
     }
 }
 

@@ -18,12 +18,13 @@ const MAX_ATTEMPTS: usize = 3;
 
 /// The first inconsistency found in what the store keeps of a run.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum IntegrityError {
     /// The log does not verify.
     #[error(transparent)]
     Log(#[from] VerificationError),
     /// A column of the run's head row differs from the log.
-    #[error("the store lists the run with {what} `{found}`, and its log says `{expected}`")]
+    #[error("the store lists the run with {what} `{found}`, but its log says `{expected}`")]
     HeadMismatch {
         /// Name of the column that differs.
         what: &'static str,
@@ -42,7 +43,7 @@ pub enum IntegrityError {
     },
     /// The remains of a pruned log differ from what was sealed.
     #[error(
-        "the hashes of its log have the seal {found}, and {expected} was written down when it was pruned"
+        "the hashes of its log have the seal {found}, but {expected} was recorded when the run was pruned"
     )]
     SealMismatch {
         /// The seal recorded when the run was pruned.
@@ -51,7 +52,7 @@ pub enum IntegrityError {
         found: String,
     },
     /// A row beside the log differs from the log.
-    #[error("the store keeps {what} `{found}`, and the log says `{expected}`")]
+    #[error("the store has {what} `{found}`, but the log says `{expected}`")]
     RowMismatch {
         /// Description of the field that differs, such as `next wake-up`.
         what: String,
@@ -62,23 +63,23 @@ pub enum IntegrityError {
     },
     /// The text of a reply differs from the bytes received from the provider.
     #[error(
-        "version {version}: the text of the reply is not what the bytes received from the provider say"
+        "version {version}: the text of the reply differs from the bytes received from the provider"
     )]
     ReplyMismatch {
         /// The version that accepted the reply.
         version: u64,
     },
     /// A snapshot differs from the fold of the events before it.
-    #[error("a snapshot does not hold what the events up to it fold to")]
+    #[error("a snapshot differs from the state that the events before it produce")]
     SnapshotMismatch,
     /// Bytes that the log refers to are missing or different.
-    #[error("version {version}: the bytes {digest} it speaks of are {found}")]
+    #[error("version {version}: the bytes {digest} that it refers to are {found}")]
     BlobMismatch {
         /// The version that refers to the bytes.
         version: u64,
         /// SHA-256 digest of the expected bytes.
         digest: String,
-        /// What was found instead: `gone` or `others`.
+        /// What was found instead: `missing` or `different`.
         found: &'static str,
     },
 }

@@ -26,3 +26,8 @@ pub mod worker;
 mod runtime_builder;
 
 pub use runtime_builder::{Runtime, RuntimeBuildError, RuntimeBuilder};
+
+// The example of the README is a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctest;

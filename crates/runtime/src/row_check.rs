@@ -263,8 +263,8 @@ async fn compare_exchanges(
         let mut received = Vec::new();
         for digest in [request, response] {
             let found = match engine.store().load_blob(&run.tenant, &digest).await? {
-                None => "gone",
-                Some(bytes) if compute_blob_digest(&bytes) != digest => "others",
+                None => "missing",
+                Some(bytes) if compute_blob_digest(&bytes) != digest => "different",
                 Some(bytes) => {
                     received = bytes;
                     continue;

@@ -8,13 +8,14 @@
 //! ```
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use countersign_contract::contract::ContractRegistry;
 use countersign_memory::store::Memory;
 use countersign_models::{ChatModel, Embedder, ModelSettings};
-use countersign_protocol::Protocol;
-use countersign_run::{RunStart, RunState};
+use countersign_protocol::{Protocol, ProtocolBundle};
+use countersign_run::{InputKind, RunEvent, RunStart, RunState};
+use countersign_shipped_contracts::load_shipped_contracts;
 use countersign_store::{Store, StoreError, TenantId};
 use serde_json::Value;
 use thiserror::Error;
@@ -24,11 +25,18 @@ use crate::driver::{
     CachedModelResolver, Driver, EffectExecutor, IdleReason, ModelResolver, WorkerHeartbeat,
 };
 use crate::effect::{EffectJournal, EffectJournalError, RetrieverFactory, sweep_journal};
-use crate::engine::{Engine, EngineConfig, EngineError, generate_run_name};
-use crate::folder::{EngineHome, FolderError, hide_protocol};
+use crate::engine::{Engine, EngineConfig, EngineError, InputOutcome, generate_run_name};
+use crate::folder::{
+    EngineHome, FolderError, ProtocolLoadError, hide_protocol, load_protocol, read_protocol_folder,
+};
 use crate::run_observer::{NoopRunObserver, RunObserver};
 use crate::trust::ActionGuard;
 use crate::workspace::{Workspace, WorkspaceError};
+
+/// The shipped contracts, which most protocols need: the document's own contract is one of them by
+/// default. Compiled once, on first use.
+static SHIPPED_CONTRACTS: LazyLock<Arc<ContractRegistry>> =
+    LazyLock::new(|| Arc::new(load_shipped_contracts()));
 
 /// Why a runtime cannot be built.
 #[derive(Debug, Error)]
@@ -62,8 +70,8 @@ enum MemoryChoice {
 /// Assembles an [`Engine`], a [`Driver`] or both.
 ///
 /// Only the store and the folder are required. By default the builder uses the system clock, models
-/// without API keys, no contracts, no memory, and a guard that permits no programs, hosts or
-/// sources.
+/// without API keys, the shipped contracts, no memory, and a guard that permits no programs, hosts
+/// or sources.
 #[derive(Clone)]
 pub struct RuntimeBuilder {
     home: EngineHome,
@@ -71,10 +79,11 @@ pub struct RuntimeBuilder {
     tenant: TenantId,
     clock: Arc<dyn Clock>,
     observer: Arc<dyn RunObserver>,
-    contracts: Arc<ContractRegistry>,
+    contracts: Option<Arc<ContractRegistry>>,
     memory: MemoryChoice,
     embedder: Option<Arc<dyn Embedder>>,
     models: Arc<dyn ModelResolver>,
+    model_name: Option<String>,
     sources: Option<Arc<dyn RetrieverFactory>>,
     guard: ActionGuard,
     protocol_folder: Option<PathBuf>,
@@ -100,10 +109,11 @@ impl RuntimeBuilder {
             tenant: TenantId::default(),
             clock: Arc::new(SystemClock),
             observer: Arc::new(NoopRunObserver),
-            contracts: Arc::default(),
+            contracts: None,
             memory: MemoryChoice::Absent,
             embedder: None,
             models: Arc::new(CachedModelResolver::new(ModelSettings::default(), folder.clone())),
+            model_name: None,
             sources: None,
             guard: ActionGuard::new(folder, |_| Vec::new()),
             protocol_folder: None,
@@ -133,10 +143,11 @@ impl RuntimeBuilder {
         Self { observer, ..self }
     }
 
-    /// Sets the contracts that protocols can name in addition to their own.
+    /// Sets the contracts that protocols can name in addition to their own, instead of the shipped
+    /// ones.
     #[must_use]
     pub fn with_contracts(self, contracts: Arc<ContractRegistry>) -> Self {
-        Self { contracts, ..self }
+        Self { contracts: Some(contracts), ..self }
     }
 
     /// Adds a memory: runs are recorded in it, and their prompts contain memories.
@@ -160,13 +171,15 @@ impl RuntimeBuilder {
     /// Sets how model names are resolved.
     #[must_use]
     pub fn with_models(self, models: Arc<dyn ModelResolver>) -> Self {
-        Self { models, ..self }
+        Self { models, model_name: None, ..self }
     }
 
-    /// Uses one model for every step, whatever the protocol names.
+    /// Uses one model for every step, whatever the protocol names. Runs that [`Runtime::start`]
+    /// starts record its name.
     #[must_use]
     pub fn with_model(self, model: impl ChatModel + 'static) -> Self {
-        self.with_models(Arc::new(SingleModel(Arc::new(model))))
+        let model_name = Some(model.name().to_owned());
+        Self { models: Arc::new(SingleModel(Arc::new(model))), model_name, ..self }
     }
 
     /// Adds the kinds of sources that protocols can retrieve from.
@@ -226,7 +239,7 @@ impl RuntimeBuilder {
             store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),
             observer: Arc::clone(&self.observer),
-            shipped_contracts: Arc::clone(&self.contracts),
+            shipped_contracts: Arc::clone(self.contracts.as_ref().unwrap_or(&SHIPPED_CONTRACTS)),
             workspace: Some(self.open_workspace()?),
             tenant: self.tenant.clone(),
         });
@@ -249,7 +262,8 @@ impl RuntimeBuilder {
             let (engine, journal) = (Arc::clone(&engine), journal.clone());
             runtime.spawn(async move {
                 if let Err(error) = sweep_journal(&engine, &journal).await {
-                    let message = format!("old journal entries of effects stay: {error}");
+                    let message =
+                        format!("cannot remove the journal entries of finished effects: {error}");
                     engine.observer().on_warning("any", &message);
                 }
             });
@@ -278,7 +292,8 @@ impl RuntimeBuilder {
     pub fn build(self) -> Result<Runtime, RuntimeBuildError> {
         let engine = self.build_engine()?;
         let driver = Arc::new(self.build_driver(Arc::clone(&engine))?);
-        Ok(Runtime { engine, driver, workspace: self.open_workspace()? })
+        let workspace = self.open_workspace()?;
+        Ok(Runtime { engine, driver, workspace, model_name: self.model_name })
     }
 }
 
@@ -290,9 +305,28 @@ pub struct Runtime {
     pub driver: Arc<Driver>,
     /// The folder that runs read and write.
     pub workspace: Workspace,
+    /// Model of the runs that start here; the protocol decides if absent.
+    model_name: Option<String>,
 }
 
 impl Runtime {
+    /// Loads a protocol from its files. Warnings are dropped;
+    /// [`load_protocol`](crate::folder::load_protocol) returns them.
+    pub fn load_protocol(
+        &self,
+        bundle: ProtocolBundle,
+    ) -> Result<Arc<Protocol>, ProtocolLoadError> {
+        let (protocol, _) = load_protocol(bundle, self.engine.shipped_contracts())
+            .map_err(|faults| ProtocolLoadError::Invalid(faults.into()))?;
+        Ok(protocol)
+    }
+
+    /// Loads a protocol from its folder. If the folder is inside the workspace, hide it from runs
+    /// with [`RuntimeBuilder::with_protocol_folder`].
+    pub fn load_protocol_folder(&self, folder: &Path) -> Result<Arc<Protocol>, ProtocolLoadError> {
+        self.load_protocol(read_protocol_folder(folder)?)
+    }
+
     /// Starts a run of the protocol's default workflow and returns its id. Nothing is performed
     /// until [`drive`](Self::drive) is called.
     pub async fn start(
@@ -301,7 +335,8 @@ impl Runtime {
         input: Option<Value>,
     ) -> Result<String, EngineError> {
         let (digest, workflow) = (protocol.digest.clone(), protocol.default_workflow.clone());
-        let start = RunStart { protocol: digest, workflow, input, ..RunStart::default() };
+        let model = self.model_name.clone();
+        let start = RunStart { protocol: digest, workflow, input, model, ..RunStart::default() };
         self.engine.start_run(protocol, start, None).await
     }
 
@@ -313,6 +348,64 @@ impl Runtime {
     /// Returns the newest state of a run.
     pub async fn get_state(&self, run: &str) -> Result<Arc<RunState>, EngineError> {
         Ok(self.engine.get_run(run).await?.state)
+    }
+
+    /// Returns the events of a run, oldest first.
+    pub async fn list_events(&self, run: &str) -> Result<Vec<RunEvent>, EngineError> {
+        let log = self.engine.read_log(run).await?;
+        let events =
+            log.iter().map(|entry| entry.decode_events(run)).collect::<Result<Vec<_>, _>>();
+        Ok(events.map_err(|source| EngineError::corrupt(run, source))?.concat())
+    }
+
+    /// Answers a question on behalf of `by`. The answer is stored; call [`drive`](Self::drive) to
+    /// continue the run.
+    pub async fn answer_wait(
+        &self,
+        run: &str,
+        wait: &str,
+        value: Value,
+        by: &str,
+    ) -> Result<InputOutcome, EngineError> {
+        let (wait, by) = (wait.to_owned(), by.to_owned());
+        self.engine.submit_input(run, InputKind::Answered { wait, value, by }, None).await
+    }
+
+    /// Approves a request on behalf of `by`. The decision is stored; call [`drive`](Self::drive) to
+    /// continue the run.
+    pub async fn approve_wait(
+        &self,
+        run: &str,
+        wait: &str,
+        by: &str,
+        note: Option<&str>,
+    ) -> Result<InputOutcome, EngineError> {
+        self.decide_approval(run, wait, true, by, note).await
+    }
+
+    /// Denies a request on behalf of `by`. The decision is stored; call [`drive`](Self::drive) to
+    /// continue the run.
+    pub async fn deny_wait(
+        &self,
+        run: &str,
+        wait: &str,
+        by: &str,
+        note: Option<&str>,
+    ) -> Result<InputOutcome, EngineError> {
+        self.decide_approval(run, wait, false, by, note).await
+    }
+
+    async fn decide_approval(
+        &self,
+        run: &str,
+        wait: &str,
+        approve: bool,
+        by: &str,
+        note: Option<&str>,
+    ) -> Result<InputOutcome, EngineError> {
+        let (wait, by, note) = (wait.to_owned(), by.to_owned(), note.map(str::to_owned));
+        let decision = InputKind::ApprovalDecided { wait, approve, by, note };
+        self.engine.submit_input(run, decision, None).await
     }
 }
 

@@ -277,7 +277,7 @@ async fn an_id_means_one_order() {
     let other = run(&["other"], None);
     let error = place.perform("r/1/0", &other).await.unwrap_err();
     assert_eq!(error.kind, EffectErrorKind::Conflict);
-    assert_eq!(error.to_string(), "action `r/1/0` was started before with another order");
+    assert_eq!(error.to_string(), "action `r/1/0` was already started with a different effect");
     assert_eq!(place.file("count"), "x\n");
 }
 
@@ -316,11 +316,11 @@ async fn only_declared_programs_run() {
     assert_eq!(error.kind, EffectErrorKind::NotConfigured);
     assert_eq!(
         error.to_string(),
-        "program `it`: no program `no-such-program-anywhere` is there to run"
+        "program `it`: program `no-such-program-anywhere` does not exist or is not executable"
     );
     place.policy.programs.get_mut("it").unwrap().command.clear();
     let error = place.run("r/1/2").await.unwrap_err();
-    assert_eq!(error.to_string(), "program `it`: the command is empty, and a file was expected");
+    assert_eq!(error.to_string(), "program `it`: the command is empty; expected a program");
 }
 
 #[tokio::test]

@@ -170,7 +170,7 @@ async fn what_the_policy_does_not_allow_is_not_called() {
         ),
         (
             format!("http://user:pass@localhost:{port}/"),
-            "an address may not carry a user name or a password".to_owned(),
+            "an address must not contain a user name or a password".to_owned(),
         ),
         (
             "file:///etc/passwd".to_owned(),
@@ -216,7 +216,7 @@ async fn redirects_stay_on_their_host() {
     assert_eq!((error.kind, error.retryable), (EffectErrorKind::NotAllowed, false));
     assert_eq!(
         error.to_string(),
-        format!("`POST http://{host}`: the answer points to another host")
+        format!("`POST http://{host}`: the response redirects to another host")
     );
     assert!(elsewhere.requests.try_recv().is_err());
 }
@@ -226,7 +226,10 @@ async fn a_circle_of_redirects_ends() {
     let server = serve(vec![answer("307 Go", "location: /again\r\n", "")]).await;
     let host = server.address.to_string();
     let error = place(&[&host]).call("r/1/0", "GET", &format!("http://{host}/")).await.unwrap_err();
-    assert_eq!(error.to_string(), format!("`GET http://{host}`: the answer points in a circle"));
+    assert_eq!(
+        error.to_string(),
+        format!("`GET http://{host}`: the response redirects too many times")
+    );
 }
 
 #[tokio::test]

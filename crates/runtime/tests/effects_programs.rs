@@ -64,7 +64,7 @@ async fn a_time_limit_ends_the_whole_family() {
     let limit = Duration::from_secs(1);
     let error = sh(folder.path(), FAMILY, limit).await.unwrap_err();
     assert!(matches!(error, ProgramError::TimedOut { .. }), "{error}");
-    assert_eq!(error.to_string(), "it was ended after 1s, its time limit");
+    assert_eq!(error.to_string(), "it was stopped after its time limit of 1s");
     let mut reader = started.await.unwrap();
     assert_eq!(reader.read_to_end(&mut Vec::new()).unwrap(), 0, "the end: nobody holds the pipe");
 }
@@ -158,7 +158,7 @@ async fn an_effect_that_took_too_long_may_be_tried_again() {
     };
     let error = perform_effect(&order, "r/1/0", world).await.unwrap_err();
     assert_eq!((error.kind, error.retryable), (EffectErrorKind::TimedOut, true));
-    assert_eq!(error.to_string(), "program `it` took longer than 1s and was ended");
+    assert_eq!(error.to_string(), "program `it` took longer than 1s and was stopped");
     assert_eq!(error.detail, Some(json!({"stderr": "half\n"})));
     assert_eq!(journal.load_result("r/1/0", &order).unwrap(), None);
 }
@@ -206,39 +206,38 @@ async fn everything_else_is_an_abort_with_the_reason() {
     };
     let four = "`ok`, `abort`, `patch` or `redirect`";
     told("exit 3", "it ended with exit status: 3").await;
-    told("echo", "its answer is no JSON at byte 1").await;
-    told("echo ok", "its answer is no JSON at byte 0").await;
-    told("echo '{\"result\": \"ok\"} x'", "its answer is no JSON at byte 17").await;
+    told("echo", "its answer is not valid JSON at byte 1").await;
+    told("echo ok", "its answer is not valid JSON at byte 0").await;
+    told("echo '{\"result\": \"ok\"} x'", "its answer is not valid JSON at byte 17").await;
     told("echo '[]'", "its answer is not an object").await;
-    told("echo '{}'", &format!("its answer has no `result`, and {four} was expected")).await;
-    told("echo '{\"result\": 1}'", &format!("its `result` is not a text, and {four} was expected"))
-        .await;
+    told("echo '{}'", &format!("its answer has no `result`; expected {four}")).await;
+    told("echo '{\"result\": 1}'", &format!("its `result` is not a string; expected {four}")).await;
     told("echo '{\"result\": \"yes\"}'", &format!("its `result` is not one of {four}")).await;
-    told("echo '{\"result\": \"abort\"}'", "it said `abort` and gave no reason").await;
+    told("echo '{\"result\": \"abort\"}'", "it returned `abort` without a `reason`").await;
     told(
         "echo '{\"result\": \"patch\", \"ops\": {}}'",
-        "it said `patch`, and its `ops` are not a list",
+        "it returned `patch`, but its `ops` are not a list",
     )
     .await;
     told(
         "echo '{\"result\": \"redirect\"}'",
-        "it said `redirect`, and its `to` does not name a phase",
+        "it returned `redirect`, but its `to` does not name a phase",
     )
     .await;
     told(
         "echo '{\"result\": \"ok\", \"to\": \"x\"}'",
-        "its answer has a field `to`, which `ok` does not take",
+        "its answer has a field `to`, which `ok` does not accept",
     )
     .await;
     told(
         "echo '{\"result\": \"ok\", \"result\": \"abort\"}'",
-        "its answer has a key twice, or a number that is too large",
+        "its answer has a duplicate key or a number that is too large",
     )
     .await;
     told("printf '\\377'", "its answer is not UTF-8").await;
     told("head -c 2000000 /dev/zero", "its answer is longer than 1 MiB").await;
     let late = ask("sleep 1000", Some(protocol::DurationMillis { millis: 200 })).await;
-    assert_eq!(late, abort("hook program `it`: it took longer than 200ms and was ended"));
+    assert_eq!(late, abort("hook program `it`: it took longer than 200ms and was stopped"));
 }
 
 #[tokio::test]

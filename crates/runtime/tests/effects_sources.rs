@@ -121,10 +121,7 @@ async fn what_a_source_cannot_do_is_an_error_with_its_name() {
     assert_eq!(kind, missing);
     assert_eq!(text, "source `doc` is of kind `neo4j`, which is not configured here");
     let (kind, text) = told(&policy("files", json!({})), "doc", json!("x")).await;
-    assert_eq!(
-        (kind, text.as_str()),
-        (missing, "source `doc` has no `path`; a folder was expected")
-    );
+    assert_eq!((kind, text.as_str()), (missing, "source `doc` has no `path`; expected a folder"));
     let (kind, text) = told(&policy("files", json!({"path": "gone"})), "doc", json!("x")).await;
     assert_eq!(kind, missing);
     assert!(

@@ -122,20 +122,24 @@ fn what_is_wrong_with_a_file_is_told() {
     refused(
         Single,
         &[("current.json", b"{\n  \"a\": 1,\n}")],
-        "`current.json` is no JSON: line 2, column 9",
+        "`current.json` is not valid JSON: line 2, column 9",
     );
-    refused(Single, &[("current.json", b"{\"\xff")], "`current.json` is no JSON: line 1, column 3");
-    refused(Single, &[("current.json", b"[]")], "`current.json` does not hold an object");
+    refused(
+        Single,
+        &[("current.json", b"{\"\xff")],
+        "`current.json` is not valid JSON: line 1, column 3",
+    );
+    refused(Single, &[("current.json", b"[]")], "`current.json` does not contain an object");
     refused(
         Single,
         &[("current.json", b"{\"a\": 1, \"a\": 2}")],
-        "`current.json` has a key twice or a number that is too large, at `/a`",
+        "`current.json` has a duplicate key or a number that is too large, at `/a`",
     );
-    refused(Multi, &[("tasks.json", b"{}")], "`tasks.json` is there and `workflow.json` is not");
+    refused(Multi, &[("tasks.json", b"{}")], "`tasks.json` exists, but `workflow.json` does not");
     refused(
         Multi,
         &[("workflow.json", b"{\"tasks\": []}"), ("tasks.json", b"{\"tasks\": []}")],
-        "`tasks` stands in `tasks.json` and in a file before it",
+        "`tasks` is in `tasks.json` and in an earlier file",
     );
     let array = write_state_files(Path::new("/nowhere"), Single, &json!([])).unwrap_err();
     assert_eq!(array.to_string(), "the document is not an object and has no state files");

@@ -63,12 +63,12 @@ fn what_an_agent_does_wrong_is_a_sentence() {
     check(
         json!({"tool": "write", "path": "../x", "content": ""}),
         false,
-        "`../x` is no path inside the workspace: `..` is not allowed in it",
+        "`../x` is not a path inside the workspace: `..` is not allowed in it",
     );
     check(
         json!({"tool": "search", "query": ""}),
         false,
-        "the text to search for is empty, and one line of 1 to 1000 bytes was expected",
+        "the text to search for is empty; expected one line of 1 to 1000 bytes",
     );
 }
 
@@ -77,7 +77,7 @@ fn a_file_that_is_no_text_says_where() {
     let (_folder, workspace) = workspace();
     workspace.write_atomic("image.png", b"\x89PNG").unwrap();
     let outcome = call(&workspace, json!({"tool": "read", "path": "image.png"}));
-    assert_eq!(outcome.output, "`image.png` is no text: byte 0 is not UTF-8");
+    assert_eq!(outcome.output, "`image.png` is not a text file: byte 0 is not UTF-8");
     assert!(!outcome.ok);
 }
 
@@ -91,7 +91,7 @@ fn long_answers_are_cut_between_letters_and_say_so() {
     assert!(outcome.ok && outcome.truncated);
     assert_eq!(outcome.bytes, 30_000);
     assert!(outcome.output.len() < MAX_OUTPUT_BYTES + 100);
-    assert!(outcome.output.ends_with("水\n… cut here: 16383 of 30000 bytes are shown"));
+    assert!(outcome.output.ends_with("水\n… truncated: 16383 of 30000 bytes are shown"));
 
     // Past what is read at all; 1 MiB is no multiple of three either.
     let text = "水".repeat(400_000);
@@ -108,7 +108,7 @@ fn a_search_that_ended_early_says_so() {
     let outcome = call(&workspace, json!({"tool": "search", "query": "hit"}));
     assert!(outcome.truncated);
     let last = outcome.output.lines().last().unwrap();
-    assert_eq!(last, "… not everything was searched: the most lines are found");
+    assert_eq!(last, "… the search is incomplete: the limit of matching lines is reached");
 }
 
 #[test]

@@ -186,8 +186,9 @@ async fn the_same_history_twice_is_kept_once_and_another_one_is_refused() {
     elsewhere.submit_input("r", what, None).await.unwrap();
     let other = import_run(&elsewhere, &late).await.unwrap_err().to_string();
     let parted = early.verification.versions + 1;
-    let told =
-        format!("run `r` is here already with another history: they part at version {parted}");
+    let told = format!(
+        "run `r` already exists with a different history; the first difference is at version {parted}"
+    );
     assert_eq!(other, told);
 }
 
@@ -226,11 +227,11 @@ async fn a_file_that_was_touched_is_refused_by_name() {
     let file = export_run(&here, "r").await.unwrap();
     refused(
         &file.replace("\\\"word\\\\\\\": \\\\\\\"yes", "\\\"word\\\\\\\": \\\\\\\"nah"),
-        "version 3 does not follow",
+        "version 3 does not continue",
     );
     refused(&file.replace("слово", "слева"), "expected the digest");
     refused(&file.replace("countersign-run", "zip"), "expected a file of format");
-    refused(&file.replace("\"v\":1,\"run\"", "\"v\":2,\"run\""), "version 2 of the format");
+    refused(&file.replace("\"v\":1,\"run\"", "\"v\":2,\"run\""), "format version 2");
     refused(&file.replace("Good?", "Fine?"), "line 2: expected the digest");
     refused("", "line 1: not a line");
     refused("[]", "expected a file of format");
@@ -241,7 +242,7 @@ async fn a_file_that_was_touched_is_refused_by_name() {
     };
     refused(&without(1), "line 2: expected the protocol, found version 1");
     refused(&without(4), "line 5: expected version 3, found the bytes");
-    refused(&without(lines.len() - 1), "which a version speaks of, found the end of the file");
+    refused(&without(lines.len() - 1), "which a version refers to, found the end of the file");
     refused(&format!("{file}{}\n", lines[2]), "expected the end of the file, found version 1");
     for line in 0..lines.len() {
         assert!(read(&without(line)).is_err(), "line {line} can be left out");
@@ -269,7 +270,7 @@ async fn a_chain_that_was_forged_does_not_decide_the_same() {
     }
     forged[0]["head"] = hash.into();
     let forged: Vec<String> = forged.iter().map(ToString::to_string).collect();
-    refused(&forged.join("\n"), "deciding again gives");
+    refused(&forged.join("\n"), "repeating the decision gives");
 }
 
 #[tokio::test]
@@ -314,7 +315,7 @@ async fn bytes_that_are_lost_are_told_before_anything_is_written() {
         }
     }
     let error = export_run(&there, "r").await.unwrap_err().to_string();
-    assert!(error.starts_with("run `r` cannot be exported whole: the bytes "), "{error}");
+    assert!(error.starts_with("run `r` cannot be exported completely: the bytes "), "{error}");
     // Nor does what lists and inboxes read agree with this log.
     let flaw = verify_stored_run(&there, "r").await.unwrap().unwrap_err().to_string();
     assert!(flaw.contains("the store lists the run with summary"), "{flaw}");

@@ -73,24 +73,24 @@ fn every_refusal_is_a_sentence() {
     fs::create_dir(folder.path().join("folder")).unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
     let read = |path: &str| workspace.read(path, MAX_READ_BYTES).unwrap_err().to_string();
-    let no_path = "is no path inside the workspace";
+    let no_path = "is not a path inside the workspace";
     assert_eq!(read("../x"), format!("`../x` {no_path}: `..` is not allowed in it"));
     assert_eq!(
         read("/etc/passwd"),
         format!(
-            "`/etc/passwd` {no_path}: it is absolute, and a path relative to the workspace was expected"
+            "`/etc/passwd` {no_path}: it is absolute; expected a path relative to the workspace"
         )
     );
     assert_eq!(read("a\0b"), format!("`a\\0b` {no_path}: it contains a control character"));
     assert_eq!(read("absent"), "`absent` does not exist");
-    assert_eq!(read("folder"), "`folder` is a folder, and a file was expected");
-    assert_eq!(read("file/x"), "`file/x` is no folder, and a folder was expected");
-    assert_eq!(read(".git/config"), "`.git/config` is kept out of the workspace");
+    assert_eq!(read("folder"), "`folder` is a folder; expected a file");
+    assert_eq!(read("file/x"), "`file/x` is not a folder; expected a folder");
+    assert_eq!(read(".git/config"), "`.git/config` is hidden from the workspace");
     let write = |path: &str| workspace.write_atomic(path, b"").unwrap_err().to_string();
-    assert_eq!(write("folder"), "`folder` is a folder, and a file was expected");
-    assert_eq!(write("file/x"), "`file/x` is no folder, and a folder was expected");
+    assert_eq!(write("folder"), "`folder` is a folder; expected a file");
+    assert_eq!(write("file/x"), "`file/x` is not a folder; expected a folder");
     let list = workspace.list("file", MAX_LISTED_ENTRIES).unwrap_err().to_string();
-    assert_eq!(list, "`file` is no folder, and a folder was expected");
+    assert_eq!(list, "`file` is not a folder; expected a folder");
     assert!(read(&"x".repeat(2_000)).len() < 600, "a long path is told in short");
     let absent = Workspace::open(Path::new("/nowhere/at/all")).unwrap_err();
     assert_eq!(absent.to_string(), "`/nowhere/at/all` does not exist");
@@ -152,7 +152,7 @@ fn a_pipe_is_told_and_not_waited_for() {
     let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status();
     assert!(made.unwrap().success());
     let error = workspace.read("pipe", 10).unwrap_err().to_string();
-    assert_eq!(error, "`pipe` is neither a file nor a folder, and a file was expected");
+    assert_eq!(error, "`pipe` is neither a file nor a folder; expected a file");
     assert!(workspace.write_atomic("pipe", b"").is_err());
     assert_eq!(workspace.search("x", "", FileSearchLimits::default()).unwrap().files, 0);
 }
@@ -198,7 +198,7 @@ fn what_is_hidden_is_neither_seen_nor_touched() {
     let workspace = workspace.hide([folder.path().join("later")]).unwrap();
     assert!(workspace.write_atomic("later/x", b"x").is_err(), "hidden before it exists");
     let all = workspace.hide(["."]).unwrap_err().to_string();
-    assert_eq!(all, "`.` is the workspace itself, and only parts of it can be hidden");
+    assert_eq!(all, "`.` is the workspace itself; only parts of it can be hidden");
 }
 
 #[cfg(unix)]
@@ -260,11 +260,20 @@ fn a_search_ends_at_its_limits_and_says_which() {
     let limits = FileSearchLimits { file_bytes: 100, ..FileSearchLimits::default() };
     assert_eq!((search(limits).hits.len(), search(limits).skipped_large), (20, 1));
     let found = search(FileSearchLimits { hits: 5, ..limits });
-    assert_eq!((found.hits.len(), found.incomplete_reason), (5, Some("the most lines are found")));
+    assert_eq!(
+        (found.hits.len(), found.incomplete_reason),
+        (5, Some("the limit of matching lines is reached"))
+    );
     let found = search(FileSearchLimits { files: 3, ..limits });
-    assert_eq!((found.hits.len(), found.incomplete_reason), (6, Some("the most files are read")));
+    assert_eq!(
+        (found.hits.len(), found.incomplete_reason),
+        (6, Some("the limit of files is reached"))
+    );
     let found = search(FileSearchLimits { bytes: 9, ..limits });
-    assert_eq!((found.hits.len(), found.incomplete_reason), (4, Some("the most bytes are read")));
+    assert_eq!(
+        (found.hits.len(), found.incomplete_reason),
+        (4, Some("the limit of bytes is reached"))
+    );
 }
 
 #[test]

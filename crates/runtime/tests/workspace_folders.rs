@@ -118,7 +118,7 @@ fn faults_name_the_file() {
     refused(folder.path(), "`rules/r.md` is not UTF-8 at byte 3");
     let empty = tempfile::tempdir().unwrap();
     let told =
-        format!("`{}` has no `index.yaml` and is no protocol folder", empty.path().display());
+        format!("`{}` is not a protocol folder: it has no `index.yaml`", empty.path().display());
     refused(empty.path(), &told);
     assert!(matches!(
         read_protocol_folder(&empty.path().join("absent")),
@@ -132,7 +132,7 @@ fn limits_hold() {
     put(folder.path(), "rules/a.md", vec![b'x'; 4 * 1024 * 1024]);
     refused(
         folder.path(),
-        "the protocol folder holds more than 4 MiB; `rules/a.md` is where it is too much",
+        "the protocol folder is larger than 4 MiB; `rules/a.md` exceeds the limit",
     );
     let folder = protocol();
     for number in 0..MAX_PROTOCOL_FILES - 2 {
@@ -189,7 +189,7 @@ fn a_file_in_the_way_of_a_home_is_told() {
     let root = project.path().canonicalize().unwrap();
     fs::write(root.join(".countersign"), "").unwrap();
     let told = format!(
-        "`{}` is no folder, and the engine keeps its files in one of that name",
+        "`{}` is not a folder; the engine needs a folder of that name for its files",
         root.join(".countersign").display()
     );
     assert_eq!(EngineHome::find(&root).unwrap_err().to_string(), told);

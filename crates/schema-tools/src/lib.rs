@@ -17,3 +17,8 @@ pub use compat::{
 pub use export::{ExportLoss, ExportTarget, ExportedContract, LossEffect, export_contract};
 pub use sample::SchemaSampler;
 pub use work_budget::WorkBudget;
+
+// The example of the README is a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctest;

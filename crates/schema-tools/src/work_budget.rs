@@ -80,9 +80,9 @@ impl<'c> WorkBudget<'c> {
     #[must_use]
     pub fn stop_reason(&self) -> &'static str {
         if self.cancelled.get() {
-            "the comparison was given up"
+            "the comparison was cancelled"
         } else {
-            "the comparison takes more steps than are allowed"
+            "the comparison exceeds its step limit"
         }
     }
 }

@@ -11,22 +11,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_contract::contract::ContractRegistry;
 use countersign_memory::store::Memory;
-use countersign_models::Embedder;
-use countersign_runtime::clock::Clock;
-use countersign_runtime::driver::{Driver, ModelResolver, WorkerHeartbeat};
-use countersign_runtime::effect::RetrieverFactory;
+use countersign_models::{Embedder, ModelSettings};
+use countersign_runtime::clock::{Clock, SystemClock};
+use countersign_runtime::driver::{CachedModelResolver, Driver, ModelResolver, WorkerHeartbeat};
+use countersign_runtime::effect::{NoopRetrieverFactory, RetrieverFactory};
 use countersign_runtime::engine::generate_run_name;
-use countersign_runtime::folder::{EngineHome, FolderError};
+use countersign_runtime::folder::{EngineHome, FolderError, find_protocol_folder};
 use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 use countersign_runtime::trust::ActionGuard;
 use countersign_runtime::worker::DriverProvider;
 use countersign_runtime::{Runtime, RuntimeBuildError, RuntimeBuilder};
+use countersign_shipped_contracts::load_shipped_contracts;
 use countersign_store::{Store, TenantId};
 use thiserror::Error;
 
 use crate::access::is_valid_tenant_name;
 use crate::live::{RunHub, RunHubPublisher};
-use countersign_view::protocol_catalog::{ProtocolCatalog, SHIPPED_DATA};
+use countersign_view::protocol_catalog::{ProtocolCatalog, SHIPPED_DATA, load_shipped_permissions};
 
 /// How long the driver retries to save a result while the store is unavailable, in milliseconds.
 /// Model replies are expensive, so it waits for minutes.
@@ -70,6 +71,34 @@ pub struct ServerDeps {
     pub host: String,
 }
 
+impl ServerDeps {
+    /// Creates dependencies with defaults: the system clock, models without API keys, the shipped
+    /// contracts, the protocol folder of the workspace, no memory, no further kinds of sources, and
+    /// a guard that permits what the shipped protocols need. Callers without a key act as user
+    /// `local`. Set the fields that should differ.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, home: EngineHome) -> Self {
+        let workspace = home.workspace().to_owned();
+        Self {
+            store,
+            memory: None,
+            memory_disabled: false,
+            embedder: None,
+            clock: Arc::new(SystemClock),
+            watch: Arc::new(NoopRunObserver),
+            models: Arc::new(CachedModelResolver::new(ModelSettings::default(), workspace.clone())),
+            sources: Arc::new(NoopRetrieverFactory),
+            protocol_folder: find_protocol_folder(&workspace),
+            guard: ActionGuard::new(workspace, load_shipped_permissions),
+            contracts: Arc::new(load_shipped_contracts()),
+            home,
+            model_override: None,
+            default_user: "local".to_owned(),
+            host: "localhost".to_owned(),
+        }
+    }
+}
+
 /// Why the runtime of a tenant cannot be opened.
 #[derive(Debug, Error)]
 pub enum TenantRuntimeError {
@@ -80,15 +109,13 @@ pub enum TenantRuntimeError {
     #[error(transparent)]
     Build(#[from] RuntimeBuildError),
     /// The tenant name cannot be used as a folder name.
-    #[error(
-        "tenant `{tenant}` can have no folder of work here: its name is none that a folder can have"
-    )]
+    #[error("cannot create a workspace for tenant `{tenant}`: the name is not a valid folder name")]
     InvalidTenantName {
         /// The tenant with the invalid name.
         tenant: TenantId,
     },
     /// The tenant's folder cannot be created.
-    #[error("the folder of tenant `{tenant}` cannot be made: {source}")]
+    #[error("cannot create the folder of tenant `{tenant}`: {source}")]
     CreateFolder {
         /// The tenant whose folder is missing.
         tenant: TenantId,
@@ -109,13 +136,13 @@ pub struct AppState {
 
 impl DriverProvider for AppState {
     fn get_driver(&self, tenant: &TenantId) -> Result<Arc<Driver>, String> {
-        let desk = self.open_tenant(tenant).map_err(|error| error.to_string())?;
-        Ok(Arc::clone(&desk.driver))
+        let runtime = self.open_tenant(tenant).map_err(|error| error.to_string())?;
+        Ok(Arc::clone(&runtime.driver))
     }
 
     fn list_drivers(&self) -> Vec<Arc<Driver>> {
-        let desks = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
-        desks.values().map(|desk| Arc::clone(&desk.driver)).collect()
+        let tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        tenants.values().map(|runtime| Arc::clone(&runtime.driver)).collect()
     }
 }
 
@@ -166,34 +193,34 @@ impl AppState {
     /// Returns the runtime of a tenant if it is open.
     #[must_use]
     pub fn find_tenant(&self, tenant: &TenantId) -> Option<Arc<Runtime>> {
-        let desks = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
-        desks.get(tenant).map(Arc::clone)
+        let tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        tenants.get(tenant).map(Arc::clone)
     }
 
     /// Returns the runtime of a tenant, and opens it on first use.
     pub fn open_tenant(&self, tenant: &TenantId) -> Result<Arc<Runtime>, TenantRuntimeError> {
-        let mut desks = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(desk) = desks.get(tenant) {
-            return Ok(Arc::clone(desk));
+        let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(runtime) = tenants.get(tenant) {
+            return Ok(Arc::clone(runtime));
         }
-        if desks.len() >= MAX_IDLE_TENANTS {
+        if tenants.len() >= MAX_IDLE_TENANTS {
             // A runtime whose driver has no other owner has no work in progress, and can be opened
             // again later.
-            let idle = |desk: &Arc<Runtime>| {
-                Arc::strong_count(desk) == 1 && Arc::strong_count(&desk.driver) == 1
+            let idle = |runtime: &Arc<Runtime>| {
+                Arc::strong_count(runtime) == 1 && Arc::strong_count(&runtime.driver) == 1
             };
-            desks.retain(|tenant, desk| *tenant == TenantId::default() || !idle(desk));
+            tenants.retain(|tenant, runtime| *tenant == TenantId::default() || !idle(runtime));
         }
-        let desk = Arc::new(self.build_tenant_runtime(tenant)?);
-        desks.insert(tenant.clone(), Arc::clone(&desk));
-        Ok(desk)
+        let runtime = Arc::new(self.build_tenant_runtime(tenant)?);
+        tenants.insert(tenant.clone(), Arc::clone(&runtime));
+        Ok(runtime)
     }
 
     /// Returns every open tenant runtime.
     #[must_use]
     pub fn list_tenants(&self) -> Vec<Arc<Runtime>> {
-        let desks = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
-        desks.values().map(Arc::clone).collect()
+        let tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        tenants.values().map(Arc::clone).collect()
     }
 
     fn build_tenant_runtime(&self, tenant: &TenantId) -> Result<Runtime, TenantRuntimeError> {

@@ -91,7 +91,7 @@ async fn answer_probes_only(request: Request, next: Next) -> Response {
     if PROBE_PATHS.contains(&request.uri().path()) {
         return next.run(request).await;
     }
-    let detail = "the server holds as many connections as it may";
+    let detail = "the server has reached its connection limit; retry later";
     ApiError::unavailable("busy", detail).with_retry_after(2).into_response()
 }
 

@@ -38,3 +38,4 @@ pub mod web;
 mod connections;
 mod write_timeout;
 pub mod serve;
+pub mod embed;

@@ -24,25 +24,25 @@ use crate::service_limits::ServiceLimits;
 use crate::shutdown::ShutdownSignal;
 
 /// Requests per second that a key may send by default; bursts may reach twice as many.
-const DEFAULT_REQUESTS_PER_SECOND: u32 = 100;
+pub(crate) const DEFAULT_REQUESTS_PER_SECOND: u32 = 100;
 
 /// Maximum number of runs that this process works on at the same time.
 const MAX_CONCURRENT_RUNS: usize = 64;
 
 /// How long requests and steps in progress may continue after the shutdown signal.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
+pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
 
 /// Why the server cannot start.
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// Another program listens on the address.
-    #[error("`{address}` is taken: another program listens there")]
+    #[error("address `{address}` is already in use by another program")]
     AddressInUse {
         /// The address that is in use.
         address: SocketAddr,
     },
     /// The operating system refuses to bind the address.
-    #[error("cannot listen at `{address}`: {source}")]
+    #[error("cannot listen on `{address}`: {source}")]
     Bind {
         /// The address that cannot be bound.
         address: SocketAddr,
@@ -50,13 +50,13 @@ pub enum ServeError {
         source: std::io::Error,
     },
     /// Every request needs a key, and no active key exists.
-    #[error("every request at `{address}` would need a key, and there is none that is alive")]
+    #[error("every request to `{address}` needs an API key, but there is no active key")]
     NoActiveKey {
         /// The address that needs a key.
         address: SocketAddr,
     },
     /// The token of the server cannot be stored.
-    #[error("the token of this server cannot be kept in `{}`: {source}", folder.display())]
+    #[error("cannot store the server token in `{}`: {source}", folder.display())]
     Token {
         /// The engine's folder, where the token file belongs.
         folder: PathBuf,
@@ -89,15 +89,7 @@ impl HttpServer {
         keyring: Arc<Keyring>,
         demand: AuthMode,
     ) -> Result<Self, ServeError> {
-        let now = house.deps().clock.now();
-        let hosts = HostPolicy::from_addresses(addresses, demand);
-        let open = addresses.iter().find(|address| !address.ip().is_loopback());
-        if let Some(address) =
-            open.or(addresses.first()).copied().filter(|_| !hosts.allows_keyless())
-            && keyring.load_keys()?.iter().all(|key| key.inactive_reason(now).is_some())
-        {
-            return Err(ServeError::NoActiveKey { address });
-        }
+        let hosts = open_host_policy(addresses, &house, &keyring, demand)?;
         let (mut listeners, mut bound) = (Vec::new(), Vec::new());
         for &address in addresses {
             let listener =
@@ -108,14 +100,7 @@ impl HttpServer {
             bound.push(listener.local_addr().unwrap_or(address));
             listeners.push(listener);
         }
-        let token = match bound.first() {
-            Some(first) if hosts.allows_keyless() && demand == AuthMode::LoopbackToken => {
-                let folder = house.deps().home.folder().to_owned();
-                let token = LocalToken::open(&folder, first.port());
-                Some(Arc::new(token.map_err(|source| ServeError::Token { folder, source })?))
-            }
-            _ => None,
-        };
+        let token = open_token(&bound, &hosts, &house, demand)?;
         let (grace, rate, limits) =
             (SHUTDOWN_GRACE, DEFAULT_REQUESTS_PER_SECOND, ServiceLimits::default());
         let addresses = bound;
@@ -197,6 +182,42 @@ impl HttpServer {
     }
 }
 
+/// Creates the host policy of the listen addresses. Fails if every request would need a key and no
+/// active key exists.
+pub(crate) fn open_host_policy(
+    addresses: &[SocketAddr],
+    house: &AppState,
+    keyring: &Keyring,
+    demand: AuthMode,
+) -> Result<HostPolicy, ServeError> {
+    let now = house.deps().clock.now();
+    let hosts = HostPolicy::from_addresses(addresses, demand);
+    let open = addresses.iter().find(|address| !address.ip().is_loopback());
+    if let Some(address) = open.or(addresses.first()).copied().filter(|_| !hosts.allows_keyless())
+        && keyring.load_keys()?.iter().all(|key| key.inactive_reason(now).is_some())
+    {
+        return Err(ServeError::NoActiveKey { address });
+    }
+    Ok(hosts)
+}
+
+/// Opens the token of a server on loopback; `None` if no token is needed or if every caller needs a
+/// key.
+pub(crate) fn open_token(
+    bound: &[SocketAddr],
+    hosts: &HostPolicy,
+    house: &AppState,
+    demand: AuthMode,
+) -> Result<Option<Arc<LocalToken>>, ServeError> {
+    let needs_token = hosts.allows_keyless() && demand == AuthMode::LoopbackToken;
+    let Some(first) = bound.first().filter(|_| needs_token) else { return Ok(None) };
+    let folder = house.deps().home.folder().to_owned();
+    match LocalToken::open(&folder, first.port()) {
+        Ok(token) => Ok(Some(Arc::new(token))),
+        Err(source) => Err(ServeError::Token { folder, source }),
+    }
+}
+
 /// Works on runs until the shutdown signal.
 pub(crate) async fn run_worker(
     house: &Arc<AppState>,
@@ -230,7 +251,9 @@ pub(crate) async fn run_worker(
         () = told => Ok(()),
     };
     if let Err(error) = ended {
-        let told = format!("no run is worked on any more, but by other processes: {error}");
+        let told = format!(
+            "the worker in this process has stopped; runs continue in other processes: {error}"
+        );
         furniture.watch.on_warning("any", &told);
         stopping.wait().await;
     }
@@ -244,12 +267,14 @@ impl WorkerObserver for WorkerWarnings {
         let watch = &self.0.deps().watch;
         match news {
             WorkerEvent::RunFailed(run, why) => {
-                watch.on_warning(&run.id, &format!("it cannot be worked on: {why}"));
+                watch.on_warning(&run.id, &format!("the worker cannot process this run: {why}"));
             }
             WorkerEvent::StoreUnavailable(why) => {
-                watch.on_warning("any", &format!("the store is away: {why}"));
+                watch.on_warning("any", &format!("the store is unavailable: {why}"));
             }
-            WorkerEvent::StoreRecovered(_) => watch.on_warning("any", "the store is back"),
+            WorkerEvent::StoreRecovered(_) => {
+                watch.on_warning("any", "the store is available again");
+            }
             _ => {}
         }
     }

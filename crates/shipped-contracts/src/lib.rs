@@ -25,3 +25,8 @@ pub type JsonObject = serde_json::Map<String, serde_json::Value>;
 
 /// A map from a name to a non-negative whole number, such as section name to token count.
 pub type NamedCounts = std::collections::BTreeMap<String, u64>;
+
+// The example of the README is a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctest;

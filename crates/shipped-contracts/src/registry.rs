@@ -22,7 +22,7 @@ pub fn load_shipped_contracts() -> ContractRegistry {
         let source = SourceFile::new(format!("contracts/{}.yaml", shipped.id), shipped.contract);
         let contract = load_contract(source, &|_| Ok(shipped.schema.to_owned()))
             .unwrap_or_else(|faults| panic!("a shipped contract is broken: {}", faults[0]));
-        registry.add(contract).expect("every shipped id stands once");
+        registry.add(contract).expect("every shipped id is unique");
     }
     registry
 }

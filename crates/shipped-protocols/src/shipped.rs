@@ -92,7 +92,7 @@ pub const SHIPPED_PROTOCOLS: &[ShippedProtocol] = &[
     },
     ShippedProtocol {
         name: "demo",
-        description: "a short text is planned, written, approved by a person and put into a file",
+        description: "a short text is planned, written, approved by a person and saved to a file",
         files: folder!("demo":
             "index.yaml",
             "workflows/text.yaml",
@@ -106,7 +106,7 @@ pub const SHIPPED_PROTOCOLS: &[ShippedProtocol] = &[
     },
     ShippedProtocol {
         name: "intake",
-        description: "somebody is interviewed until enough is known, then the outline of a document is drafted",
+        description: "a person is interviewed until enough is known, then the outline of a document is drafted",
         files: folder!("intake":
             "index.yaml",
             "workflows/intake.yaml",
@@ -125,7 +125,7 @@ pub const SHIPPED_PROTOCOLS: &[ShippedProtocol] = &[
     },
     ShippedProtocol {
         name: "ralph",
-        description: "a goal is cut into tasks, and the tasks are done one by one until all are",
+        description: "a goal is split into tasks, which are done one by one",
         files: folder!("ralph":
             "index.yaml",
             "workflows/task_loop.yaml",
@@ -138,7 +138,7 @@ pub const SHIPPED_PROTOCOLS: &[ShippedProtocol] = &[
     },
     ShippedProtocol {
         name: "delivery",
-        description: "tasks are planned, carried out, reviewed and reworked, and what was approved is delivered",
+        description: "tasks are planned, executed, reviewed and reworked, and approved results are delivered",
         files: folder!("delivery":
             "index.yaml",
             "workflows/delivery.yaml",
@@ -157,7 +157,7 @@ pub const SHIPPED_PROTOCOLS: &[ShippedProtocol] = &[
     },
     ShippedProtocol {
         name: "expense",
-        description: "an expense claim is read from free text, checked against a policy, approved where it is large, and paid",
+        description: "an expense claim is read from free text, checked against a policy, approved if it is large, and paid",
         files: folder!("expense":
             "index.yaml",
             "README.md",
@@ -221,7 +221,7 @@ pub const SHIPPED_PROTOCOLS: &[ShippedProtocol] = &[
     },
     ShippedProtocol {
         name: "change",
-        description: "a change to code is planned, tested first, kept to the planned files, verified and approved",
+        description: "a code change is planned, tested first, limited to the planned files, verified and approved",
         files: folder!("change":
             "index.yaml",
             "README.md",

@@ -48,8 +48,9 @@ impl EvidenceBuilder {
         if self.bytes + weight > MAX_ANSWER_BYTES {
             if self.items.is_empty() {
                 let source = &self.source;
-                let message =
-                    format!("source `{source}` gave an item of more than {MAX_ANSWER_BYTES} bytes");
+                let message = format!(
+                    "source `{source}` returned an item of more than {MAX_ANSWER_BYTES} bytes"
+                );
                 return Err(EffectError::new_permanent(EffectErrorKind::TooLarge, message));
             }
             self.truncated = true;

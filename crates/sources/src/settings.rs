@@ -40,8 +40,9 @@ impl<'a> SourceSettings<'a> {
         if let Some(key) = keys.find(|key| *key != "kind" && !known.contains(&key.as_str())) {
             let near = find_similar_name(key, known.iter().copied())
                 .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            return Err(read
-                .config_error(format!("has a setting `{key}` that its kind does not know{near}")));
+            return Err(read.config_error(format!(
+                "has a setting `{key}` that its kind does not support{near}"
+            )));
         }
         Ok(read)
     }
@@ -59,7 +60,7 @@ impl<'a> SourceSettings<'a> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::String(text)) if !text.trim().is_empty() => Ok(Some(text)),
-            Some(_) => Err(self.config_error(format!("has a `{key}` that is not a text"))),
+            Some(_) => Err(self.config_error(format!("has a `{key}` that is not a string"))),
         }
     }
 
@@ -95,10 +96,8 @@ impl<'a> SourceSettings<'a> {
     pub(crate) fn get_path(&self, key: &str) -> Result<Option<PathBuf>, EffectError> {
         let variable = format!("{key}_env");
         match (self.get_text(key)?, self.get_text(&variable)?) {
-            (Some(_), Some(_)) => {
-                Err(self
-                    .config_error(format!("has both `{key}` and `{variable}`; one was expected")))
-            }
+            (Some(_), Some(_)) => Err(self
+                .config_error(format!("has both `{key}` and `{variable}`; expected one of them"))),
             (Some(path), None) => self.resolve_inside(key, path).map(Some),
             (None, Some(_)) => self.read_variable(&variable).map(|path| Some(PathBuf::from(path))),
             (None, None) => Ok(None),
@@ -108,10 +107,11 @@ impl<'a> SourceSettings<'a> {
     fn resolve_inside(&self, key: &str, path: &str) -> Result<PathBuf, EffectError> {
         let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
         if path.contains(['\0', '\\']) || !Path::new(path).components().all(plain) {
-            let advice = format!("name another place in a variable, with `{key}_env`");
-            return Err(self.config_error(format!(
-                "has a `{key}` that leads out of the folder of work; {advice}"
-            )));
+            let advice =
+                format!("name another location in an environment variable, with `{key}_env`");
+            return Err(
+                self.config_error(format!("has a `{key}` outside the working folder; {advice}"))
+            );
         }
         Ok(self.base.join(path))
     }
@@ -125,7 +125,7 @@ impl<'a> SourceSettings<'a> {
     pub(crate) fn read_variable(&self, key: &str) -> Result<String, EffectError> {
         let name = self.get_text(key)?.ok_or_else(|| {
             self.config_error(format!(
-                "has no `{key}`; the name of an environment variable was expected"
+                "has no `{key}`; expected the name of an environment variable"
             ))
         })?;
         match (self.environment)(name) {

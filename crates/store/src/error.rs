@@ -23,7 +23,7 @@ pub enum StoreError {
     },
     /// The writer's lease is no longer current and another worker may hold the run: stop working on
     /// it.
-    #[error("the lease with epoch {epoch} is not held any more; the run's epoch is {current}")]
+    #[error("the lease with epoch {epoch} is no longer held; the run's epoch is {current}")]
     Fenced {
         /// Epoch of the writer's lease.
         epoch: u64,
@@ -31,7 +31,7 @@ pub enum StoreError {
         current: u64,
     },
     /// The run accepted an input with this idempotency key before; the input itself did not fail.
-    #[error("the idempotency key was taken before, at version {version}")]
+    #[error("the idempotency key was already used, at version {version}")]
     DuplicateKey {
         /// The version that accepted it.
         version: u64,
@@ -43,13 +43,13 @@ pub enum StoreError {
         run: RunId,
     },
     /// The request contains something no store may keep; nothing was kept.
-    #[error("not a well-formed request: {reason}")]
+    #[error("malformed request: {reason}")]
     Malformed {
         /// What is wrong with the request.
         reason: String,
     },
     /// A newer program wrote the database.
-    #[error("the database has schema {found}, this program knows schemas up to {known}")]
+    #[error("the database has schema {found}; this program supports schemas up to {known}")]
     SchemaTooNew {
         /// Schema version of the database.
         found: u32,
@@ -57,10 +57,12 @@ pub enum StoreError {
         known: u32,
     },
     /// The database belongs to another program.
-    #[error("the file is a database of another program: expected one of Countersign, or none")]
+    #[error(
+        "the file is a database of another program; expected a Countersign database or no file"
+    )]
     ForeignDatabase,
     /// Another process kept the database locked for too long; nothing was kept.
-    #[error("the database is kept busy by another process")]
+    #[error("another process keeps the database locked")]
     Busy {
         /// The error from the database.
         #[source]
@@ -83,9 +85,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The disk has so little space left that commits may fail soon.
-    #[error(
-        "the disk of the database has {free} bytes left, and needs {required}: free some space"
-    )]
+    #[error("the disk of the database has {free} bytes left but needs {required}; free some space")]
     LowDiskSpace {
         /// Bytes that are free.
         free: u64,

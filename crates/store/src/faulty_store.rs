@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{
-    ActionRow, Blob, DueRunsRequest, Lease, LoadedRun, LogEntryRow, NewRun, PruneRequest,
-    PruneStats, RunCommit, RunFilter, RunHead, RunId, SharedError, Store, StoreError, StoreFuture,
-    StoreWatermark, TenantId, WaitFilter, WaitRow, WakeListener, WorkerInfo, WorkerRow,
+    ActionRow, Blob, ContentStore, DueRunsRequest, Lease, LeaseStore, LoadedRun, LogEntryRow,
+    NewRun, PruneRequest, PruneStats, RunCommit, RunFilter, RunHead, RunId, RunStore, SharedError,
+    Store, StoreError, StoreFuture, StoreMaintenance, StoreWatermark, TenantId, WaitFilter,
+    WaitRow, WakeListener, WorkerInfo, WorkerRow,
 };
 
 /// How a write fails.
@@ -143,7 +144,7 @@ impl std::fmt::Debug for FaultyStore {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("a failure on purpose")]
+#[error("an injected failure")]
 struct InjectedError;
 
 fn injected_error() -> StoreError {
@@ -160,7 +161,7 @@ fn next_random(state: &mut u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-impl Store for FaultyStore {
+impl RunStore for FaultyStore {
     fn create_run(&self, run: NewRun, commit: RunCommit) -> StoreFuture<'_, ()> {
         self.run_write(self.inner.create_run(run, commit))
     }
@@ -214,6 +215,16 @@ impl Store for FaultyStore {
         self.run_read(self.inner.list_keys(run))
     }
 
+    fn resolve_run_id<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        prefix: &'a str,
+    ) -> StoreFuture<'a, Vec<RunId>> {
+        self.run_read(self.inner.resolve_run_id(tenant, prefix))
+    }
+}
+
+impl LeaseStore for FaultyStore {
     fn acquire_due_runs<'a>(&'a self, taking: &'a DueRunsRequest) -> StoreFuture<'a, Vec<Lease>> {
         self.run_write(self.inner.acquire_due_runs(taking))
     }
@@ -279,26 +290,12 @@ impl Store for FaultyStore {
         self.run_read(self.inner.list_workers(now))
     }
 
-    fn list_tenants(&self) -> StoreFuture<'_, Vec<TenantId>> {
-        self.run_read(self.inner.list_tenants())
-    }
-
-    fn read_watermark(&self) -> StoreFuture<'_, StoreWatermark> {
-        self.run_read(self.inner.read_watermark())
-    }
-
-    fn prune_run<'a>(&'a self, pruning: &'a PruneRequest) -> StoreFuture<'a, PruneStats> {
-        self.run_write(self.inner.prune_run(pruning))
-    }
-
-    fn check_ready(&self) -> StoreFuture<'_, ()> {
-        self.run_read(self.inner.check_ready())
-    }
-
     fn subscribe_wakes(&self) -> WakeListener {
         self.inner.subscribe_wakes()
     }
+}
 
+impl ContentStore for FaultyStore {
     fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> StoreFuture<'a, ()> {
         self.run_write(self.inner.put_blob(tenant, blob))
     }
@@ -327,12 +324,22 @@ impl Store for FaultyStore {
     ) -> StoreFuture<'a, Option<String>> {
         self.run_read(self.inner.load_protocol(tenant, digest))
     }
+}
 
-    fn resolve_run_id<'a>(
-        &'a self,
-        tenant: &'a TenantId,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<RunId>> {
-        self.run_read(self.inner.resolve_run_id(tenant, prefix))
+impl StoreMaintenance for FaultyStore {
+    fn list_tenants(&self) -> StoreFuture<'_, Vec<TenantId>> {
+        self.run_read(self.inner.list_tenants())
+    }
+
+    fn read_watermark(&self) -> StoreFuture<'_, StoreWatermark> {
+        self.run_read(self.inner.read_watermark())
+    }
+
+    fn prune_run<'a>(&'a self, pruning: &'a PruneRequest) -> StoreFuture<'a, PruneStats> {
+        self.run_write(self.inner.prune_run(pruning))
+    }
+
+    fn check_ready(&self) -> StoreFuture<'_, ()> {
+        self.run_read(self.inner.check_ready())
     }
 }

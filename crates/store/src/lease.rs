@@ -115,7 +115,7 @@ pub(crate) fn check_lease_term(worker: &str, now: i64, until: i64) -> Result<(),
     }
     if until <= now {
         return Err(StoreError::malformed(format!(
-            "a lease until {until} is over at {now}, when it is asked for"
+            "lease expiry {until} is not after the current time {now}"
         )));
     }
     Ok(())

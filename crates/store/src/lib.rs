@@ -18,6 +18,7 @@
 //! ```
 
 mod store;
+mod delegate_store;
 mod error;
 mod run_id;
 mod commit;
@@ -62,7 +63,14 @@ pub use run_id::{RunId, TenantId};
 pub use sqlite::{
     RawFile, SqliteFile, SqliteHealth, SqliteMigration, SqliteSchema, SqliteSettings, SqliteStore,
 };
-pub use store::{RESOLVE_LIMIT, Store, StoreFuture};
+pub use store::{
+    ContentStore, LeaseStore, RESOLVE_LIMIT, RunStore, Store, StoreFuture, StoreMaintenance,
+};
 pub use wait::{WaitCursor, WaitFilter, WaitRow};
-pub use wake::WakeListener;
+pub use wake::{WakeListener, WakeNotifier};
 pub use worker::{DueRunsRequest, WorkerInfo, WorkerRow};
+
+// The example of the README is a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctest;

@@ -16,12 +16,18 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 /// ambiguous.
 pub const RESOLVE_LIMIT: usize = 16;
 
-/// Stores runs. The trait is object-safe, so callers can hold an `Arc<dyn Store>`.
+/// A store of runs. It is object-safe, so callers can hold an `Arc<dyn Store>`; a type that
+/// implements the four parts is a store.
+pub trait Store: RunStore + LeaseStore + ContentStore + StoreMaintenance {}
+
+impl<S: RunStore + LeaseStore + ContentStore + StoreMaintenance> Store for S {}
+
+/// Stores runs: their commits, heads and logs, and what is open in them. The engine uses it.
 ///
 /// A write that returned `Ok` is durable. If a write returned no result, because the future was
 /// dropped or the store became unavailable, the store may or may not have kept it: read the head
 /// again, or give the commit an idempotency key.
-pub trait Store: Send + Sync {
+pub trait RunStore: Send + Sync {
     /// Creates a run with its first commit, whose `expected_version` is 0.
     ///
     /// Returns `Conflict` if the run exists, and `DuplicateKey` if it exists and has already used
@@ -73,6 +79,17 @@ pub trait Store: Send + Sync {
     /// Lists the idempotency keys of a run with the version that accepted each, sorted by key.
     fn list_keys<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Vec<(String, u64)>>;
 
+    /// Lists runs whose id starts with `prefix`, by id, at most [`RESOLVE_LIMIT`], so that people
+    /// can type short ids.
+    fn resolve_run_id<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        prefix: &'a str,
+    ) -> StoreFuture<'a, Vec<RunId>>;
+}
+
+/// Leases runs to workers, and knows which workers are alive. Drivers and workers use it.
+pub trait LeaseStore: Send + Sync {
     /// Acquires due runs for a worker in one transaction: runs whose wake time has come and that no
     /// worker holds. Each lease is new and has a higher epoch. A run is parked, and is not
     /// acquired, after [`MAX_WORKER_DEATHS`](crate::MAX_WORKER_DEATHS) workers ended at its current
@@ -152,31 +169,12 @@ pub trait Store: Send + Sync {
     /// the list for a day.
     fn list_workers(&self, now: i64) -> StoreFuture<'_, Vec<WorkerRow>>;
 
-    /// Lists tenants that have a run, by name, so that an operator can copy or check the whole
-    /// store.
-    fn list_tenants(&self) -> StoreFuture<'_, Vec<TenantId>>;
-
-    /// Returns the current position of the store, for `prune_run`.
-    fn read_watermark(&self) -> StoreFuture<'_, StoreWatermark>;
-
-    /// Removes the bodies of a run's log in one transaction, with its snapshots and the blobs that
-    /// nothing else refers to.
-    ///
-    /// The store keeps the row of the run, now sealed; every version with its event positions, its
-    /// time, its hash and an empty body; the snapshots that the request keeps; and the idempotency
-    /// keys. A run that was pruned before does not change. Returns `Conflict` if the run is at
-    /// another version, and `NotFound` if it does not exist.
-    fn prune_run<'a>(&'a self, pruning: &'a PruneRequest) -> StoreFuture<'a, PruneStats>;
-
-    /// Checks that the next commit is likely to succeed: the storage is there and has room. Reads
-    /// may work even if this fails.
-    fn check_ready(&self) -> StoreFuture<'_, ()> {
-        Box::pin(async { Ok(()) })
-    }
-
     /// Subscribes to hints that something may be due, from now on.
     fn subscribe_wakes(&self) -> WakeListener;
+}
 
+/// Stores bytes and protocol texts under their digests.
+pub trait ContentStore: Send + Sync {
     /// Stores bytes under their digest; an existing blob is left unchanged.
     fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> StoreFuture<'a, ()>;
 
@@ -201,12 +199,29 @@ pub trait Store: Send + Sync {
         tenant: &'a TenantId,
         digest: &'a str,
     ) -> StoreFuture<'a, Option<String>>;
+}
 
-    /// Lists runs whose id starts with `prefix`, by id, at most [`RESOLVE_LIMIT`], so that people
-    /// can type short ids.
-    fn resolve_run_id<'a>(
-        &'a self,
-        tenant: &'a TenantId,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<RunId>>;
+/// What operators need: health, tenants and pruning.
+pub trait StoreMaintenance: Send + Sync {
+    /// Lists tenants that have a run, by name, so that an operator can copy or check the whole
+    /// store.
+    fn list_tenants(&self) -> StoreFuture<'_, Vec<TenantId>>;
+
+    /// Returns the current position of the store, for `prune_run`.
+    fn read_watermark(&self) -> StoreFuture<'_, StoreWatermark>;
+
+    /// Removes the bodies of a run's log in one transaction, with its snapshots and the blobs that
+    /// nothing else refers to.
+    ///
+    /// The store keeps the row of the run, now sealed; every version with its event positions, its
+    /// time, its hash and an empty body; the snapshots that the request keeps; and the idempotency
+    /// keys. A run that was pruned before does not change. Returns `Conflict` if the run is at
+    /// another version, and `NotFound` if it does not exist.
+    fn prune_run<'a>(&'a self, pruning: &'a PruneRequest) -> StoreFuture<'a, PruneStats>;
+
+    /// Checks that the next commit is likely to succeed: the storage is there and has room. Reads
+    /// may work even if this fails.
+    fn check_ready(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
 }

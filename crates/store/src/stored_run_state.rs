@@ -37,7 +37,7 @@ impl StoredRunState {
         }
         if commit.entry.first_seq != self.seq + 1 {
             return Err(StoreError::malformed(format!(
-                "the log ends at event {}, and the commit goes on with event {}",
+                "the log ends at event {}, but the commit continues with event {}",
                 self.seq, commit.entry.first_seq
             )));
         }

@@ -30,7 +30,7 @@ pub(crate) fn check_commit(commit: &RunCommit) -> Result<(), StoreError> {
         check_text("snapshot", &snapshot.body)?;
         if snapshot.version != commit.version || snapshot.seq != commit.entry.last_seq {
             return reject(format!(
-                "the snapshot shows version {} and event {}, expected {} and {}",
+                "the snapshot has version {} and event {}, expected {} and {}",
                 snapshot.version, snapshot.seq, commit.version, commit.entry.last_seq
             ));
         }
@@ -46,7 +46,7 @@ pub(crate) fn check_commit(commit: &RunCommit) -> Result<(), StoreError> {
             return reject(format!("wait `{}` belongs to another run, `{}`", wait.id, wait.run));
         }
         check_text("kind of wait", &wait.kind)?;
-        check_text("name of who may answer", wait.who.as_deref().unwrap_or_default())?;
+        check_text("assignee of the wait", wait.who.as_deref().unwrap_or_default())?;
         check_text("wait", &wait.body)?;
     }
     commit.blobs.iter().try_for_each(check_blob)?;
@@ -62,7 +62,7 @@ pub(crate) fn check_commit(commit: &RunCommit) -> Result<(), StoreError> {
     }
     match &commit.lease {
         Some(lease) if lease.run != commit.run => {
-            reject(format!("the lease is one of another run, `{}`", lease.run))
+            reject(format!("the lease belongs to another run, `{}`", lease.run))
         }
         _ => Ok(()),
     }
@@ -90,7 +90,7 @@ pub(crate) fn check_name(what: &str, text: &str) -> Result<(), StoreError> {
 /// Checks a text that every database must be able to store: some do not accept U+0000.
 pub(crate) fn check_text(what: &str, text: &str) -> Result<(), StoreError> {
     if text.contains('\0') {
-        return reject(format!("the {what} holds the character U+0000"));
+        return reject(format!("the {what} contains the character U+0000"));
     }
     Ok(())
 }
@@ -98,12 +98,12 @@ pub(crate) fn check_text(what: &str, text: &str) -> Result<(), StoreError> {
 fn check_versions(commit: &RunCommit) -> Result<(), StoreError> {
     if commit.expected_version.checked_add(1) != Some(commit.version) {
         return reject(format!(
-            "a commit on version {} makes the next one, not {}",
+            "a commit on version {} must create the next version, not {}",
             commit.expected_version, commit.version
         ));
     }
     if commit.version.max(commit.entry.last_seq) > i64::MAX as u64 {
-        return reject("versions and places in the log end at 2^63 - 1");
+        return reject("versions and event numbers must be at most 2^63 - 1");
     }
     Ok(())
 }
@@ -112,7 +112,7 @@ fn check_entry(commit: &RunCommit) -> Result<(), StoreError> {
     let LogEntryRow { version, first_seq: first, last_seq: last, hash, body, .. } = &commit.entry;
     if *version != commit.version {
         return reject(format!(
-            "an entry of version {version} stands in the commit to version {}",
+            "an entry of version {version} is in the commit to version {}",
             commit.version
         ));
     }
@@ -128,7 +128,7 @@ fn check_unique_ids<'t>(what: &str, ids: impl Iterator<Item = &'t str>) -> Resul
     for id in ids {
         check_name(what, id)?;
         if !seen.insert(id) {
-            return reject(format!("{what} `{id}` is given twice"));
+            return reject(format!("{what} `{id}` appears twice"));
         }
     }
     Ok(())

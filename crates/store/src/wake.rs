@@ -5,9 +5,10 @@
 use tokio::sync::watch;
 
 /// Sends a hint when something may be due; hints that arrive before a listener wakes up are merged
-/// into one.
+/// into one. A store has one, and returns its listeners from
+/// [`Store::subscribe_wakes`](crate::Store::subscribe_wakes).
 #[derive(Debug)]
-pub(crate) struct WakeNotifier {
+pub struct WakeNotifier {
     sender: watch::Sender<()>,
 }
 
@@ -19,12 +20,13 @@ impl Default for WakeNotifier {
 
 impl WakeNotifier {
     /// Notifies all listeners.
-    pub(crate) fn notify(&self) {
+    pub fn notify(&self) {
         self.sender.send_replace(());
     }
 
     /// Creates a listener for hints from now on.
-    pub(crate) fn subscribe(&self) -> WakeListener {
+    #[must_use]
+    pub fn subscribe(&self) -> WakeListener {
         WakeListener { receiver: self.sender.subscribe() }
     }
 }

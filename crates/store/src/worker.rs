@@ -76,11 +76,11 @@ pub(crate) fn check_worker(worker: &WorkerInfo, now: i64, until: i64) -> Result<
     check_text("host of the worker", &worker.host)?;
     check_text("version of the worker", &worker.version)?;
     if worker.capacity > i64::MAX as u64 {
-        return Err(StoreError::malformed("a capacity ends at 2^63 - 1"));
+        return Err(StoreError::malformed("a capacity must be at most 2^63 - 1"));
     }
     if until <= now {
         return Err(StoreError::malformed(format!(
-            "a worker until {until} is over at {now}, when it is announced"
+            "worker expiry {until} is not after the current time {now}"
         )));
     }
     Ok(())

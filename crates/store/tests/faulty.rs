@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use countersign_store::RunStore as _;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -56,7 +56,7 @@ pub fn load_shipped_permissions(name: &str) -> Vec<ProtocolPermissions> {
 #[derive(Debug, Error)]
 pub enum CatalogError {
     /// No protocol has this name.
-    #[error("no protocol `{name}`{}; there are {known}", near.as_ref().map_or_else(String::new, |near| format!("; did you mean `{near}`?")))]
+    #[error("no protocol `{name}`{}; available: {known}", near.as_ref().map_or_else(String::new, |near| format!("; did you mean `{near}`?")))]
     UnknownProtocol {
         /// The requested name.
         name: String,
@@ -66,19 +66,19 @@ pub enum CatalogError {
         known: String,
     },
     /// The request names no protocol, and there is no protocol folder.
-    #[error("no protocol is named, and there is none in the folder of work")]
+    #[error("no protocol is named, and the workspace contains none")]
     NoProtocolFolder,
     /// The protocol does not have the requested workflow.
     #[error("{0}")]
     NoWorkflow(String),
     /// The files of the protocol have errors.
-    #[error("the protocol has {} in its files", if .0.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", .0.len()) })]
+    #[error("the protocol files contain {}", if .0.len() == 1 { "1 error".to_owned() } else { format!("{} errors", .0.len()) })]
     InvalidFiles(Vec<Diagnostic>),
     /// The protocol folder cannot be read.
     #[error(transparent)]
     Folder(#[from] FolderError),
     /// The protocol uses a script of replies that only a copy has, and the request names no model.
-    #[error("`{name}` asks a model, and none is named")]
+    #[error("`{name}` calls a model, but none is named")]
     NoModel {
         /// The name of the protocol.
         name: String,

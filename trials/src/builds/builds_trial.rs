@@ -1,6 +1,7 @@
 //! Runs the trial: simulates a memory, composes builds, reopens the file, compares, and reports how
 //! many builds are equal.
 
+use countersign_memory::store::{MemoryReader as _, PacketBuildStore as _};
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
@@ -12,7 +13,7 @@ use countersign_memory::compose::{ComposeError, compose_packet};
 use countersign_memory::policy::MemoryPolicy;
 use countersign_memory::render::{RenderError, render_packet};
 use countersign_memory::store::{
-    Memory as _, MemoryError, PacketBuild, PacketRebuildError, RetrievalLimits, SqliteMemory,
+    MemoryError, PacketBuild, PacketRebuildError, RetrievalLimits, SqliteMemory,
 };
 use countersign_memory::tokens::TiktokenCounter;
 use countersign_shipped_contracts::memory::MemoryPacket;
@@ -57,10 +58,10 @@ pub(crate) enum BuildsTrialError {
     #[error("a packet could not be written: {0}")]
     Json(#[from] serde_json::Error),
     /// `SQLite` could not vacuum the file.
-    #[error("the file could not be written anew: {0}")]
+    #[error("the file could not be vacuumed: {0}")]
     Sqlite(#[from] rusqlite::Error),
     /// The file or the report could not be written.
-    #[error("the trial could not be written: {0}")]
+    #[error("the file or the report could not be written: {0}")]
     Io(#[from] io::Error),
 }
 
@@ -84,7 +85,7 @@ async fn run_trial(
     let built = compose_builds(settings, path).await?;
     let took = begun.elapsed().as_secs_f64();
     let size = path.metadata()?.len() >> 20;
-    writeln!(out, "{} builds while the memory lived on: {took:.0} s, {size} MB", built.len())?;
+    writeln!(out, "{} builds while the memory changed: {took:.0} s, {size} MB", built.len())?;
     let mut good = true;
     for when in ["a restart", "VACUUM"] {
         if when == "VACUUM" {
@@ -111,8 +112,8 @@ async fn compose_builds(
     path: &Path,
 ) -> Result<Vec<ComposedBuild>, BuildsTrialError> {
     let memory = SqliteMemory::open(path)?;
-    let policies =
-        ["default", "recall"].map(|name| MemoryPolicy::load_shipped(name).expect("it ships"));
+    let policies = ["default", "recall"]
+        .map(|name| MemoryPolicy::load_shipped(name).expect("the policy is shipped"));
     let counter = TiktokenCounter::o200k();
     let mut life = MemorySimulation::new(settings.seed);
     let mut all = Vec::with_capacity(settings.count);
@@ -160,7 +161,7 @@ mod tests {
     fn a_few_hundred_builds_come_back_to_the_byte() {
         let mut out = Vec::new();
         let settings = BuildsTrialArgs { count: 300, seed: 7 };
-        let good = run(&settings, &mut out).expect("the trial is held");
+        let good = run(&settings, &mut out).expect("the trial runs");
         let told = String::from_utf8(out).expect("it is text");
         assert!(good, "{told}");
         assert_eq!(told.matches("300 of 300 equal").count(), 2, "{told}");

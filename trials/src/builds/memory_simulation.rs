@@ -6,7 +6,7 @@ use countersign_memory::record::{
     MemoryOrigin, MemoryProcedure, SessionSummary, SpeakerRole, WorkingMemory,
 };
 use countersign_memory::rules::ClaimAssurance;
-use countersign_memory::store::{Memory, MemoryError, NewMemoryEvent, SqliteMemory};
+use countersign_memory::store::{MemoryError, MemoryWriter as _, NewMemoryEvent, SqliteMemory};
 use countersign_memory::{BudgetOverride, MemoryScope, MemoryScopeError, PacketRequest};
 use countersign_run::Timestamp;
 use countersign_shipped_contracts::memory::insight::{

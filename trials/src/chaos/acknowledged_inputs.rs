@@ -31,7 +31,7 @@ impl AcknowledgedInputs {
             }
             self.refused += 1;
         }
-        Err(io::Error::other(format!("run {key} could not be begun")))
+        Err(io::Error::other(format!("run {key} could not be started")))
     }
 
     /// Answers some of the open questions, once each, and resumes parked runs.

@@ -63,10 +63,10 @@ pub(crate) fn run(settings: &ChaosTrialArgs, out: &mut dyn Write) -> io::Result<
     let checked = check_tables(&site, &ledger, &told, trouble.kills)?;
     let news = crew.count_log_events()?;
     print_report(out, settings, &told, &trouble, &checked)?;
-    writeln!(out, "told by workers: {news:?}")?;
+    writeln!(out, "worker events: {news:?}")?;
     writeln!(
         out,
-        "{:.0} s of trouble, {:.0} s in all",
+        "{:.0} s with faults, {:.0} s in total",
         disturbed.as_secs_f64(),
         whole.as_secs_f64()
     )?;
@@ -108,12 +108,12 @@ fn print_report(
     } = trouble;
     writeln!(
         out,
-        "seed {}: {} workers at once, leases of {} ms; {kills} killed, {stops} stopped past their leases, {reliefs} relieved, {cuts} times every connection cut, {restarts} times the server restarted",
+        "seed {}: {} concurrent workers, leases of {} ms; {kills} killed, {stops} suspended past their leases, {reliefs} replaced, all connections cut {cuts} times, the server restarted {restarts} times",
         settings.seed, settings.workers, settings.lease
     )?;
     writeln!(
         out,
-        "{} runs begun, {} with their children; {} inputs acknowledged and kept, {} had to be said again",
+        "{} runs started, {} with their children; {} inputs acknowledged and stored, {} had to be sent again",
         told.started_runs.len(),
         checked.runs,
         told.keys.len(),
@@ -121,7 +121,7 @@ fn print_report(
     )?;
     writeln!(
         out,
-        "{} versions, {} events, {} snapshots; {} results of orders, none twice; {} orders to a program, carried out {} times",
+        "{} versions, {} events, {} snapshots; {} results of actions, none twice; {} program actions, executed {} times",
         checked.versions,
         checked.events,
         checked.snapshots,
@@ -130,7 +130,7 @@ fn print_report(
         checked.executions
     )?;
     if *bad_ends > 0 {
-        writeln!(out, "{bad_ends} workers did not leave in good order")?;
+        writeln!(out, "{bad_ends} workers did not exit with code 0")?;
     }
     writeln!(out, "{} faults", checked.faults.len())?;
     for fault in checked.faults.iter().take(50) {
@@ -143,7 +143,7 @@ fn print_report(
 /// nothing waits for the disk.
 fn start_cluster() -> io::Result<PostgresCluster> {
     let binaries = PostgresCluster::find_binaries()
-        .ok_or_else(|| io::Error::other("no server is installed"))?;
+        .ok_or_else(|| io::Error::other("no PostgreSQL server is installed"))?;
     let name = format!("chaos-{}", std::process::id());
     PostgresCluster::start(binaries, &name, "synchronous_commit = on\n").map_err(io::Error::other)
 }

@@ -64,7 +64,7 @@ pub(super) fn check_tables(
             if let Err(fault) = fold_entry(&mut state, &entry.body) {
                 checked.add_fault(
                     &row.id,
-                    &format!("version {} does not fold: {fault}", entry.version),
+                    &format!("version {} cannot be applied: {fault}", entry.version),
                 );
                 break;
             }
@@ -77,14 +77,14 @@ pub(super) fn check_tables(
         checked.check_single_results(row, log, &mut ordered);
     }
     for run in logs.keys().filter(|run| runs.iter().all(|row| row.id != **run)) {
-        checked.add_fault(run, "it has a log and is no run");
+        checked.add_fault(run, "it has a log but no run row");
     }
     for (run, version, body) in snapshots {
         checked.snapshots += 1;
         let kept: Value = serde_json::from_str(&body)?;
         let state = folded.get(&(run.clone(), version)).map(serde_json::to_value).transpose()?;
         if state.as_ref() != Some(&kept["state"]) {
-            checked.add_fault(&run, &format!("its snapshot of version {version} is not the fold"));
+            checked.add_fault(&run, &format!("its snapshot of version {version} differs from the state that the events produce"));
         }
     }
     checked.check_acknowledged(ledger, told, &runs)?;
@@ -95,7 +95,7 @@ pub(super) fn check_tables(
     }
     // A killed worker could not unregister.
     if workers != killed as i64 {
-        checked.faults.push(format!("{workers} workers are on the list, and {killed} were killed"));
+        checked.faults.push(format!("{workers} workers are registered, but {killed} were killed"));
     }
     Ok(checked)
 }
@@ -112,16 +112,17 @@ impl ChaosReport {
         for (index, entry) in log.iter().enumerate() {
             if entry.version != index as i64 + 1 || entry.first != last + 1 {
                 let found = (entry.version, entry.first);
-                return self.add_fault(&row.id, &format!("a gap or a fork at {found:?}"));
+                return self.add_fault(&row.id, &format!("gap or fork in the log at {found:?}"));
             }
             hash = to_hex(&Sha256::digest(format!("{hash}\n{}", entry.body)));
             if hash != entry.hash {
-                return self.add_fault(&row.id, &format!("the hash of version {}", entry.version));
+                return self
+                    .add_fault(&row.id, &format!("wrong hash of version {}", entry.version));
             }
             last = entry.last;
         }
         if (log.len() as i64, last, &hash) != (row.version, row.seq, &row.hash) {
-            self.add_fault(&row.id, "the end of its log is not where it stands");
+            self.add_fault(&row.id, "the end of its log differs from its row");
         }
     }
 
@@ -133,19 +134,19 @@ impl ChaosReport {
             self.add_fault(
                 &row.id,
                 &format!(
-                    "its row says {} in {}, the fold {status} in {phase}",
+                    "its row says {} in {}, but its log says {status} in {phase}",
                     row.status, row.phase
                 ),
             );
         }
         if row.status != "completed" {
-            self.add_fault(&row.id, &format!("it did not come to its end: {}", row.status));
+            self.add_fault(&row.id, &format!("it did not complete: {}", row.status));
         }
         if row.due || row.pending_actions != 0 || !state.pending.is_empty() {
-            self.add_fault(&row.id, "it has ended and something is to be done for it");
+            self.add_fault(&row.id, "it has ended but still has work to do");
         }
         if let Some(worker) = &row.lease_worker {
-            self.add_fault(&row.id, &format!("{worker} holds it"));
+            self.add_fault(&row.id, &format!("{worker} still holds its lease"));
         }
     }
 
@@ -159,7 +160,8 @@ impl ChaosReport {
         let mut seen = BTreeSet::new();
         for entry in log {
             let Ok(body) = serde_json::from_str::<Value>(&entry.body) else {
-                return self.add_fault(&row.id, &format!("version {} is no JSON", entry.version));
+                return self
+                    .add_fault(&row.id, &format!("version {} is not valid JSON", entry.version));
             };
             for event in body["events"].as_array().into_iter().flatten() {
                 let what = &event["input"]["payload"];
@@ -167,7 +169,7 @@ impl ChaosReport {
                 if let (Some(_), Some(action)) = (result, what["action"].as_str()) {
                     self.results += 1;
                     if !seen.insert(action.to_owned()) {
-                        self.add_fault(&row.id, &format!("order {action} came to something twice"));
+                        self.add_fault(&row.id, &format!("action {action} has two results"));
                     }
                 }
                 if event["event"] == "effect_requested" && event["effect"]["effect"] == "run" {
@@ -189,11 +191,11 @@ impl ChaosReport {
             ledger.load_keys()?.into_iter().map(|(run, key, _)| (run, key)).collect();
         for (run, key) in &told.keys {
             if !keys.contains(&(run.clone(), key.clone())) {
-                self.add_fault(run, &format!("`{key}` was acknowledged and is lost"));
+                self.add_fault(run, &format!("`{key}` was acknowledged but is lost"));
             }
         }
         for run in told.started_runs.keys().filter(|run| runs.iter().all(|row| row.id != **run)) {
-            self.add_fault(run, "it was acknowledged and is lost");
+            self.add_fault(run, "it was acknowledged but is lost");
         }
         Ok(())
     }
@@ -205,7 +207,7 @@ impl ChaosReport {
         self.actions = ordered.len();
         let carried_out: BTreeSet<String> = marks.lines().map(str::to_owned).collect();
         for id in ordered.symmetric_difference(&carried_out) {
-            self.add_fault(id, "ordered and not carried out, or the other way round");
+            self.add_fault(id, "requested but not executed, or executed but not requested");
         }
     }
 }

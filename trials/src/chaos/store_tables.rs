@@ -170,7 +170,9 @@ impl StoreTables {
     }
 
     fn query_one(&self, columns: &[&str], from: &str) -> io::Result<Vec<Value>> {
-        self.query(columns, from)?.pop().ok_or_else(|| io::Error::other("no row came"))
+        self.query(columns, from)?
+            .pop()
+            .ok_or_else(|| io::Error::other("the query returned no row"))
     }
 
     fn query(&self, columns: &[&str], from: &str) -> io::Result<Vec<Vec<Value>>> {

@@ -99,7 +99,7 @@ pub(crate) fn write_failure(out: &mut dyn Write, fault: &CaseFailure) -> io::Res
         }
         CaseFailureKind::Wrong(accepted) => match find_difference(&case.truth, accepted, "") {
             Some((pointer, truth, found)) => {
-                writeln!(out, "  at `{pointer}` the truth is {truth}, accepted was {found}")
+                writeln!(out, "  at `{pointer}`: expected {truth}, accepted {found}")
             }
             None => Ok(()),
         },

@@ -17,7 +17,7 @@ const FILE: &str = "conversations.json";
 pub(crate) enum LocomoDataError {
     /// The data is not installed.
     #[error(
-        "the conversations of `LoCoMo` are not here: put them into `locomo-dev/{FILE}` of the folder that \
+        "the `LoCoMo` conversations are missing: put them into `locomo-dev/{FILE}` of the folder that \
          `COUNTERSIGN_DATA` names, or name the file with `--data`"
     )]
     Absent,
@@ -29,7 +29,7 @@ pub(crate) enum LocomoDataError {
         source: std::io::Error,
     },
     /// The file has an unexpected format.
-    #[error("`{path}` is no list of conversations: {source}")]
+    #[error("`{path}` is not a list of conversations: {source}")]
     Form {
         path: PathBuf,
         #[source]
@@ -41,7 +41,7 @@ pub(crate) enum LocomoDataError {
     )]
     Date { conversation: String, turn: String, date: String },
     /// A question references a turn that does not exist.
-    #[error("a question about `{conversation}` names the turn `{turn}`, which is not there")]
+    #[error("a question about `{conversation}` names the turn `{turn}`, which does not exist")]
     Evidence { conversation: String, turn: String },
 }
 

@@ -69,7 +69,7 @@ pub(crate) enum RecallTrialError {
     #[error(transparent)]
     Scope(#[from] MemoryScopeError),
     /// No shipped policy has this name.
-    #[error("no policy `{0}`; there are `default` and `recall`")]
+    #[error("unknown policy `{0}`; expected `default` or `recall`")]
     Policy(String),
     /// No token counter has this name.
     #[error(transparent)]
@@ -81,7 +81,7 @@ pub(crate) enum RecallTrialError {
     #[error(transparent)]
     VectorRanking(#[from] VectorRankingError),
     /// The `SQLite` full-text search failed.
-    #[error("the full-text search that is compared with failed: {0}")]
+    #[error("the SQLite full-text search failed: {0}")]
     Sqlite(#[from] rusqlite::Error),
     /// The report could not be written.
     #[error("the report could not be written: {0}")]

@@ -9,7 +9,8 @@ use countersign_memory::RelevanceScore;
 use countersign_memory::policy::{MemoryPolicy, SimilarityPolicy};
 use countersign_memory::record::MemoryEvent;
 use countersign_memory::store::{
-    EphemeralMemory, Memory as _, MemoryError, NewMemoryEvent, RetrievalLimits,
+    EphemeralMemory, MemoryError, MemoryReader as _, MemoryWriter as _, NewMemoryEvent,
+    RetrievalLimits,
 };
 use countersign_models::{
     Embedder, ModelConfigError, ModelSettings, ModelSpec, ModelSpecError, connect_embedder,
@@ -39,7 +40,7 @@ pub(crate) enum VectorRankingError {
     #[error(transparent)]
     Memory(#[from] MemoryError),
     /// The runtime could not start a thread.
-    #[error("no thread for the embedder: {0}")]
+    #[error("cannot start a thread for the embedder: {0}")]
     Io(#[from] io::Error),
 }
 

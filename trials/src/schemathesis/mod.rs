@@ -38,10 +38,12 @@ pub(crate) fn run(
     out: &mut impl Write,
 ) -> Result<bool, Box<dyn Error>> {
     let beside = std::env::current_exe()?;
-    let beside = beside.parent().ok_or("this program lies nowhere")?;
+    let beside = beside.parent().ok_or("this program has no folder")?;
     let binary = settings.binary.clone().unwrap_or_else(|| beside.join("countersign"));
     if !binary.is_file() {
-        return Err(format!("no program at `{}`: `cargo build` makes it", binary.display()).into());
+        return Err(
+            format!("no program at `{}`; build it with `cargo build`", binary.display()).into()
+        );
     }
     // The path must be absolute, because the program is called from another folder.
     let binary = binary.canonicalize()?;
@@ -49,7 +51,7 @@ pub(crate) fn run(
     let checker = match install_checker(&target.join("trials").join("schemathesis")) {
         Ok(checker) => checker,
         Err(why) => {
-            writeln!(out, "not run: schemathesis cannot be had: {why}")?;
+            writeln!(out, "not run: cannot install schemathesis: {why}")?;
             return Ok(true);
         }
     };
@@ -76,9 +78,9 @@ pub(crate) fn run(
         .status()?;
     writeln!(
         out,
-        "schemathesis: {}; the runs it made {}",
-        if status.success() { "nothing found" } else { "something found" },
-        if proved.success() { "prove themselves" } else { "do not prove themselves" },
+        "schemathesis: {}; the runs that it started {}",
+        if status.success() { "no problems found" } else { "problems found" },
+        if proved.success() { "verify" } else { "do not verify" },
     )?;
     Ok(status.success() && proved.success())
 }
@@ -130,7 +132,7 @@ impl TrialServer {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?;
-        let stdout = child.stdout.take().ok_or("the server says nothing")?;
+        let stdout = child.stdout.take().ok_or("the server prints nothing")?;
         let mut told = String::new();
         let mut lines = BufReader::new(stdout);
         while !told.ends_with("}\n") {
@@ -139,7 +141,8 @@ impl TrialServer {
             }
         }
         let told: Value = serde_json::from_str(&told)?;
-        let address = told["listening"][0].as_str().ok_or("the server says no address")?.to_owned();
+        let address =
+            told["listening"][0].as_str().ok_or("the server prints no address")?.to_owned();
         Ok(Self { folder, child, address, key })
     }
 }

@@ -368,7 +368,7 @@ pub(crate) struct MemoryImportArgs {
 
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "--user and --agent select what to erase, never the environment; without --agent, all agents are included.
+    after_help = "Only --user and --agent select what to erase; the environment is ignored. Without --agent, all agents are included.
 
 Examples:
   countersign memory forget --user ann
@@ -382,7 +382,7 @@ pub(crate) struct MemoryForgetArgs {
 
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Expired items are in no packet, whether they were removed or not. Runs remove their own when they end.
+    after_help = "Packets never contain expired items, even before they are removed. A run removes its own expired items when it ends.
 
 Examples:
   countersign memory expire --dry-run
@@ -392,7 +392,7 @@ pub(crate) struct MemoryExpireArgs {
     /// Treat the run (`--run`) as ended: also remove what ends with it
     #[arg(long)]
     pub(crate) run_ended: bool,
-    /// Also remove what builds used, so that they cannot be composed again, and insights that were not validated
+    /// Also remove items that builds used (these builds cannot be composed again) and insights that were not validated
     #[arg(long)]
     pub(crate) include_used: bool,
     /// Show what would be removed, without removing it

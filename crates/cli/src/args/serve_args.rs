@@ -29,7 +29,7 @@ pub(crate) struct ServeArgs {
     /// Do not read or write memory
     #[arg(long)]
     pub(crate) no_memory: bool,
-    /// Require a key for every request, also from this machine: behind a proxy, all requests seem to come from here
+    /// Require a key for every request, also from this machine; use it behind a proxy, where all requests look local
     #[arg(long)]
     pub(crate) keys: bool,
     /// Let every user of this machine in without the token in `.countersign/token`
@@ -93,7 +93,7 @@ pub(crate) enum KeyCommand {
     /// Create a key, which is shown only once
     #[command(after_help = "The key goes to standard output, everything else to standard error.
 
-Roles, each with the rights of those before it: reader views · operator starts, answers, steers · author has files checked · admin erases
+Roles, each with the rights of those before it: reader views runs · operator starts, answers and controls runs · author checks protocol files · admin erases data
 
 Example:
   countersign key create --tenant acme --role operator --user ann --expires 90d")]

@@ -25,7 +25,7 @@ pub(crate) enum StoreCommand {
     Verify(StoreVerifyArgs),
     /// Remove the content of runs that ended long ago; their hashes stay
     #[command(
-        after_help = "Shows what will be removed and asks for confirmation. What stays of a run: where it stood, every version with its hash, and the states that other runs started from. `store verify` still proves these; `show`, `history`, `replay` and `export` report that the run was pruned.\n\nExamples:\n  countersign store prune --before 90d --dry-run\n  countersign store prune --before 2026-01-21 --keep 100 --yes"
+        after_help = "Shows what will be removed and asks for confirmation. These remain of a run: its final status, every version with its hash, and the states that other runs started from. `store verify` still proves them; `show`, `history`, `replay` and `export` report that the run was pruned.\n\nExamples:\n  countersign store prune --before 90d --dry-run\n  countersign store prune --before 2026-01-21 --keep 100 --yes"
     )]
     Prune(StorePruneArgs),
 }

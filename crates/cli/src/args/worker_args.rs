@@ -8,7 +8,7 @@ use super::{AllowArgs, StoreArgs};
 #[derive(Debug, Parser)]
 #[command(
     after_help = "Stop it with Ctrl-C or SIGTERM: it takes no new runs, lets steps in progress finish,
-and hands back the runs it holds. A second signal stops it at once.
+and releases the runs it holds. A second signal stops it at once.
 
 Examples:
   countersign worker
@@ -62,7 +62,7 @@ fn parse_interval(text: &str) -> Result<i64, String> {
     let millis = parse_duration(text).map(|duration| duration.millis);
     millis
         .filter(|millis| *millis >= MIN_INTERVAL_MS)
-        .ok_or_else(|| "expected a length of time such as `30s`, of 100ms or more".to_owned())
+        .ok_or_else(|| "expected a duration of at least 100ms, such as `30s`".to_owned())
 }
 
 /// Parses a worker name, which is also the name of the file that announces the worker to others.

@@ -35,7 +35,7 @@ pub(super) async fn drive_and_report(
         }
         output::print_message(&render::format_run_status(state));
         match describe_lease_holder(house, &run, &rest).await? {
-            Some(holder) => output::print_message(&format!("{holder}, and goes on with it.")),
+            Some(holder) => output::print_message(&format!("{holder}.")),
             None => render::print_idle_reason(&run, &rest),
         }
         for wait in state.waits.values().filter(|wait| wait.kind != WaitKind::Work) {

@@ -24,7 +24,11 @@ pub(super) fn run(args: &AnswerArgs, json: bool) -> Result<CliExit, CliError> {
         let value = match (&args.file, &args.value) {
             (Some(file), _) => import_document(&house, file, wait)?,
             (None, Some(text)) => parse_answer(text, wait),
-            (None, None) => return Err(CliError::Usage("an answer, or `--file`".to_owned())),
+            (None, None) => {
+                return Err(CliError::Usage(
+                    "provide an answer, or a document with `--file`".to_owned(),
+                ));
+            }
         };
         let what = InputKind::Answered { wait: id, value, by: house.settings.user() };
         let outcome = house.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;

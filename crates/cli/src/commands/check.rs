@@ -91,7 +91,7 @@ fn format_summary(
         .iter()
         .filter(|contract| shipped.find(&format!("{}@{}", contract.id, contract.version)).is_err());
     format!(
-        "{GOOD}no fault found{GOOD:#}: {}, {}, {}",
+        "{GOOD}no problems found{GOOD:#}: {}, {}, {}",
         pluralize(protocol.workflows.len(), "workflow"),
         pluralize(protocol.bundle.files_in_folder("agents").count(), "agent"),
         pluralize(own.count(), "contract"),

@@ -27,13 +27,13 @@ pub(super) fn run(args: &DemoArgs, json: bool) -> Result<CliExit, CliError> {
             "`{shown}` is not empty; name another folder, or remove it"
         )));
     }
-    let shipped = find_shipped_protocol("demo").expect("the demo ships");
+    let shipped = find_shipped_protocol("demo").expect("the demo protocol is shipped");
     // The folder gets its own engine home, regardless of any home in a parent folder.
     countersign_runtime::folder::EngineHome::create(folder)?;
     write_template(shipped, folder)?;
     if !json {
         output::print_message(&format!(
-            "A protocol was put into {HEADING}{shown}{HEADING:#}: plan a text, write it, let a person decide, put it into a file."
+            "Created a protocol in {HEADING}{shown}{HEADING:#}: plan a text, write it, let a person approve it, save it to a file."
         ));
         match &args.model {
             None => output::print_message(
@@ -61,8 +61,7 @@ pub(super) fn run(args: &DemoArgs, json: bool) -> Result<CliExit, CliError> {
             house.build_driver()?.drive(&run).await?;
             let open = house.engine.get_run(&run).await?.state.waits.keys().next().cloned();
             if let Some(wait) = open {
-                let (by, note) =
-                    (house.settings.user(), Some("the demo approves itself".to_owned()));
+                let (by, note) = (house.settings.user(), Some("approved by the demo".to_owned()));
                 let what = InputKind::ApprovalDecided { wait, approve: true, by, note };
                 house.engine.submit_input(&run, what, None).await?;
             }
@@ -70,7 +69,7 @@ pub(super) fn run(args: &DemoArgs, json: bool) -> Result<CliExit, CliError> {
         let exit = drive_run(&house, &run, InteractionMode::Detached, json).await?;
         if !json && !args.approve {
             output::print_message(&format!(
-                "\nNow you: cd {shown} && countersign approve {run} --note \"fine\""
+                "\nYour turn: cd {shown} && countersign approve {run} --note \"fine\""
             ));
         }
         Ok(exit)

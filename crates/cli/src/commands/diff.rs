@@ -82,7 +82,9 @@ pub(super) fn format_changes(mut document: Value, patch: &Patch) -> String {
             | PatchOperation::Test { .. } => Ok(()),
         };
         // The pointers of later operations refer to the document after this operation.
-        Patch::from_ops(vec![op.clone()]).apply(&mut document).expect("it was made for this");
+        Patch::from_ops(vec![op.clone()])
+            .apply(&mut document)
+            .expect("the operation was computed for this document");
     }
     text
 }

@@ -26,7 +26,7 @@ pub(super) fn run(args: &ExportArgs, json: bool) -> Result<CliExit, CliError> {
             output::print_json(&json!({ "run": run, "file": shown, "bytes": text.len() }));
         } else {
             output::print_message(&format!(
-                "run {run} is in {shown}: {} lines, {} bytes. It holds prompts, replies and documents in full.",
+                "exported run {run} to {shown}: {} lines, {} bytes. The file contains prompts, replies and documents in full.",
                 text.lines().count(),
                 text.len()
             ));

@@ -33,7 +33,7 @@ pub(super) fn run(args: &ForkArgs, json: bool) -> Result<CliExit, CliError> {
         let otherwise = ForkOptions { version: args.at_version, protocol, model, by };
         let (fork, version) = house.engine.fork_run(&run, otherwise, None).await?;
         if !json {
-            output::print_message(&format!("run {fork} goes on from version {version} of {run}"));
+            output::print_message(&format!("run {fork} continues from version {version} of {run}"));
         }
         if args.detach {
             return Ok(report_detached(&fork, json));
@@ -62,7 +62,7 @@ fn report_detached(fork: &str, json: bool) -> CliExit {
     if json {
         output::print_json(&serde_json::json!({ "run": fork }));
     } else {
-        output::print_message(&format!("It is left there: countersign run --resume {fork}"));
+        output::print_message(&format!("Continue it with: countersign run --resume {fork}"));
     }
     CliExit::Success
 }

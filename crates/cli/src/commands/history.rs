@@ -50,7 +50,7 @@ pub(super) fn run(args: &HistoryArgs, json: bool) -> Result<CliExit, CliError> {
             output::print_json(&json!(versions));
         } else if state.version <= args.after {
             output::print_message(&format!(
-                "Nothing came after: run {run} is at version {}.",
+                "Nothing newer: run {run} is at version {}.",
                 state.version
             ));
         }

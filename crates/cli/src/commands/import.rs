@@ -45,7 +45,9 @@ pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
         let mut wants = if listed { permissions.describe() } else { Vec::new() };
         // The user who started the run chose its model; the user who imports it did not.
         let server = packed.verification.state.model.as_deref().and_then(extract_model_server);
-        wants.extend(server.map(|server| format!("model server {server}, as it was started")));
+        wants.extend(
+            server.map(|server| format!("model server {server}, named when the run was started")),
+        );
         if let (true, Some(model)) = (args.trust, &packed.verification.state.model) {
             trust_model(&house, model)?;
         }
@@ -53,8 +55,8 @@ pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
         let imported = if halted {
             let run = &packed.run;
             let reason = format!(
-                "it was imported, and wants more than files; \
-                 `countersign trust --run {run}` shows what and asks, then `countersign resume {run}`"
+                "it was imported and needs access to more than files; \
+                 review it with `countersign trust --run {run}`, then resume the run with `countersign resume {run}`"
             );
             let halt = ImportHalt { by: house.settings.user(), reason };
             import_run_halted(&house.engine, &packed, &halt).await?
@@ -64,17 +66,17 @@ pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
         let (run, versions) = (&packed.run, packed.verification.versions);
         let (word, told) = match &imported {
             ImportOutcome::Created => {
-                ("created", format!("run {run} is here now, with {versions} versions"))
+                ("created", format!("imported run {run} with {versions} versions"))
             }
             ImportOutcome::Extended { previous_version: from } => {
-                ("extended", format!("run {run} went on from version {from} to {versions}"))
+                ("extended", format!("updated run {run} from version {from} to {versions}"))
             }
             ImportOutcome::Unchanged => {
-                ("unchanged", format!("run {run} was here already, with the same history"))
+                ("unchanged", format!("run {run} already exists with the same history"))
             }
             ImportOutcome::StoreAhead { store_version: here } => (
                 "store_ahead",
-                format!("run {run} was here already, and has gone on since to version {here}"),
+                format!("run {run} already exists and has continued to version {here}"),
             ),
         };
         if json {
@@ -94,14 +96,14 @@ pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
             ));
             output::print_message(&told);
             if !wants.is_empty() {
-                output::print_message("It wants more than files:");
+                output::print_message("It needs access to more than files:");
                 for line in &wants {
                     output::print_message(&format!("  {line}"));
                 }
             }
             if halted && house.engine.get_run(run).await?.state.halted.is_some() {
                 output::print_message(&format!(
-                    "It is halted. Trust that with `countersign trust --run {run}`, then `countersign resume {run}`."
+                    "It is halted. Trust the list with `countersign trust --run {run}`, then resume it with `countersign resume {run}`."
                 ));
             }
         }

@@ -41,9 +41,11 @@ pub(super) fn run(args: &InboxArgs, json: bool) -> Result<CliExit, CliError> {
             let rows = waits.iter().map(|(run, wait)| InboxRow::from_wait(run, wait));
             output::print_json(&json!(rows.collect::<Vec<_>>()));
         } else if waits.is_empty() && !parked.is_empty() {
-            output::print_message("Nothing else waits for anybody.");
+            output::print_message("Nothing else is waiting.");
         } else if waits.is_empty() {
-            output::print_message("Nothing waits for anybody. `countersign list` shows the runs.");
+            output::print_message(
+                "Nothing is waiting for an answer. `countersign list` shows the runs.",
+            );
         } else {
             let now =
                 countersign_runtime::clock::Clock::now(&countersign_runtime::clock::SystemClock);
@@ -51,7 +53,10 @@ pub(super) fn run(args: &InboxArgs, json: bool) -> Result<CliExit, CliError> {
                 output::print_data(&render_wait(run, wait, now));
             }
             if waits.len() == args.limit {
-                output::print_message(&format!("The first {}; more with --limit.", args.limit));
+                output::print_message(&format!(
+                    "Showing the first {}; use --limit to show more.",
+                    args.limit
+                ));
             }
         }
         Ok(CliExit::Success)
@@ -61,7 +66,7 @@ pub(super) fn run(args: &InboxArgs, json: bool) -> Result<CliExit, CliError> {
 fn parse_wait_kind(word: &str) -> Result<WaitKind, CliError> {
     WAIT_KINDS.into_iter().find(|kind| kind.as_str() == word).ok_or_else(|| {
         let all = WAIT_KINDS.map(WaitKind::as_str).join(", ");
-        CliError::Usage(format!("no kind of wait `{word}`; there are {all}"))
+        CliError::Usage(format!("unknown kind of wait `{word}`; expected one of {all}"))
     })
 }
 
@@ -114,7 +119,7 @@ fn render_wait(run: &str, wait: &RunWait, now: Timestamp) -> String {
         Some(at) => format_until(now, at),
         None => "no deadline".to_owned(),
     };
-    let who = wait.who.as_deref().unwrap_or("anybody");
+    let who = wait.who.as_deref().unwrap_or("anyone");
     let mut text = format!(
         "{HEADING}{run}/{}{HEADING:#}  {}  {left}\n    {}\n",
         wait.id,

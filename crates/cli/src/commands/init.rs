@@ -25,7 +25,7 @@ pub(super) fn run(args: &InitArgs, json: bool) -> Result<CliExit, CliError> {
                     .collect(),
             );
         } else {
-            output::print_data(&table::render_table(["TEMPLATE", "WHAT IT DOES"], &rows));
+            output::print_data(&table::render_table(["TEMPLATE", "DESCRIPTION"], &rows));
         }
         return Ok(CliExit::Success);
     }
@@ -37,12 +37,14 @@ pub(super) fn run(args: &InitArgs, json: bool) -> Result<CliExit, CliError> {
         for file in &written {
             output::print_message(&format!("  {file}"));
         }
-        output::print_message(&format!("{} is here: {}.", shipped.name, shipped.description));
+        output::print_message(&format!("Created {}: {}.", shipped.name, shipped.description));
         if let Some(readme) = written.iter().find(|file| file.ends_with("/README.md")) {
-            output::print_message(&format!("Read `{readme}`: what it shows and how to run it."));
+            output::print_message(&format!(
+                "Read `{readme}` to learn what it shows and how to run it."
+            ));
         }
         output::print_message(
-            "Look it over with `countersign check`, start it with `countersign run`.",
+            "Check it with `countersign check`, start it with `countersign run`.",
         );
     }
     Ok(CliExit::Success)
@@ -55,7 +57,7 @@ pub(super) fn find_template(name: &str) -> Result<&'static ShippedProtocol, CliE
         let near = find_similar_name(name, known.iter().copied())
             .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         CliError::Usage(format!(
-            "no template `{name}`{near}; there are {} (`countersign init --list` describes them)",
+            "unknown template `{name}`{near}; available: {} (`countersign init --list` describes them)",
             known.join(", ")
         ))
     })
@@ -74,7 +76,7 @@ pub(super) fn write_template(
     let files: Vec<(String, &[u8])> = inside.chain(beside).collect();
     if let Some((taken, _)) = files.iter().find(|(path, _)| folder.join(path).exists()) {
         let taken = folder.join(taken).display().to_string();
-        return Err(CliError::Usage(format!("`{taken}` is there already; nothing was written")));
+        return Err(CliError::Usage(format!("`{taken}` already exists; nothing was written")));
     }
     for (path, bytes) in &files {
         write_file(&folder.join(path), bytes)?;

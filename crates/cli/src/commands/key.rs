@@ -41,15 +41,15 @@ fn create_key(new: NewApiKey, now: Timestamp, json: bool) -> Result<CliExit, Cli
     }
     output::print_data(&format!("{}\n", secret.reveal()));
     output::print_message(&format!(
-        "{GOOD}made{GOOD:#} key {HEADING}{}{HEADING:#}: {} of tenant {}, acting as {}{}",
+        "{GOOD}created{GOOD:#} key {HEADING}{}{HEADING:#}: {} of tenant {}, acting as {}{}",
         key.id,
         key.role,
         key.tenant,
         key.user,
-        key.expires_at.map_or_else(String::new, |at| format!(", until {}", format_timestamp(at))),
+        key.expires_at.map_or_else(String::new, |at| format!(", expires {}", format_timestamp(at))),
     ));
     output::print_message(
-        "It is shown this once, and only its hash is kept. It is sent as `Authorization: Bearer KEY`.",
+        "The key is shown only once; only its hash is stored. Send it as `Authorization: Bearer KEY`.",
     );
     Ok(CliExit::Success)
 }
@@ -65,12 +65,12 @@ fn list_keys(now: Timestamp, json: bool) -> Result<CliExit, CliError> {
     }
     if keys.is_empty() {
         output::print_message(
-            "there is no key; `countersign key create --tenant local --role operator` makes one",
+            "there are no keys; create one with `countersign key create --tenant local --role operator`",
         );
         return Ok(CliExit::Success);
     }
     let rows: Vec<[String; 6]> = keys.iter().map(|key| format_row(key, now)).collect();
-    output::print_data(&render_table(["KEY", "TENANT", "ROLE", "USER", "MADE", "STATE"], &rows));
+    output::print_data(&render_table(["KEY", "TENANT", "ROLE", "USER", "CREATED", "STATE"], &rows));
     Ok(CliExit::Success)
 }
 
@@ -81,9 +81,7 @@ fn revoke_key(id: &str, now: Timestamp, json: bool) -> Result<CliExit, CliError>
     if json {
         output::print_json(&key_to_json(&key, now));
     } else {
-        output::print_message(&format!(
-            "{GOOD}taken back{GOOD:#}: key {id} opens nothing any more"
-        ));
+        output::print_message(&format!("{GOOD}revoked{GOOD:#}: key {id} no longer gives access"));
     }
     Ok(CliExit::Success)
 }
@@ -95,8 +93,8 @@ fn open_keyring(home: &EngineHome) -> Keyring {
 fn format_row(key: &ApiKey, now: Timestamp) -> [String; 6] {
     let state = match (key.inactive_reason(now), key.expires_at) {
         (Some(why), _) => format!("{BAD}{why}{BAD:#}"),
-        (None, Some(at)) => format!("ends {}", format_until(now, at)),
-        (None, None) => "alive".to_owned(),
+        (None, Some(at)) => format!("expires {}", format_until(now, at)),
+        (None, None) => "active".to_owned(),
     };
     let id = format!("{HEADING}{}{HEADING:#}", key.id);
     let (tenant, user) = (key.tenant.clone(), key.user.clone());
@@ -121,7 +119,7 @@ fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, CliError> {
     let length = parse_duration(text).filter(|duration| duration.millis > 0);
     let length = length.ok_or_else(|| {
         CliError::Usage(format!(
-            "`--expires` must be a time such as `90d` or `12h`, found `{text}`"
+            "`--expires` must be a duration such as `90d` or `12h`, found `{text}`"
         ))
     })?;
     Ok(now.plus_millis(length.millis))

@@ -14,12 +14,12 @@ pub(super) async fn describe_lease_holder(
     let (id, what) = match rest {
         IdleReason::LeasedElsewhere => (run, format!("run {run}")),
         IdleReason::WaitingForChild(child) => {
-            (child.as_str(), format!("run {child}, which it waits for"))
+            (child.as_str(), format!("run {child}, which this run waits for"))
         }
         _ => return Ok(None),
     };
     let head = house.engine.store().load_head(&house.engine.run_id(id)).await?;
     let now = house.engine.clock().now().0;
     let lease = head.and_then(|head| head.lease).filter(|lease| lease.until > now);
-    Ok(lease.map(|lease| format!("worker {} works on {what}", lease.worker)))
+    Ok(lease.map(|lease| format!("worker {} is working on {what}", lease.worker)))
 }

@@ -27,13 +27,16 @@ pub(super) fn run(args: &ListArgs, json: bool) -> Result<CliExit, CliError> {
         let heads = house.engine.store().list_runs(&filter).await?;
         let filtered = args.status.is_some() || args.workflow.is_some();
         let empty = if filtered {
-            "no run is like that; `countersign list` shows all"
+            "no runs match; `countersign list` shows all runs"
         } else {
             NO_RUN_MESSAGE
         };
         print_runs(&heads, house.engine.clock().now(), json, empty);
         if !json && heads.len() == args.limit {
-            output::print_message(&format!("The newest {}; more with --limit.", args.limit));
+            output::print_message(&format!(
+                "Showing the newest {}; use --limit to show more.",
+                args.limit
+            ));
         }
         Ok(CliExit::Success)
     })
@@ -42,7 +45,7 @@ pub(super) fn run(args: &ListArgs, json: bool) -> Result<CliExit, CliError> {
 fn parse_status(word: &str) -> Result<ExecutionStatus, CliError> {
     ExecutionStatus::ALL.into_iter().find(|status| status.as_str() == word).ok_or_else(|| {
         let all = ExecutionStatus::ALL.map(ExecutionStatus::as_str).join(", ");
-        CliError::Usage(format!("no status `{word}`; there are {all}"))
+        CliError::Usage(format!("unknown status `{word}`; expected one of {all}"))
     })
 }
 

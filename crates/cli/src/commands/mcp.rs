@@ -19,7 +19,7 @@ pub(super) fn run(args: &McpArgs) -> Result<CliExit, CliError> {
     if let Some(folder) = &args.folder {
         // Must happen before anything is opened and before other threads could observe the change.
         std::env::set_current_dir(folder).map_err(|source| CliError::Unreadable {
-            what: format!("`{}`, to work there", folder.display()),
+            what: format!("the workspace folder `{}`", folder.display()),
             source,
         })?;
     }
@@ -35,7 +35,7 @@ pub(super) fn run(args: &McpArgs) -> Result<CliExit, CliError> {
         let mut signals = TerminationSignals::listen();
         if std::io::stdin().is_terminal() {
             output::print_message(
-                "Speaks MCP on standard input and output, for a coding agent that starts it (docs/agents.md). Ctrl-C ends it.",
+                "Speaking MCP on standard input and output, for a coding agent that starts this command (docs/agents.md). Press Ctrl-C to stop.",
             );
         }
         let session = McpStdioSession {

@@ -29,7 +29,7 @@ pub(super) async fn prompt_for_waits(
                 break;
             }
             Err(countersign_runtime::engine::EngineError::Rejected(rejection)) => {
-                output::print_message(&format!("  not taken: {rejection}"));
+                output::print_message(&format!("  not accepted: {rejection}"));
                 moved = true;
             }
             Err(other) => return Err(other.into()),
@@ -73,7 +73,7 @@ async fn prompt_for_wait(
         }
         WaitKind::Approval | WaitKind::Budget | WaitKind::Incident => {
             let line = terminal::prompt_line(&format!(
-                "? {} [y/n, or nothing to leave it]",
+                "? {} [y/n, or press Enter to skip]",
                 wait.question
             ))
             .await;

@@ -39,7 +39,7 @@ pub(super) fn run(args: &ReplayArgs, json: bool) -> Result<CliExit, CliError> {
             output::print_json(&if args.all { results.into() } else { results.remove(0) });
         } else if args.all && args.verify {
             let held = results.iter().filter(|one| one["verified"] == true).count();
-            output::print_message(&format!("{held} of {} runs prove themselves", runs.len()));
+            output::print_message(&format!("{held} of {} runs proved", runs.len()));
         }
         Ok(if good { CliExit::Success } else { CliExit::Refused })
     })
@@ -66,7 +66,7 @@ async fn list_all_runs(house: &CliContext) -> Result<Vec<String>, CliError> {
     }
     if pruned > 0 {
         output::print_message(&format!(
-            "{pruned} runs were pruned and are passed over; `countersign store verify` follows their hashes"
+            "skipping {pruned} pruned runs; `countersign store verify` checks their hashes"
         ));
     }
     runs.reverse();
@@ -90,10 +90,10 @@ fn print_proof(proof: &VerificationView) {
         return;
     }
     output::print_message(&format!(
-        "{GOOD}proved{GOOD:#}: run {HEADING}{run}{HEADING:#} is what its log says"
+        "{GOOD}proved{GOOD:#}: run {HEADING}{run}{HEADING:#} matches its log"
     ));
     output::print_message(&format!(
-        "  {} events, {} versions decided again in {:.1} ms, {} events a second",
+        "  {} events, {} versions decided again in {:.1} ms, {} events per second",
         proof.events.unwrap_or_default(),
         proof.versions.unwrap_or_default(),
         proof.seconds.unwrap_or_default() * 1e3,
@@ -137,7 +137,7 @@ async fn replay_states(house: &CliContext, run: &str, json: bool) -> Result<Valu
     }
     if !json {
         output::print_message(&format!("run {HEADING}{run}{HEADING:#}"));
-        let header = ["VERSION", "TIME", "PHASE", "STATUS", "DOCUMENT", "WHAT CAME"];
+        let header = ["VERSION", "TIME", "PHASE", "STATUS", "DOCUMENT", "INPUT"];
         output::print_data(&render_table(header, &rows));
     }
     Ok(json!({ "run": run, "states": listed }))

@@ -30,9 +30,11 @@ pub(super) fn run(args: &ResumeArgs, json: bool) -> Result<CliExit, CliError> {
 /// files.
 fn parse_grant(grant: &str) -> Result<(String, u64), CliError> {
     let wrong = |why: &str| {
-        CliError::Usage(format!("`{grant}`: {why}; expected something like `tokens=10000`"))
+        CliError::Usage(format!(
+            "invalid grant `{grant}`: {why}; expected BUDGET=AMOUNT, such as `tokens=10000`"
+        ))
     };
-    let (name, amount) = grant.split_once('=').ok_or_else(|| wrong("no `=`"))?;
+    let (name, amount) = grant.split_once('=').ok_or_else(|| wrong("it has no `=`"))?;
     let plain = name.split('@').next().unwrap_or(name);
     let amount = match plain {
         "wall_time" => parse_duration(amount).map(|duration| duration.millis.unsigned_abs()),
@@ -41,5 +43,5 @@ fn parse_grant(grant: &str) -> Result<(String, u64), CliError> {
         }
         _ => amount.parse().ok(),
     };
-    Ok((name.to_owned(), amount.ok_or_else(|| wrong("the amount cannot be read"))?))
+    Ok((name.to_owned(), amount.ok_or_else(|| wrong("the amount is invalid"))?))
 }

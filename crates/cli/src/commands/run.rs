@@ -68,11 +68,11 @@ async fn report_queued_run(house: &CliContext, run: &str, json: bool) -> Result<
         }));
     } else if due.is_some() {
         let who = match alive {
-            0 => "nobody is at work; `countersign worker` starts a worker".to_owned(),
-            1 => "one worker is there".to_owned(),
-            several => format!("{several} workers are there"),
+            0 => "no worker is running; start one with `countersign worker`".to_owned(),
+            1 => "1 worker is running".to_owned(),
+            several => format!("{several} workers are running"),
         };
-        output::print_message(&format!("run {run} is left to the workers: {who}"));
+        output::print_message(&format!("run {run} is queued for workers: {who}"));
     } else {
         output::print_message(&render::format_run_status(&state));
         for wait in state.waits.values() {
@@ -154,7 +154,7 @@ async fn drive_until_idle(
         }
         if let Some(holder) = describe_lease_holder(house, run, &rest).await? {
             if followed.as_ref() != Some(&holder) {
-                output::print_message(&format!("  {holder}; following, leave with Ctrl-C"));
+                output::print_message(&format!("  {holder}; following it, press Ctrl-C to leave"));
                 followed = Some(holder);
             }
             // A dead worker causes no change: its lease expires, and this process takes over.
@@ -173,7 +173,7 @@ async fn drive_until_idle(
             && let IdleReason::WaitingUntil(at) = rest
         {
             output::print_message(&format!(
-                "  waiting until {at}; leave with Ctrl-C, go on with `countersign run --resume {run}`"
+                "  waiting until {at}; press Ctrl-C to leave, continue with `countersign run --resume {run}`"
             ));
         }
         let stays = manner == InteractionMode::Following;
@@ -286,7 +286,7 @@ fn print_outcome(
         output::print_message(&format!("Halted by {by}: {reason}."));
     }
     match holder {
-        Some(holder) => output::print_message(&format!("{holder}, and goes on with it.")),
+        Some(holder) => output::print_message(&format!("{holder}.")),
         None => render::print_idle_reason(run, rest),
     }
     for wait in state.waits.values() {
@@ -294,6 +294,6 @@ fn print_outcome(
     }
     run_outputs::print_outputs(run, products);
     output::print_message(&format!(
-        "Look at it: countersign status {run} · history {run} · show {run} · replay {run} --verify"
+        "Details: countersign status {run} · history {run} · show {run} · replay {run} --verify"
     ));
 }

@@ -66,7 +66,7 @@ pub(super) fn run(args: &ServeArgs, json: bool) -> Result<CliExit, CliError> {
         let ending = tokio::spawn(async move {
             signals.recv().await;
             output::print_message(
-                "Ending: what is under way is brought to its end. Once more ends at once.",
+                "Stopping: work in progress finishes first. Press Ctrl-C again to stop at once.",
             );
             stop.trigger();
             signals.recv().await;
@@ -77,7 +77,7 @@ pub(super) fn run(args: &ServeArgs, json: bool) -> Result<CliExit, CliError> {
         ending.abort();
         if !json {
             output::print_message(
-                "Ended. Every run can go on: `countersign serve`, or `countersign run --resume RUN`.",
+                "Stopped. Continue runs with `countersign serve`, or `countersign run --resume RUN`.",
             );
         }
         Ok(CliExit::Success)
@@ -129,16 +129,16 @@ fn to_cli_error(error: ServeError) -> CliError {
             let port = address.port().wrapping_add(1).max(1024);
             let ip = address.ip();
             CliError::Usage(format!(
-                "`{address}` is taken: another program listens there, perhaps another `countersign serve`\n  elsewhere: `countersign serve --listen {}`",
+                "`{address}` is in use by another program, perhaps another `countersign serve`\n  use another address: `countersign serve --listen {}`",
                 SocketAddr::new(ip, port)
             ))
         }
         ServeError::NoActiveKey { address } => CliError::Usage(format!(
-            "every request at `{address}` would need a key, and there is none\n  a key:     `countersign key create --tenant local --role operator`\n  or alone:  `countersign serve --listen 127.0.0.1:{}`",
+            "every request to `{address}` needs a key, but there is none\n  create a key:       `countersign key create --tenant local --role operator`\n  or serve locally:   `countersign serve --listen 127.0.0.1:{}`",
             address.port()
         )),
         ServeError::Bind { address, source } => {
-            CliError::Unreadable { what: format!("`{address}`, to listen there"), source }
+            CliError::Unreadable { what: format!("the listen address `{address}`"), source }
         }
         ServeError::Token { folder, source } => {
             CliError::Unwritable { what: folder.join("token").display().to_string(), source }
@@ -173,7 +173,7 @@ fn print_banner(
     };
     if demand == AuthMode::LoopbackOpen {
         output::print_message(&format!(
-            "{BAD}warning{BAD:#}: with `--no-token` every user and every program of this machine is let in as an admin"
+            "{BAD}warning{BAD:#}: `--no-token` gives every user and every program of this machine admin access"
         ));
     }
     output::print_message(&format!("  API       /v1, listed at /v1/docs {DIM}({door}){DIM:#}"));
@@ -181,7 +181,7 @@ fn print_banner(
     output::print_message(&format!("  runs      {}", house.location()));
     let folder = house.find_protocol_folder().ok();
     let shown = folder.as_ref().map_or_else(
-        || "those that ship: `countersign init --list`".to_owned(),
+        || "the shipped ones: `countersign init --list`".to_owned(),
         |folder| folder.display().to_string(),
     );
     output::print_message(&format!("  protocols {shown}"));
@@ -189,12 +189,12 @@ fn print_banner(
         && let Some(ShippedProtocol { name, .. }) = find_shipped(&protocol.name)
     {
         output::print_message(&format!(
-            "            `{name}` means this one; the one that ships is `{SHIPPED_PREFIX}{name}`"
+            "            `{name}` is this one; the shipped one is `{SHIPPED_PREFIX}{name}`"
         ));
     }
     let memory = if house.engine.memory_recorder().is_some() { "on" } else { "off" };
     output::print_message(&format!("  memory    {memory}"));
-    output::print_message("Ctrl-C ends it.");
+    output::print_message("Press Ctrl-C to stop.");
 }
 
 /// Opens the page in the default browser; a failure is ignored.
@@ -211,7 +211,7 @@ fn open_browser(house: &CliContext, addresses: &[SocketAddr], token: Option<&Loc
     let mut command = Command::new(opener);
     command.arg(&page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if command.spawn().is_err() {
-        output::print_message(&format!("  no browser could be opened; the page is {page}"));
+        output::print_message(&format!("  cannot open a browser; open {page} yourself"));
     }
 }
 

@@ -46,5 +46,5 @@ fn find_value<'v>(whole: &'v Value, pointer: &str) -> Result<&'v Value, CliError
         Value::Array(items) => format!("is a list of {}", items.len()),
         other => format!("is {other}"),
     };
-    Err(CliError::Usage(format!("nothing stands at `{pointer}`; {place} {has}")))
+    Err(CliError::Usage(format!("there is no value at `{pointer}`; {place} {has}")))
 }

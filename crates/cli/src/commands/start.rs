@@ -51,7 +51,7 @@ pub(super) async fn start_run(
         && let Some((phase, taken)) = find_adoptable_state(house, folder, &protocol, &start).await?
     {
         output::print_message(&format!(
-            "the state files beside the protocol are taken over, in phase {phase}"
+            "continuing from the state files beside the protocol, in phase {phase}"
         ));
         start.phase = Some(phase);
         start.document = Some(taken);
@@ -79,7 +79,7 @@ pub(super) async fn start_run(
         match create_run(house, &protocol, start.clone(), args.idempotency_key.clone()).await {
             // A user who was asked may correct the answer; otherwise the rejection is returned.
             Err(CliError::Rejected(rejection)) if line.is_some() => {
-                output::print_message(&format!("  not taken: {rejection}"));
+                output::print_message(&format!("  not accepted: {rejection}"));
             }
             other => return other,
         }
@@ -108,7 +108,7 @@ fn select_protocol(house: &CliContext, args: &RunArgs) -> Result<SelectedProtoco
         (name, shipped) => {
             if let (Some(name), Some(_)) = (name, shipped) {
                 output::print_message(&format!(
-                    "`{name}` is a workflow of the protocol in {}; the one that ships is `{SHIPPED_PREFIX}{name}`",
+                    "`{name}` is a workflow of the protocol in {}; the shipped one is `{SHIPPED_PREFIX}{name}`",
                     folder.display()
                 ));
             }
@@ -144,13 +144,13 @@ fn select_shipped(
 fn describe_missing_model(name: &str, takes_input: bool) -> String {
     let input = if takes_input { " --input TEXT" } else { "" };
     format!(
-        "`{name}` asks a model, and none is named
+        "`{name}` needs a model, but none is configured
   a model:  `countersign run {name}{input} --model openai:NAME`; also anthropic:NAME, gemini:NAME, ollama:NAME
             its key is read from OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY
             a server of your own: --model openai:NAME@http://127.0.0.1:8080/v1
-            COUNTERSIGN_MODEL, or `model` in countersign.toml, names it once for all
+            to set it once, use COUNTERSIGN_MODEL, or `model` in countersign.toml
   yourself: `countersign run {name}{input} --model human`
-  offline:  `countersign init {name}`, then `countersign run{input}`: a copy here, with a script of replies in the model's place"
+  offline:  `countersign init {name}`, then `countersign run{input}`: a local copy, with a script of replies instead of a model"
     )
 }
 

@@ -74,7 +74,7 @@ fn render_status(standing: &RunStatusReport, now: Timestamp) -> String {
     let mut rows: Vec<(&str, String)> = vec![
         ("version", format!("{}, {} events", state.version, state.seq)),
         (
-            "began",
+            "started",
             format!(
                 "{} ({})",
                 format_timestamp(state.created_at),
@@ -91,7 +91,7 @@ fn render_status(standing: &RunStatusReport, now: Timestamp) -> String {
         ),
     ];
     if let Some(at) = standing.wake_at {
-        rows.push(("next alarm", format!("{} ({})", format_timestamp(at), format_until(now, at))));
+        rows.push(("next timer", format!("{} ({})", format_timestamp(at), format_until(now, at))));
     }
     if !state.tickets.is_empty() {
         let tickets: Vec<&str> = state.tickets.iter().map(String::as_str).collect();
@@ -101,8 +101,10 @@ fn render_status(standing: &RunStatusReport, now: Timestamp) -> String {
     rows.push(("document", format!("{} bytes", standing.document_bytes)));
     let digest = protocol.digest.strip_prefix("sha256:").unwrap_or(&protocol.digest);
     let changed = match standing.folder_changed {
-        Some(true) => ", and the folder has changed since: this run keeps what it began with",
-        Some(false) => ", as it is in the folder",
+        Some(true) => {
+            "; the folder has changed since, but this run keeps the files it started with"
+        }
+        Some(false) => ", same as in the folder",
         None => "",
     };
     let short = digest.get(..12).unwrap_or(digest);
@@ -133,8 +135,8 @@ fn describe_reason(state: &RunState) -> Option<String> {
     if let Some((end, reason)) = &state.end {
         let how = match end {
             RunEndKind::Completed => return reason.clone(),
-            RunEndKind::Failed => "It failed",
-            RunEndKind::Cancelled => "It was ended by a person",
+            RunEndKind::Failed => "Failed",
+            RunEndKind::Cancelled => "Cancelled by a person",
         };
         let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
         return Some(format!("{BAD}{how}{BAD:#}{reason}"));
@@ -142,19 +144,17 @@ fn describe_reason(state: &RunState) -> Option<String> {
     if let Some((by, reason)) = &state.halted {
         let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
         let run = &state.run;
-        return Some(format!(
-            "Halted by {by}{reason}. Let it go on with: countersign resume {run}"
-        ));
+        return Some(format!("Halted by {by}{reason}. Resume it with: countersign resume {run}"));
     }
     match &state.blocked {
         Some(BlockReason::Budget { budget, limit }) => {
             Some(format!("{BAD}Blocked{BAD:#}: the budget `{budget}` of {limit} is spent."))
         }
         Some(BlockReason::Refused) => {
-            Some(format!("{BAD}Blocked{BAD:#}: every try of the model's step was refused."))
+            Some(format!("{BAD}Blocked{BAD:#}: every reply of the model was refused."))
         }
         Some(BlockReason::MissingTicket { phase, ticket }) => Some(format!(
-            "{BAD}Blocked{BAD:#}: phase {phase} needs the ticket {ticket}, which the run does not hold"
+            "{BAD}Blocked{BAD:#}: phase {phase} needs the ticket {ticket}, which the run does not have"
         )),
         Some(BlockReason::Incident { message: what }) => {
             Some(format!("{BAD}Blocked{BAD:#}: {what}"))
@@ -206,14 +206,14 @@ fn write_closed_gates(page: &mut String, state: &RunState, now: Timestamp) {
     page.push_str(&format!("\n{HEADING}Closed gates{HEADING:#}\n"));
     for gate in &state.closed_gates {
         let tries = if gate.attempts > 0 {
-            format!(", asked {} times", gate.attempts)
+            format!(", checked {} times", gate.attempts)
         } else {
             String::new()
         };
         page.push_str(&format!("  → {}: {}{tries}\n", gate.to, gate.reason));
     }
     if let Some(at) = state.retry_at {
-        page.push_str(&format!("  {DIM}asked again {}{DIM:#}\n", format_until(now, at)));
+        page.push_str(&format!("  {DIM}next check {}{DIM:#}\n", format_until(now, at)));
     }
 }
 
@@ -221,11 +221,11 @@ fn write_pending_actions(page: &mut String, state: &RunState, now: Timestamp) {
     if state.pending.is_empty() {
         return;
     }
-    page.push_str(&format!("\n{HEADING}To be done{HEADING:#}\n"));
+    page.push_str(&format!("\n{HEADING}Pending actions{HEADING:#}\n"));
     for (id, order) in &state.pending {
         let later = order.not_before().filter(|at| *at > now);
         let later = later.map_or_else(String::new, |at| format!(", {}", format_until(now, at)));
-        page.push_str(&format!("  {}{later} {DIM}(order {id}){DIM:#}\n", describe_action(order)));
+        page.push_str(&format!("  {}{later} {DIM}(action {id}){DIM:#}\n", describe_action(order)));
     }
 }
 
@@ -284,7 +284,7 @@ fn describe_model_usage(standing: &RunStatusReport) -> String {
     let state = &standing.outcome.state;
     let (input, output, cost) = standing.usage;
     if state.model_calls == 0 {
-        return "none was asked".to_owned();
+        return "no calls".to_owned();
     }
     let mut told =
         format!("{} {}", state.model_calls, if state.model_calls == 1 { "call" } else { "calls" });
@@ -295,7 +295,7 @@ fn describe_model_usage(standing: &RunStatusReport) -> String {
         told.push_str(&format!(", {} spent", format_money(cost)));
     }
     if let Some(last) = &state.last_reply {
-        let tries = if last.attempt == 1 { "try" } else { "tries" };
+        let tries = if last.attempt == 1 { "attempt" } else { "attempts" };
         told.push_str(&format!(
             "; the last reply, in {}, took {} {tries}",
             truncate_line(&last.phase, 40),

@@ -80,7 +80,7 @@ fn reset_task(args: &TaskResetArgs, json: bool) -> Result<CliExit, CliError> {
         let state = house.engine.get_run(&run).await?.state;
         let Some(open) = state.waits.values().find(|wait| wait.name == RESET_QUESTION) else {
             let standing = render::format_run_status(&state);
-            return Err(CliError::Usage(format!("nothing waits for a reset. {standing}")));
+            return Err(CliError::Usage(format!("no task waits for a reset. {standing}")));
         };
         let (by, value) = (house.settings.user(), Value::String(args.reason.clone()));
         let what = InputKind::Answered { wait: open.id.clone(), value, by };

@@ -154,7 +154,7 @@ fn build_request(
     settled: Option<&'static str>,
 ) -> Result<TrustRequest, CliError> {
     let known = file.contains_digest(&record.digest).map_err(CliError::Trust)?;
-    let settled = settled.or(known.then_some("you trust it already"));
+    let settled = settled.or(known.then_some("you already trust it"));
     Ok(TrustRequest { record, settled })
 }
 
@@ -189,9 +189,12 @@ async fn confirm_requests(
         let shown: Vec<Value> = requests.iter().map(|one| record_to_json(&one.record)).collect();
         output::print_json(&json!({ "trusted": trusted, "lists": shown }));
     } else if !trusted {
-        output::print_message("Not trusted: nothing of it is used.");
+        output::print_message("Not trusted: nothing on this list is used.");
     } else if requests.iter().any(|one| one.settled.is_none()) {
-        output::print_message(&format!("{GOOD}trusted{GOOD:#}: kept in {}", file.path().display()));
+        output::print_message(&format!(
+            "{GOOD}trusted{GOOD:#}: recorded in {}",
+            file.path().display()
+        ));
     }
     Ok(if trusted { CliExit::Success } else { CliExit::Refused })
 }
@@ -201,7 +204,7 @@ async fn confirm(question: &str) -> Result<bool, CliError> {
     match terminal::prompt_line(&format!("? {question}")).await {
         Some(line) => Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes")),
         None => Err(CliError::Usage(
-            "nobody is at the terminal to be asked; `countersign trust --yes` trusts the list above"
+            "cannot ask for confirmation without a terminal; `countersign trust --yes` trusts the list above"
                 .to_owned(),
         )),
     }
@@ -260,7 +263,7 @@ fn revoke_records(file: &TrustFile, what: &str, json: bool) -> Result<CliExit, C
     let digest = what.strip_prefix("sha256:").unwrap_or(what);
     if folder.is_none() && digest.len() < 6 {
         return Err(CliError::Usage(format!(
-            "`{what}` is neither a folder nor six digits of a digest"
+            "`{what}` is neither a folder nor a digest of at least six digits"
         )));
     }
     let gone = file
@@ -301,9 +304,9 @@ pub(super) async fn confirm_run_protocol(house: &CliContext, run: &str) -> Resul
     if request.settled.is_some() {
         return Ok(());
     }
-    output::print_message("The protocol of this run wants more than files:");
+    output::print_message("The protocol of this run needs access to more than files:");
     print_request(&request.record);
-    if confirm("Trust this? Without it, the run halts when it wants any of them. [y/N]").await? {
+    if confirm("Trust this? If not, the run halts when it needs any of it. [y/N]").await? {
         file.add(request.record).map_err(CliError::Trust)?;
     }
     Ok(())
@@ -321,7 +324,8 @@ pub(super) fn trust_protocol(house: &CliContext, protocol: &Arc<Protocol>) -> Re
 
 fn require_trust_file() -> Result<TrustFile, CliError> {
     crate::settings::locate_trust_file().ok_or_else(|| {
-        let what = "trust has no place: neither XDG_CONFIG_HOME nor HOME names an absolute folder";
+        let what =
+            "no location for the trust file: neither XDG_CONFIG_HOME nor HOME is an absolute path";
         CliError::Usage(what.to_owned())
     })
 }

@@ -27,13 +27,13 @@ pub(super) async fn resolve_wait(
         [one] => Ok((run, one.id.clone())),
         [] => {
             let standing = render::format_run_status(&state);
-            Err(CliError::Usage(format!("nothing of that kind waits. {standing}")))
+            Err(CliError::Usage(format!("nothing of this kind is waiting. {standing}")))
         }
         several => {
             let told: Vec<String> =
                 several.iter().map(|wait| render::format_wait(&run, wait)).collect();
             Err(CliError::Usage(format!(
-                "several things wait; name one of them:\n{}",
+                "several waits are open; name one of them:\n{}",
                 told.join("\n")
             )))
         }

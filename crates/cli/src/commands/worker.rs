@@ -134,30 +134,30 @@ impl WorkerLog {
         match news {
             WorkerEvent::Started => {
                 let runs = if *capacity == 1 { "one run" } else { &format!("{capacity} runs") };
-                format!("worker {name} is here: {runs} at once, leases of {}", stretch(*term))
+                format!("worker {name} started: {runs} at once, leases of {}", stretch(*term))
             }
-            WorkerEvent::RunTaken(run) => format!("{} begins", run.id),
+            WorkerEvent::RunTaken(run) => format!("{} starts", run.id),
             WorkerEvent::RunIdle(run, rest) => format!("{} {}", run.id, describe_idle_reason(rest)),
             WorkerEvent::LeaseLost(run) => {
-                format!("{} went to another worker; nothing of it was kept here", run.id)
+                format!("{} went to another worker; unsaved work of this one was discarded", run.id)
             }
             WorkerEvent::RunFailed(run, why) => {
-                format!("{} cannot be worked on: {why}; it is looked at again in a while", run.id)
+                format!("{} cannot continue: {why}; retrying later", run.id)
             }
             WorkerEvent::StoreUnavailable(why) => {
-                format!("the store is away: {why}; waiting for it")
+                format!("the store is unavailable: {why}; waiting for it")
             }
             WorkerEvent::StoreRecovered(after) => {
-                format!("the store is back after {}", stretch(*after))
+                format!("the store is available again after {}", stretch(*after))
             }
             WorkerEvent::Stopping(runs) => format!(
-                "stopping: nothing new is taken; {} may end, for {} at most",
+                "stopping: no new runs are taken; {} in progress may finish within {}",
                 pluralize(*runs, "step"),
                 stretch(self.terms.grace_period)
             ),
-            WorkerEvent::Stopped(0) => format!("worker {name} has stopped and holds nothing"),
+            WorkerEvent::Stopped(0) => format!("worker {name} has stopped and holds no runs"),
             WorkerEvent::Stopped(runs) => format!(
-                "worker {name} has stopped; {} handed back in the middle of a step",
+                "worker {name} has stopped; {} released in the middle of a step",
                 pluralize(*runs, "run")
             ),
         }
@@ -177,19 +177,20 @@ fn describe_idle_reason(rest: &IdleReason) -> String {
         }
         IdleReason::Halted => {
             let style = status_style(ExecutionStatus::Halted);
-            format!("{style}halted{style:#}; `countersign status` tells why")
+            format!("{style}halted{style:#}; `countersign status` shows why")
         }
         IdleReason::WaitingForInput => {
             let style = status_style(ExecutionStatus::Waiting);
-            format!("{style}waits{style:#} for somebody; `countersign inbox` tells for what")
+            format!("{style}waits{style:#} for a person; `countersign inbox` shows for what")
         }
-        IdleReason::WaitingUntil(at) => format!("goes on at {}", format_timestamp(*at)),
+        IdleReason::WaitingUntil(at) => format!("continues at {}", format_timestamp(*at)),
         IdleReason::NeedsReply => {
-            "asks a model, and none is named; `countersign next` tells".to_owned()
+            "needs a model, but none is configured; `countersign next` shows what it asks for"
+                .to_owned()
         }
         IdleReason::WaitingForChild(child) => format!("waits for run {child}"),
-        IdleReason::LeasedElsewhere | IdleReason::DriverStopped => "is handed back".to_owned(),
-        IdleReason::Parked => "is parked; `countersign status` tells why".to_owned(),
+        IdleReason::LeasedElsewhere | IdleReason::DriverStopped => "was released".to_owned(),
+        IdleReason::Parked => "is parked; `countersign status` shows why".to_owned(),
     }
 }
 

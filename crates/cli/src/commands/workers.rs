@@ -16,7 +16,7 @@ use crate::table::render_table;
 use crate::time_format;
 
 /// The message if there is no worker.
-const NO_WORKERS_MESSAGE: &str = "nobody is at work; `countersign worker` starts a worker";
+const NO_WORKERS_MESSAGE: &str = "no worker is running; start one with `countersign worker`";
 
 /// The maximum number of leases to load.
 const MAX_LEASES: usize = 100_000;
@@ -60,7 +60,10 @@ fn print_workers(workers: &[WorkerRow], held: &BTreeMap<String, Vec<Lease>>, now
         output::print_message(NO_WORKERS_MESSAGE);
         return;
     }
-    output::print_data(&render_table(["WORKER", "HOST", "HOLDS", "OF", "SINCE", "SEEN"], &rows));
+    output::print_data(&render_table(
+        ["WORKER", "HOST", "RUNS", "CAPACITY", "STARTED", "SEEN"],
+        &rows,
+    ));
 }
 
 fn format_worker(row: &WorkerRow, now: Timestamp) -> [String; 6] {

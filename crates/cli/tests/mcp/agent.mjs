@@ -120,7 +120,7 @@ const draft = await call(agent, "submit_reply", { run, action: taken.action, rep
 assert.equal(draft.accepted, true, JSON.stringify(draft.violations));
 assert.equal(draft.status, "waiting");
 assert.equal(draft.waits[0].who, "ann");
-assert.match(draft.next_step, /not yours to answer/);
+assert.match(draft.next_step, /you cannot answer/);
 const wait = draft.waits[0].id;
 const problem = await refused(agent, "approve", { run, wait, note: "it is fine" }, "not_assignee");
 assert.equal(problem.status, 403);

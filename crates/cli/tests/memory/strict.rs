@@ -12,12 +12,15 @@ fn what_is_said_of_another_kind_of_thing_is_refused() {
     for (told, why) in [
         (
             &["--fact", "pin=1234", "--expires", "2026-01-22"][..],
-            "`expires` is nothing that `fact` has; `event`, `insight` may",
+            "`expires` does not apply to `fact`; it applies to `event`, `insight`",
         ),
-        (&["--event", "hi", "--confirmed"], "`confirmed` is nothing that `event` has; `fact` may"),
-        (&["--insight", "x", "--role", "user"], "`role` is nothing that `insight` has"),
-        (&["--event", "  "], "`event` says nothing"),
-        (&["--episode", ""], "`episode` says nothing"),
+        (
+            &["--event", "hi", "--confirmed"],
+            "`confirmed` does not apply to `event`; it applies to `fact`",
+        ),
+        (&["--insight", "x", "--role", "user"], "`role` does not apply to `insight`"),
+        (&["--event", "  "], "`event` is empty"),
+        (&["--episode", ""], "`episode` is empty"),
     ] {
         let heard = fails(folder, 2, &[&["remember"], told].concat());
         assert!(heard.contains(why), "{told:?}: {heard}");
@@ -47,7 +50,7 @@ fn what_a_person_settled_is_not_stirred_up_by_saying_it_again() {
     }
     let (code, _, err) = memory(folder, &[&["remember"][..], &first].concat());
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("out of date: f2 stands"), "{err}");
+    assert!(err.contains("outdated: f2 is current"), "{err}");
     assert_eq!(memory(folder, &["export"]).1, settled);
     // A later time is another matter.
     remembered(folder, &[&first[..], &["--valid-from", "2026-03-01"]].concat());
@@ -70,7 +73,7 @@ fn an_import_writes_to_nobody_else() {
     ] {
         let (code, _, err) = raw(folder, arguments, "");
         assert_eq!((code, err.matches("refused line").count()), (1, count), "{err}");
-        assert!(err.contains("and that is not who is named here"), "{err}");
+        assert!(err.contains("which differs from the flags"), "{err}");
     }
     let (code, _, err) =
         raw(folder, &["import", "own.jsonl", "--trusted", "--store", "new.db"], "");

@@ -19,7 +19,7 @@ fn an_imported_run_that_names_a_server_for_its_model_is_halted() {
     let file = here.path().join("run.jsonl");
     there.says(&["export", run, "--output", file.to_str().unwrap()]);
     let told = here.json(&["import", "run.jsonl"]);
-    let wants = json!(["model server http://127.0.0.1:9, as it was started"]);
+    let wants = json!(["model server http://127.0.0.1:9, named when the run was started"]);
     assert_eq!((&told["permissions"], &told["halted"]), (&wants, &json!(true)), "{told:#}");
 }
 
@@ -104,7 +104,7 @@ fn servers_that_a_settings_file_names_count_only_after_trust() {
     assert!(desk.why(&run).contains(&server.origin()), "{}", desk.why(&run));
     let proposed = desk.run(&["memory", "propose", "--user", "ann", "--agent", "a"]);
     assert_eq!(proposed.status.code(), Some(2), "{}", said(&proposed));
-    assert!(said(&proposed).contains("nobody trusts that file"), "{}", said(&proposed));
+    assert!(said(&proposed).contains("you have not trusted that file"), "{}", said(&proposed));
     desk.write("countersign.toml", &format!("embedder = \"{}\"\n", server.model()));
     let refused = desk.run(&["run", "ralph", "--input", "Go on", "--model", "human"]);
     assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));

@@ -68,7 +68,7 @@ fn a_folder_of_the_engine_that_others_can_write_is_not_used() {
     fs::set_permissions(&home, fs::Permissions::from_mode(0o777)).unwrap();
     let refused = desk.run(&["run", "ralph", "--input", "x", "--model", "human", "--queue"]);
     assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
-    assert!(said(&refused).contains("others can write to it"), "{}", said(&refused));
+    assert!(said(&refused).contains("other users can write to it"), "{}", said(&refused));
     // Above a folder of work, it is as good as absent.
     let below = desk.path().join("below");
     fs::create_dir(&below).unwrap();

@@ -25,7 +25,8 @@ fn a_store_and_a_collector_of_a_file_are_reached_only_after_trust() {
         assert_eq!(refused.status.code(), Some(2), "{name}: {}", said(&refused));
         let told = said(&refused);
         assert!(
-            told.contains(&format!("`{name}` in ")) && told.contains("nobody trusts that file"),
+            told.contains(&format!("`{name}` in "))
+                && told.contains("you have not trusted that file"),
             "{told}"
         );
         assert!(!told.contains("s3cret"), "{told}");
@@ -61,7 +62,7 @@ fn a_script_outside_the_folder_is_read_only_where_a_person_names_it() {
     let file = here.path().join("run.jsonl");
     there.says(&["export", run, "--output", file.to_str().unwrap()]);
     let told = here.json(&["import", "run.jsonl"]);
-    let wants = json!([format!("model server {model}, as it was started")]);
+    let wants = json!([format!("model server {model}, named when the run was started")]);
     assert_eq!((&told["permissions"], &told["halted"]), (&wants, &json!(true)), "{told:#}");
     here.says(&["resume", run]);
     here.says(&["worker", "--until-idle"]);
@@ -71,5 +72,5 @@ fn a_script_outside_the_folder_is_read_only_where_a_person_names_it() {
     let endless =
         here.run(&["run", "ralph", "--input", "x", "--model", "script:/dev/zero", "--json"]);
     let shown = String::from_utf8_lossy(&endless.stdout).into_owned() + &said(&endless);
-    assert!(shown.contains("it is no file"), "{shown}");
+    assert!(shown.contains("it is not a regular file"), "{shown}");
 }

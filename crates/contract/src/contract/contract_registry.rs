@@ -19,7 +19,7 @@ pub struct ContractRegistry {
 pub enum ContractRegistryError {
     /// Two different contracts have the same id and version.
     #[error(
-        "`{id}` version {version} is registered already, with another content; raise the version"
+        "`{id}` version {version} is already registered with different content; raise the version"
     )]
     VersionConflict {
         /// The id that both contracts have.
@@ -127,7 +127,7 @@ mod tests {
         let refused = registry.add(contract("note", "1.0.0", "{ type: array }")).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "`note` version 1.0.0 is registered already, with another content; raise the version"
+            "`note` version 1.0.0 is already registered with different content; raise the version"
         );
     }
 

@@ -90,7 +90,7 @@ impl ContractRule {
     /// Describes a rule that has more items than its step limit allows.
     fn describe_step_limit(&self, path: &JsonValuePath<'_>) -> Violation {
         let message = format!(
-            "rule `{}` could not be decided: over all its items it may take at most {MAX_RULE_STEPS} steps",
+            "rule `{}` could not be evaluated: all its items together may take at most {MAX_RULE_STEPS} steps",
             self.id
         );
         let pointer = format!("{path}{}", self.at);
@@ -131,7 +131,8 @@ impl ContractRule {
                 into.push(violation.with_message(message));
             }
             Err(error) => {
-                let message = format!("rule `{}` could not be decided: {}", self.id, error.message);
+                let message =
+                    format!("rule `{}` could not be evaluated: {}", self.id, error.message);
                 into.push(violation.with_message(message));
             }
         }
@@ -192,7 +193,7 @@ mod tests {
             json!({}),
             None,
             &[
-                "rule `deep` could not be decided: `reply.a` is undefined, so `b` cannot be read from it [rule:deep]",
+                "rule `deep` could not be evaluated: `reply.a` is undefined, so `b` cannot be read from it [rule:deep]",
             ],
         );
         check(
@@ -200,7 +201,7 @@ mod tests {
             json!({"a": 1}),
             None,
             &[
-                "rule `number` could not be decided: expected true or false, found the number 1 [rule:number]",
+                "rule `number` could not be evaluated: expected true or false, found the number 1 [rule:number]",
             ],
         );
     }

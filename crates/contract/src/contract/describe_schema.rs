@@ -15,14 +15,14 @@ pub(super) fn describe_schema(schema: &Value) -> String {
     }
     match schema.get("type") {
         Some(Value::String(name)) => match schema.get("format").and_then(Value::as_str) {
-            Some(format) if name == "string" => format!("text of the format `{format}`"),
+            Some(format) if name == "string" => format!("text in the format `{format}`"),
             _ => add_article(name),
         },
         Some(Value::Array(names)) => {
             let names = names.iter().filter_map(Value::as_str).map(add_article);
             names.collect::<Vec<_>>().join(" or ")
         }
-        _ if schema.get("$ref").is_some() => "an object of its own kind".to_owned(),
+        _ if schema.get("$ref").is_some() => "an object with its own schema".to_owned(),
         _ => ANY_VALUE.to_owned(),
     }
 }

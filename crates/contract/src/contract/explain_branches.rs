@@ -206,7 +206,9 @@ mod tests {
         check(
             json!({"oneOf": [{"minimum": 0}, {"maximum": 9}]}),
             json!(5),
-            &["the reply: expected exactly one of the alternatives to fit, found 5 [one_of]"],
+            &[
+                "the reply: expected a value that fits exactly one of the alternatives, found 5 [one_of]",
+            ],
         );
     }
 }

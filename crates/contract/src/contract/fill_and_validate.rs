@@ -29,10 +29,9 @@ impl Schema {
         let mut defaults = filled.added;
         if filled.is_truncated {
             remove_fields(value, &defaults);
-            let expected =
-                format!("a value that gains at most {MAX_DEFAULT_BYTES} bytes of defaults");
+            let expected = format!("a value whose defaults add at most {MAX_DEFAULT_BYTES} bytes");
             let violation =
-                Violation::new(ViolationCode::TooLarge, "", expected, "one that gains more");
+                Violation::new(ViolationCode::TooLarge, "", expected, "defaults that add more");
             return SchemaValidation { defaults: Vec::new(), violations: vec![violation] };
         }
         let mut violations = self.list_violations(value);

@@ -117,7 +117,7 @@ pub fn check_schema(tree: &ParsedSourceFile, at: &str, schema: &Schema) -> Vec<D
     }
     for broken in schema.broken_defaults() {
         let message = format!(
-            "this default does not fit its own schema and is not filled in: {}",
+            "this default does not fit its own schema and is not applied: {}",
             broken.message
         );
         let fault = tree.diagnose("broken_default", &format!("{at}{}", broken.pointer), message);
@@ -188,7 +188,7 @@ fn check_keyword(tree: &ParsedSourceFile, at: &str, keyword: &str) -> Option<Dia
         keyword,
         SUBSCHEMA_KEYWORDS.iter().chain(&SCHEMA_MAP_KEYWORDS).chain(&OTHER_KEYWORDS).copied(),
     )?;
-    let message = format!("`{keyword}` is no keyword of JSON Schema, and checks nothing");
+    let message = format!("`{keyword}` is not a JSON Schema keyword and has no effect");
     let fault = Diagnostic::new("unknown_keyword", message, &tree.source, tree.find_key_span(at));
     Some(fault.into_warning().with_hint(Some(format!("did you mean `{near}`?"))))
 }
@@ -197,10 +197,10 @@ fn check_format(tree: &ParsedSourceFile, at: &str, format: &str) -> Option<Diagn
     if ASSERTED_FORMATS.contains(&format) {
         return None;
     }
-    let message = format!("`{format}` is no format of JSON Schema, and checks nothing");
+    let message = format!("`{format}` is not a JSON Schema format and has no effect");
     let hint = match find_similar_name(format, ASSERTED_FORMATS) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known are {}; use `pattern` for others", ASSERTED_FORMATS.join(", ")),
+        None => format!("known formats: {}; use `pattern` for others", ASSERTED_FORMATS.join(", ")),
     };
     Some(tree.diagnose("unknown_format", at, message).into_warning().with_hint(Some(hint)))
 }
@@ -225,9 +225,9 @@ mod tests {
         assert_eq!(
             told("{ properties: { a: { minLenght: 3, format: datetime }, b: { anyOf: [{ format: zip }] } } }"),
             [
-                "`minLenght` is no keyword of JSON Schema, and checks nothing [unknown_keyword] (did you mean `minLength`?)".to_owned(),
-                "`datetime` is no format of JSON Schema, and checks nothing [unknown_format] (did you mean `date-time`?)".to_owned(),
-                format!("`zip` is no format of JSON Schema, and checks nothing [unknown_format] (known are {}; use `pattern` for others)", ASSERTED_FORMATS.join(", ")),
+                "`minLenght` is not a JSON Schema keyword and has no effect [unknown_keyword] (did you mean `minLength`?)".to_owned(),
+                "`datetime` is not a JSON Schema format and has no effect [unknown_format] (did you mean `date-time`?)".to_owned(),
+                format!("`zip` is not a JSON Schema format and has no effect [unknown_format] (known formats: {}; use `pattern` for others)", ASSERTED_FORMATS.join(", ")),
             ]
         );
         // Field names and data are not keywords.
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(
             told("{ properties: { a: { type: integer, default: x } } }"),
             [
-                "this default does not fit its own schema and is not filled in: expected an integer, found \"x\" [broken_default]"
+                "this default does not fit its own schema and is not applied: expected an integer, found \"x\" [broken_default]"
             ]
         );
     }
@@ -254,7 +254,7 @@ mod tests {
         assert!(told("{ type: 5 }")[0].contains("[invalid_schema]"));
         assert!(
             told("{ $schema: 'http://json-schema.org/draft-04/schema#' }")[0]
-                .contains("known are 2020-12 and draft-07")
+                .contains("supported are 2020-12 and draft-07")
         );
     }
 }

@@ -22,8 +22,9 @@ pub type ContractFileReader<'r> = &'r dyn Fn(&str) -> Result<String, String>;
 pub const CONTRACT_FILE_SCHEMA: &str = include_str!("contract.schema.json");
 
 static COMPILED_FILE_SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
-    let schema = serde_json::from_str(CONTRACT_FILE_SCHEMA).expect("our own schema is JSON");
-    Schema::compile(schema).expect("our own schema compiles")
+    let schema =
+        serde_json::from_str(CONTRACT_FILE_SCHEMA).expect("the built-in schema is valid JSON");
+    Schema::compile(schema).expect("the built-in schema compiles")
 });
 
 /// Loads a contract file that has no `base`.
@@ -54,11 +55,12 @@ pub fn load_contract_with_base(
     let mut faults = Vec::new();
     match (has("schema"), has("base")) {
         (true, true) => {
-            let message = "a contract has a `schema` of its own, or that of its `base`; keep one";
+            let message =
+                "a contract has either a `schema` or a `base`, and this one has both; keep one";
             faults.push(tree.diagnose("misplaced_key", "/schema", message));
         }
         (false, false) => {
-            let message = "a contract has a `schema`, or a `base`, and this one has neither";
+            let message = "a contract needs a `schema` or a `base`, and this one has neither";
             faults.push(tree.diagnose("required", "", message));
         }
         _ => {}
@@ -120,8 +122,28 @@ pub fn load_contract_with_base(
 /// Loads a contract from a text that contains its schema. References to other files are errors.
 pub fn load_inline_contract(text: &str) -> Result<Contract, Vec<Diagnostic>> {
     load_contract(SourceFile::new("<inline>", text), &|path| {
-        Err(format!("`{path}`: an inline contract reads no files"))
+        Err(format!("`{path}`: an inline contract cannot read files"))
     })
+}
+
+/// Loads a contract from a JSON value with the members of a contract file, such as one whose
+/// `schema` the program derives from its own types. References to other files are errors.
+///
+/// ```
+/// use countersign_contract::contract::load_contract_value;
+/// use serde_json::json;
+///
+/// let schema = json!({ "type": "object", "required": ["score"] });
+/// let contract = load_contract_value(&json!({
+///     "id": "verdict", "version": "1.0.0", "intake": "tolerant", "schema": schema,
+/// }))
+/// .unwrap();
+/// assert_eq!(contract.schema.source(), &schema);
+/// ```
+pub fn load_contract_value(contract: &Value) -> Result<Contract, Vec<Diagnostic>> {
+    // As JSON, because YAML limits the length of keys.
+    let source = SourceFile::new("<value>.json", format!("{contract:#}"));
+    load_contract(source, &|path| Err(format!("`{path}`: a contract value reads no files")))
 }
 
 fn load_schema(
@@ -139,11 +161,7 @@ fn load_schema(
     let value = tree.value.pointer(base).cloned().unwrap_or_default();
     Schema::compile(value).map_err(|fault| {
         let pointer = format!("{base}{}", fault.pointer);
-        tree.diagnose(
-            "invalid_schema",
-            &pointer,
-            format!("not a schema we take: {}", fault.message),
-        )
+        tree.diagnose("invalid_schema", &pointer, format!("unsupported schema: {}", fault.message))
     })
 }
 
@@ -177,7 +195,7 @@ fn load_rules(
             inherited.iter().any(is_it).then_some("in the base")
         };
         if let Some(place) = above {
-            let message = format!("a rule `{id}` stands {place} already");
+            let message = format!("rule `{id}` is already defined {place}");
             faults.push(tree.diagnose("duplicate_id", &format!("{base}/id"), message));
         }
         let each = rule["each"].as_str().and_then(JsonPointerPattern::parse);

@@ -25,8 +25,8 @@ pub use contract_registry::{ContractRegistry, ContractRegistryError};
 pub use contract_rule::{ContractRule, RULE_VARIABLES};
 pub use lint::{check_contract, check_schema};
 pub use load_contract::{
-    CONTRACT_FILE_SCHEMA, ContractFileReader, load_contract, load_contract_with_base,
-    load_inline_contract,
+    CONTRACT_FILE_SCHEMA, ContractFileReader, load_contract, load_contract_value,
+    load_contract_with_base, load_inline_contract,
 };
 pub use reference_resolver::{DATA_KEYWORDS, ReferenceResolver, is_draft_07};
 pub use schema::{Schema, SchemaError};

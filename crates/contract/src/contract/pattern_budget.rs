@@ -74,8 +74,7 @@ impl<'s> PatternBudget<'s> {
             Some(left) => self.bytes_left = left,
             None => {
                 let message = format!(
-                    "expected patterns that take at most {} MiB together when they are compiled, \
-                     found more",
+                    "expected patterns that compile to at most {} MiB in total, found more",
                     MAX_PATTERN_BYTES >> 20
                 );
                 return Err(SchemaError { pointer: at.to_owned(), message });
@@ -103,7 +102,7 @@ mod tests {
         assert!(Schema::compile(patterns(1, |_| r"^\p{L}{1,100}$".to_owned())).is_ok());
         let large = |n: usize| format!(r"^(\p{{L}}|\d){{1,{}}}-[\w\s]{{2,200}}x{n}$", 100 + n % 80);
         let fault = Schema::compile(patterns(200, large)).unwrap_err();
-        assert!(fault.message.contains("64 MiB together"), "{fault}");
+        assert!(fault.message.contains("64 MiB in total"), "{fault}");
         assert!(fault.pointer.starts_with("/properties/f"), "{fault:?}");
     }
 }

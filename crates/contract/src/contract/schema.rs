@@ -125,7 +125,7 @@ impl Schema {
             || self.estimate_validation_steps(value, MAX_FIRST_STEPS).is_none()
         {
             // The engine would try every combination of branches before it returns the first error.
-            return vec![describe_unexplained("too large to say where")];
+            return vec![describe_unexplained("and is too large to say where")];
         } else if let Err(error) = self.validator.validate(value) {
             explain.explain_error(&error, "", &mut list);
             let hint = "the value is too large to list every violation; this is the first";
@@ -142,7 +142,7 @@ impl Schema {
 }
 
 fn describe_unexplained(why: &str) -> Violation {
-    let found = format!("one that does not, {why}");
+    let found = format!("a value that does not fit {why}");
     Violation::new(ViolationCode::Schema, "", "a value that fits the schema", found)
 }
 
@@ -159,7 +159,7 @@ fn check_dialect(schema: &Value) -> Result<(), SchemaError> {
     if known {
         return Ok(());
     }
-    let message = "an unknown `$schema`; known are 2020-12 and draft-07".to_owned();
+    let message = "unknown `$schema`; supported are 2020-12 and draft-07".to_owned();
     Err(SchemaError { pointer: "/$schema".to_owned(), message })
 }
 
@@ -180,7 +180,7 @@ fn to_schema_error(error: &ValidationError<'_>, source: &Value) -> SchemaError {
     if let ValidationErrorKind::Referencing(_) = error.kind()
         && let Some(pointer) = find_outward_reference(source, "")
     {
-        let message = "a `$ref` leads out of the document; put the schema under `$defs`";
+        let message = "a `$ref` points outside the document; put the schema under `$defs`";
         return SchemaError { pointer, message: message.to_owned() };
     }
     let mut violations = ViolationList::default();

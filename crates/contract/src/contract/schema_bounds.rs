@@ -80,7 +80,7 @@ impl<'s> SubschemaCostWalker<'_, 's> {
                 let asked = self.count_checks(schema, 0);
                 let message = match asked {
                     SubschemaCost { chain, .. } if chain > MAX_SCHEMA_CHAIN => format!(
-                        "more than {MAX_SCHEMA_CHAIN} references or combinations follow each other here"
+                        "more than {MAX_SCHEMA_CHAIN} references or combinations are chained here"
                     ),
                     SubschemaCost { checks, .. } if checks > MAX_SCHEMA_CHECKS_PER_VALUE => {
                         format!(
@@ -180,7 +180,9 @@ mod tests {
         let mut defs: serde_json::Map<String, Value> =
             (0..5000).map(|number| (number.to_string(), link(number))).collect();
         defs.insert("5000".to_owned(), json!({}));
-        assert!(refused(&json!({"$defs": defs})).contains("references or combinations follow"));
+        assert!(
+            refused(&json!({"$defs": defs})).contains("references or combinations are chained")
+        );
         check_bounds(&json!({"allOf": [{"$ref": "#"}, {"type": "object"}]})).unwrap();
     }
 

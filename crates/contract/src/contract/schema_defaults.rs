@@ -95,7 +95,7 @@ impl SchemaDefaults {
                 let mut own = MAX_DEFAULT_NODES.min(left);
                 let given = own;
                 if !defaults.terminates(inside, default, 0, &mut own) {
-                    let message = "this default asks for defaults inside itself without end";
+                    let message = "this default contains itself, so filling it in never ends";
                     return fault(field, message.to_owned());
                 }
                 left -= given - own;
@@ -244,7 +244,7 @@ impl<'s> SchemaDefaultsBuilder<'s> {
         layout.intern_node(vec![(String::new(), root)]);
         while let Some((node, parts)) = layout.pending.pop() {
             if layout.nodes.len() > MAX_NODES || layout.part_count > MAX_PARTS {
-                let message = format!("more than {MAX_NODES} places may have defaults");
+                let message = format!("more than {MAX_NODES} locations may have defaults");
                 return Err(SchemaError { pointer: String::new(), message });
             }
             layout.build_node(node, parts);

@@ -100,18 +100,19 @@ impl<'s> SchemaExplainer<'s> {
                 single(ViolationCode::Pattern, format!("text matching `{pattern}`"))
             }
             Kind::Format { format } => {
-                single(ViolationCode::Format, format!("text of the format `{format}`"))
+                single(ViolationCode::Format, format!("text in the format `{format}`"))
             }
-            Kind::OneOfMultipleValid { .. } => {
-                single(ViolationCode::OneOf, "exactly one of the alternatives to fit".to_owned())
-            }
+            Kind::OneOfMultipleValid { .. } => single(
+                ViolationCode::OneOf,
+                "a value that fits exactly one of the alternatives".to_owned(),
+            ),
             Kind::Not { schema } => match describe_schema(schema) {
                 words if words == ANY_VALUE => {
                     single(ViolationCode::Not, "a value the schema does not exclude".to_owned())
                 }
                 words => single(ViolationCode::Not, format!("anything but {words}")),
             },
-            Kind::FalseSchema => single(ViolationCode::Not, "nothing here".to_owned()),
+            Kind::FalseSchema => single(ViolationCode::Not, "no value here".to_owned()),
             Kind::ContentEncoding { .. }
             | Kind::ContentMediaType { .. }
             | Kind::FromUtf8 { .. } => single(ViolationCode::Content, error.to_string()),
@@ -194,7 +195,7 @@ fn describe_unknown_field(
     };
     let value = error.instance().get(name).map_or_else(|| format!("`{name}`"), format_value);
     let at = json::child_pointer(pointer, name);
-    let message = format!("{at}: `{name}` is no field of this object; expected {expected}");
+    let message = format!("{at}: `{name}` is not a field of this object; expected {expected}");
     let violation =
         Violation::new(ViolationCode::UnknownField, at, expected, value).with_message(message);
     match find_similar_name(name, known.iter().copied().take(COMPARED_NAMES)) {
@@ -222,9 +223,9 @@ fn describe_bound(kind: &ValidationErrorKind) -> Option<(ViolationCode, String)>
         Kind::MaxItems { limit } => (ViolationCode::MaxItems, most(*limit, "item")),
         Kind::AdditionalItems { limit } => (ViolationCode::MaxItems, most(*limit as u64, "item")),
         Kind::UnevaluatedItems { .. } => (ViolationCode::MaxItems, "no further items".to_owned()),
-        Kind::UniqueItems => (ViolationCode::UniqueItems, "no item twice".to_owned()),
+        Kind::UniqueItems => (ViolationCode::UniqueItems, "no duplicate items".to_owned()),
         Kind::Contains => {
-            (ViolationCode::Contains, "the items that the schema asks for".to_owned())
+            (ViolationCode::Contains, "the items that the schema requires".to_owned())
         }
         Kind::MinProperties { limit } => (ViolationCode::MinProperties, least(*limit, "field")),
         Kind::MaxProperties { limit } => (ViolationCode::MaxProperties, most(*limit, "field")),

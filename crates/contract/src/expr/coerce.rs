@@ -116,7 +116,7 @@ fn append_object(
 ) -> Result<(), UnlocatedError> {
     if renamed {
         return Err(UnlocatedError::new(
-            "an object with a field `toString` cannot be made a string or a number",
+            "an object with a field `toString` cannot be converted to a string or a number",
         ));
     }
     append_text("[object Object]", out, budget)
@@ -132,7 +132,7 @@ pub(super) fn append_joined<'a>(
 ) -> Result<(), UnlocatedError> {
     if depth > MAX_JOIN_DEPTH {
         return Err(UnlocatedError::new(format!(
-            "the depth budget is spent: arrays more than {MAX_JOIN_DEPTH} deep cannot be made a string"
+            "the depth budget is spent: arrays more than {MAX_JOIN_DEPTH} deep cannot be converted to a string"
         )));
     }
     for (index, item) in items.enumerate() {

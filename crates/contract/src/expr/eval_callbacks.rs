@@ -224,7 +224,7 @@ impl<'a> ExprEvaluator<'_, 'a> {
             ParamPattern::Fields { fields, span } if value.is_nullish() => {
                 let wanted = fields.first().map_or("", |field| &field.name);
                 let found = value.describe();
-                let message = format!("cannot take `{{{wanted}}}` apart from {found}");
+                let message = format!("cannot destructure `{{{wanted}}}` from {found}");
                 Err(UnlocatedError::new(message).with_span(span.range()))
             }
             ParamPattern::Fields { fields, .. } => {

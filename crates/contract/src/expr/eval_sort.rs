@@ -69,7 +69,7 @@ impl<'a> ExprEvaluator<'_, 'a> {
             other => Err(locate_error(
                 node,
                 UnlocatedError::new(format!(
-                    "the function given to `toSorted` must give a number, found {}",
+                    "the function passed to `toSorted` must return a number, found {}",
                     other.describe()
                 )),
             )),

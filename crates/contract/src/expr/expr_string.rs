@@ -149,7 +149,7 @@ pub(super) fn compare_utf16(left: &str, right: &str) -> Ordering {
 
 #[cold]
 pub(super) fn split_surrogate_error() -> UnlocatedError {
-    UnlocatedError::new("this would split a surrogate pair: half a character is not text")
+    UnlocatedError::new("this would split a surrogate pair, and half a character is not text")
 }
 
 #[cfg(test)]

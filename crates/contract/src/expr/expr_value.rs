@@ -182,7 +182,7 @@ pub(super) fn compute_depth<'v, 'a: 'v>(
     let depth = 1 + parts.map(depth).max().unwrap_or(0);
     if depth > MAX_DEPTH {
         return Err(UnlocatedError::new(format!(
-            "the depth budget is spent: lists and objects may hold one another at most {MAX_DEPTH} deep"
+            "the depth budget is spent: lists and objects may be nested at most {MAX_DEPTH} deep"
         )));
     }
     Ok(depth)

@@ -156,7 +156,7 @@ fn is_decimal(text: &str) -> bool {
 pub(super) fn to_radix_string(number: f64, base: f64) -> Result<String, UnlocatedError> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if !(2.0..=36.0).contains(&base) {
-        return Err(UnlocatedError::new("the base of `toString` is a number from 2 to 36"));
+        return Err(UnlocatedError::new("the base of `toString` must be a number from 2 to 36"));
     }
     if base == 10.0 || !number.is_finite() {
         return Ok(to_js_string(number));

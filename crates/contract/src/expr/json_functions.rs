@@ -26,7 +26,7 @@ pub(super) fn stringify_json<'a>(
 ) -> Result<ExprValue<'a>, UnlocatedError> {
     if ArrayElements::from_value(replacer).is_some() {
         return Err(UnlocatedError::new(
-            "the second argument of `JSON.stringify` is `null` here; a list of names is not offered",
+            "the second argument of `JSON.stringify` must be `null`; a list of names is not supported",
         ));
     }
     if matches!(value, ExprValue::Undefined) {
@@ -58,7 +58,7 @@ impl StringifyWriter<'_> {
         self.budget.charge_steps(1)?;
         if depth > MAX_STRINGIFY_DEPTH {
             return Err(UnlocatedError::new(format!(
-                "the depth budget is spent: values more than {MAX_STRINGIFY_DEPTH} deep cannot be made JSON"
+                "the depth budget is spent: values more than {MAX_STRINGIFY_DEPTH} deep cannot be converted to JSON"
             )));
         }
         match value {
@@ -168,7 +168,7 @@ pub(super) fn parse_json_value<'a>(
     budget.charge_bytes(text.as_str().len())?;
     let parsed: Value = serde_json::from_str(text.as_str()).map_err(|error| {
         UnlocatedError::new(if error.to_string().starts_with("number out of range") {
-            "`JSON.parse` cannot hold a number of the text: it is beyond all numbers".to_owned()
+            "`JSON.parse`: a number in the text is out of range".to_owned()
         } else {
             format!("`JSON.parse` needs JSON, found something else: {error}")
         })

@@ -94,7 +94,7 @@ impl<'s> ExprLexer<'s> {
                     Ok(*punct)
                 }
                 PunctSpelling::Unsupported { feature: what, hint } => Err(ExprError {
-                    message: format!("{what} (`{text}`) may not stand in an expression"),
+                    message: format!("expressions do not support {what} (`{text}`)"),
                     span,
                     hint: hint.map(str::to_owned),
                 }),
@@ -103,7 +103,7 @@ impl<'s> ExprLexer<'s> {
         let span = self.position..self.position + first.len_utf8();
         if first == '\\' {
             return Err(error_at(
-                "an escape outside a string may not stand in an expression",
+                "an escape outside a string is not allowed in an expression",
                 span,
             ));
         }
@@ -142,7 +142,7 @@ impl<'s> ExprLexer<'s> {
         }
         if text.len() > 1 && text.starts_with('0') && text.as_bytes()[1].is_ascii_digit() {
             let mut error = error_at(format!("`{text}` begins with a zero"), span);
-            error.hint = Some("an octal number is written `0o17`".to_owned());
+            error.hint = Some("write an octal number as `0o17`".to_owned());
             return Err(error);
         }
         text.parse().map_err(|_| error_at(format!("`{text}` is not a number"), span))
@@ -212,7 +212,7 @@ impl<'s> ExprLexer<'s> {
             '0' if !followed_by_digit => text.push('\0'),
             '0'..='9' => {
                 return Err(error_at(
-                    "octal escapes may not stand in a string",
+                    "octal escapes are not allowed in a string",
                     start..self.position,
                 ));
             }
@@ -285,7 +285,7 @@ impl<'s> ExprLexer<'s> {
 }
 
 fn lone_surrogate_error(start: usize, end: usize) -> ExprError {
-    error_at("half of a surrogate pair is not text", start..end)
+    error_at("a lone surrogate is not text", start..end)
 }
 
 fn error_at(message: impl Into<String>, span: std::ops::Range<usize>) -> ExprError {

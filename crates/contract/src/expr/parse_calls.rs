@@ -227,11 +227,13 @@ impl<'s> ExprParser<'s, '_> {
         };
         if params.len() > most {
             let message =
-                format!("the function given to `{}` takes at most {most} parameters", each.name());
+                format!("the function passed to `{}` takes at most {most} parameters", each.name());
             return Err(self.error_at(start.join(self.token.span), message));
         }
         if self.token.after_newline {
-            return Err(self.error_at(self.token.span, "`=>` may not begin a line"));
+            return Err(
+                self.error_at(self.token.span, "`=>` is not allowed at the start of a line")
+            );
         }
         self.advance()?;
         if self.is_at(ExprPunct::OpenBrace) {
@@ -370,11 +372,11 @@ impl<'s> ExprParser<'s, '_> {
 
     fn unknown_member_error(&self, namespace: &str, member: &str) -> ExprError {
         let mut error =
-            self.error_at(self.token.span, format!("`{namespace}.{member}` may not be used"));
+            self.error_at(self.token.span, format!("`{namespace}.{member}` is not supported"));
         let known = list_members(namespace);
         error.hint = Some(match known[..] {
-            [] => format!("`{namespace}` is called as a function: `{namespace}(…)`"),
-            _ => format!("of `{namespace}` there are {}", quote_names(&known)),
+            [] => format!("call `{namespace}` as a function: `{namespace}(…)`"),
+            _ => format!("`{namespace}` supports {}", quote_names(&known)),
         });
         error
     }
@@ -390,8 +392,8 @@ fn compile_pattern(pattern: &str) -> Result<Regex, String> {
                 let last = told.lines().last().unwrap_or_default();
                 last.trim_start_matches("error: ").to_owned()
             }
-            regex::Error::CompiledTooBig(_) => "it grows too large".to_owned(),
-            _ => "it is not one".to_owned(),
+            regex::Error::CompiledTooBig(_) => "it compiles to too much memory".to_owned(),
+            _ => "it is not a pattern".to_owned(),
         },
     )
 }

@@ -21,7 +21,7 @@ impl ExprParser<'_, '_> {
             return self.misplaced_arrow_error(span);
         }
         if self.is_at(ExprPunct::Comma) {
-            return self.error_at(span, "the comma operator may not stand in an expression");
+            return self.error_at(span, "the comma operator is not allowed in an expression");
         }
         let message = match self.token_text() {
             Some(found) => format!("expected {expected}, found `{found}`"),
@@ -43,13 +43,13 @@ impl ExprParser<'_, '_> {
         match self.token.kind {
             ExprTokenKind::Punct(ExprPunct::Slash) => {
                 let mut error =
-                    self.error_at(span, "a regular expression may not stand in an expression");
+                    self.error_at(span, "a regular expression is not allowed in an expression");
                 error.hint =
                     Some("use `includes`, `startsWith`, `endsWith` or `Text.matches`".to_owned());
                 error
             }
             ExprTokenKind::Punct(ExprPunct::Spread) => self
-                .error_at(span, "spread (`...`) may stand only in an array or an object literal"),
+                .error_at(span, "spread (`...`) is allowed only in an array or an object literal"),
             _ => self.unexpected_token_error("a value"),
         }
     }
@@ -57,9 +57,9 @@ impl ExprParser<'_, '_> {
     pub(super) fn misplaced_arrow_error(&self, span: ExprSpan) -> ExprError {
         let mut error = self.error_at(
             span,
-            "an arrow function may stand only as the first argument of a method that calls it",
+            "an arrow function is allowed only as the first argument of a method that calls it",
         );
-        error.hint = Some(format!("such methods are {}", quote_names(&list_callback_methods())));
+        error.hint = Some(format!("such methods: {}", quote_names(&list_callback_methods())));
         error
     }
 
@@ -83,16 +83,18 @@ impl ExprParser<'_, '_> {
         let name = each.name();
         let mut error = self.error_at(span, format!("`{name}` needs an arrow function"));
         error.hint = Some(if each == CallbackMethod::ToSorted {
-            format!("write `{name}((a, b) => …)` with a number below, at or above 0")
+            format!("write `{name}((a, b) => …)`, returning a number below, equal to or above 0")
         } else {
-            format!("write `{name}(t => …)`; `Boolean`, `Number` and `String` may also stand here")
+            format!(
+                "write `{name}(t => …)`; `Boolean`, `Number` and `String` are also allowed here"
+            )
         });
         error
     }
 
     pub(super) fn not_callable_error(&self, span: ExprSpan) -> ExprError {
         let mut error = self.error_at(span, "only known methods and functions can be called");
-        error.hint = Some(format!("methods are {}", quote_names(&list_methods())));
+        error.hint = Some(format!("methods: {}", quote_names(&list_methods())));
         error
     }
 
@@ -101,7 +103,7 @@ impl ExprParser<'_, '_> {
         let known = list_methods();
         error.hint = Some(match find_similar_name(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("methods are {}", quote_names(&known)),
+            None => format!("methods: {}", quote_names(&known)),
         });
         error
     }
@@ -124,9 +126,8 @@ impl ExprParser<'_, '_> {
 
     /// The pattern of `Text.matches` is not a literal.
     pub(super) fn pattern_not_literal_error(&self, span: ExprSpan) -> ExprError {
-        let mut error = self.error_at(span, "the pattern must be a string written out here");
-        error.hint =
-            Some("a text that is only known later is looked for with `includes`".to_owned());
+        let mut error = self.error_at(span, "the pattern must be a string literal");
+        error.hint = Some("to search for a computed text, use `includes`".to_owned());
         error
     }
 
@@ -142,7 +143,7 @@ impl ExprParser<'_, '_> {
 
     /// The word is reserved in JavaScript for a feature that expressions do not support.
     pub(super) fn reserved_word_error(&self, word: &str, span: ExprSpan) -> ExprError {
-        let mut error = self.error_at(span, format!("`{word}` may not stand in an expression"));
+        let mut error = self.error_at(span, format!("`{word}` is not allowed in an expression"));
         error.hint = match word {
             "function" => Some("write an arrow function: `t => t.done`".to_owned()),
             _ => None,

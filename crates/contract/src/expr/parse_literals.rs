@@ -15,7 +15,7 @@ impl<'s> ExprParser<'s, '_> {
         let mut items = Vec::new();
         while !self.is_at(ExprPunct::CloseBracket) {
             if self.is_at(ExprPunct::Comma) {
-                return Err(self.error_at(self.token.span, "an array may not have holes"));
+                return Err(self.error_at(self.token.span, "an array must not have holes"));
             }
             items.push(if self.is_at(ExprPunct::Spread) {
                 ArrayLiteralItem::Spread(self.parse_spread()?)
@@ -98,8 +98,7 @@ impl<'s> ExprParser<'s, '_> {
         // These are also identifiers in JavaScript; `true` and `null` are not.
         let stands_alone = matches!(name, "undefined" | "NaN" | "Infinity");
         if is_reserved(name) && !stands_alone {
-            let mut error =
-                self.error_at(span, format!("`{name}` cannot stand for a field and its value"));
+            let mut error = self.error_at(span, format!("`{name}` cannot be a shorthand field"));
             error.hint = Some(format!("write `{name}: …`"));
             return Err(error);
         }
@@ -117,8 +116,8 @@ impl<'s> ExprParser<'s, '_> {
         self.expect(ExprPunct::Colon, "`:`")?;
         // In JavaScript this sets the prototype, not a field.
         if &*name == "__proto__" {
-            let mut error = self.error_at(span, "`__proto__` may not stand in an expression");
-            error.hint = Some("a field of that name is written `['__proto__']: …`".to_owned());
+            let mut error = self.error_at(span, "`__proto__` is not allowed in an expression");
+            error.hint = Some("write a field of that name as `['__proto__']: …`".to_owned());
             return Err(error);
         }
         Ok(ObjectLiteralEntry::Named(name, self.parse_expression()?))
@@ -128,7 +127,7 @@ impl<'s> ExprParser<'s, '_> {
     /// support.
     fn reject_function(&self, span: ExprSpan) -> ExprParseResult<()> {
         if self.is_at(ExprPunct::OpenParen) || matches!(self.token.kind, ExprTokenKind::Name(_)) {
-            let mut error = self.error_at(span, "a function may not stand in an expression");
+            let mut error = self.error_at(span, "a function is not allowed in an expression");
             error.hint = Some("write `name: value`".to_owned());
             return Err(error);
         }

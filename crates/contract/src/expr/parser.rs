@@ -117,7 +117,7 @@ impl<'s> ExprParser<'s, '_> {
         let punct = match &self.token.kind {
             ExprTokenKind::Name("in") => return Ok(Some((InfixOp::Binary(BinaryOp::In), 5))),
             ExprTokenKind::Name("instanceof") => {
-                let message = "`instanceof` may not stand in an expression";
+                let message = "`instanceof` is not allowed in an expression";
                 return Err(self.error_at(self.token.span, message));
             }
             ExprTokenKind::Punct(punct) => *punct,
@@ -155,7 +155,8 @@ impl<'s> ExprParser<'s, '_> {
         let ExprKind::Logical { op: inner, .. } = operand.kind else { return Ok(()) };
         let mixes = (op == LogicalOp::Coalesce) != (inner == LogicalOp::Coalesce);
         if mixes && !operand.parenthesized {
-            let mut error = self.error_at(span, "`??` beside `||` or `&&` needs parentheses");
+            let mut error =
+                self.error_at(span, "`??` combined with `||` or `&&` needs parentheses");
             error.hint = Some("write `(a ?? b) || c` or `a ?? (b || c)`".to_owned());
             return Err(error);
         }
@@ -195,7 +196,8 @@ impl<'s> ExprParser<'s, '_> {
                             self.parse_index(node, optional)?
                         }
                         ExprTokenKind::Punct(ExprPunct::OpenParen) if optional => {
-                            let message = "an optional call (`?.(`) may not stand in an expression";
+                            let message =
+                                "an optional call (`?.(`) is not allowed in an expression";
                             return Err(self.error_at(self.token.span, message));
                         }
                         _ => return Err(self.unexpected_token_error("a field name")),
@@ -208,7 +210,7 @@ impl<'s> ExprParser<'s, '_> {
                     return Err(self.not_callable_error(node.span));
                 }
                 ExprTokenKind::Template => {
-                    let message = "a tagged template may not stand in an expression";
+                    let message = "a tagged template is not allowed in an expression";
                     return Err(self.error_at(self.token.span, message));
                 }
                 _ => break,
@@ -335,7 +337,7 @@ impl<'s> ExprParser<'s, '_> {
         depth: u16,
     ) -> ExprParseResult<ExprNode> {
         if depth >= MAX_DEPTH {
-            let message = format!("more than {MAX_DEPTH} operations stand in one another");
+            let message = format!("operations are nested more than {MAX_DEPTH} deep");
             return Err(self.error_at(span, message));
         }
         Ok(ExprNode { kind, span, depth: depth + 1, parenthesized: false })

@@ -167,7 +167,7 @@ fn select_prototype(value: &ExprValue<'_>) -> JsPrototype {
 fn read_absent<'a>(prototype: JsPrototype, name: &str) -> Result<ExprValue<'a>, UnlocatedError> {
     if prototype.has_member(name) {
         return Err(UnlocatedError::new(format!(
-            "`{name}` is a built-in function, which an expression cannot hold"
+            "`{name}` is a built-in function, which an expression cannot use as a value"
         )));
     }
     Ok(ExprValue::Undefined)

@@ -71,7 +71,7 @@ const INCREMENT: PunctSpelling = PunctSpelling::Unsupported {
 };
 const BIT_OPERATOR: PunctSpelling = PunctSpelling::Unsupported {
     feature: "bit operators",
-    hint: Some("combine truths with `&&`, `||` and `!`"),
+    hint: Some("combine conditions with `&&`, `||` and `!`"),
 };
 const COMMENT: PunctSpelling = PunctSpelling::Unsupported { feature: "comments", hint: None };
 

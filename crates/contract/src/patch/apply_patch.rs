@@ -54,7 +54,7 @@ impl Patch {
     /// assert_eq!(document, json!({"domain": {"price": 12}}));
     ///
     /// let refused = patch.apply(&mut document).unwrap_err();
-    /// assert_eq!(refused.to_string(), "operation 0: `test` at `/domain/price` does not hold");
+    /// assert_eq!(refused.to_string(), "operation 0: `test` at `/domain/price` failed");
     ///
     /// inverse.apply(&mut document).unwrap();
     /// assert_eq!(document, json!({"domain": {"price": 10}}));
@@ -203,10 +203,10 @@ impl PatchTransaction<'_> {
             return Ok(());
         }
         if path.is_below(from) {
-            let expected = "a place outside the value that moves";
+            let expected = "a location outside the value that moves";
             return Err(PatchOperationError::Path(PatchMismatch::new(
                 expected,
-                "a place inside it",
+                "a location inside it",
             )));
         }
         if path.depth() > from.depth() {

@@ -80,9 +80,9 @@ impl Authority {
     /// let violations = authority.check(&patch, &document);
     /// let lines: Vec<String> = violations.iter().map(ToString::to_string).collect();
     /// assert_eq!(lines, [
-    ///     "/1/path: expected a place that leaves /domain/locked alone, \
+    ///     "/1/path: expected a location that does not affect /domain/locked, \
     ///      found /domain [not_authorized]",
-    ///     "/2/from: expected a place under /domain, found /control/limits [not_authorized]",
+    ///     "/2/from: expected a location under /domain, found /control/limits [not_authorized]",
     /// ]);
     /// ```
     #[must_use]
@@ -128,16 +128,16 @@ impl Authority {
         };
         if let Some((protected, touch)) = self.find_protected_overlap(reach) {
             let violation = refused(format!(
-                "a place that leaves {} alone",
+                "a location that does not affect {}",
                 describe_pointer(protected.as_str())
             ));
             return Some(match touch {
                 ProtectedOverlap::Inside => violation,
                 ProtectedOverlap::Around => violation.with_hint(format!(
-                    "{protected} lies inside; write the places beside it one by one"
+                    "{protected} lies inside; write the locations next to it one by one"
                 )),
                 ProtectedOverlap::ShiftsIndex => violation.with_hint(format!(
-                    "what is behind an added or removed item gets another index, and so would {protected}"
+                    "adding or removing an item shifts the index of the items after it, including {protected}"
                 )),
             });
         }
@@ -146,7 +146,7 @@ impl Authority {
         Some(if beyond == reach.pointer {
             violation
         } else {
-            violation.with_hint(format!("this would change what stands at {beyond} too"))
+            violation.with_hint(format!("this would also change {beyond}"))
         })
     }
 
@@ -189,12 +189,12 @@ impl Authority {
 
     fn describe_allowed(&self) -> String {
         match self.writable.as_slice() {
-            [] => "no change at all".to_owned(),
+            [] => "no change".to_owned(),
             places => {
                 let listed = &places[..places.len().min(MAX_LISTED_NAMES)];
                 let names: Vec<&str> = listed.iter().map(JsonPointer::as_str).collect();
-                let more = if listed.len() < places.len() { " or one of others" } else { "" };
-                format!("a place under {}{more}", names.join(" or "))
+                let more = if listed.len() < places.len() { " or others" } else { "" };
+                format!("a location under {}{more}", names.join(" or "))
             }
         }
     }

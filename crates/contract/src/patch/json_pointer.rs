@@ -21,7 +21,7 @@ pub struct JsonPointer(String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum JsonPointerError {
     /// The text is not empty and does not begin with `/`.
-    #[error("expected a JSON Pointer, found a text that does not begin with `/`")]
+    #[error("expected a JSON Pointer, found text that does not begin with `/`")]
     NoSlash,
     /// A `~` is followed by neither `0` nor `1`.
     #[error("expected a JSON Pointer, found a `~` that is neither `~0` nor `~1`")]

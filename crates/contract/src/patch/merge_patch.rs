@@ -60,8 +60,9 @@ impl Patch {
         if bytes <= MAX_PATCH_POINTER_BYTES {
             return Ok(Self::from_merge_patch(target, merge));
         }
-        let expected =
-            format!("places whose pointers have at most {MAX_PATCH_POINTER_BYTES} bytes together");
+        let expected = format!(
+            "locations whose pointers have at most {MAX_PATCH_POINTER_BYTES} bytes in total"
+        );
         Err(vec![
             invalid_patch_violation("", expected, "more")
                 .with_hint("replace the object around them instead"),

@@ -30,7 +30,7 @@ pub enum PatchError {
         found: String,
     },
     /// The value of a `test` differs from the document.
-    #[error("operation {index}: `test` at `{pointer}` does not hold")]
+    #[error("operation {index}: `test` at `{pointer}` failed")]
     TestFailed {
         /// The index of the operation, counted from 0.
         index: usize,
@@ -68,8 +68,9 @@ impl From<PatchError> for Violation {
             PatchError::TestFailed { index, pointer, expected, found } => {
                 let at = format!("/{index}/value");
                 let place = describe_pointer(&pointer);
-                let message =
-                    format!("{at}: the test says {expected} for {place}, the document has {found}");
+                let message = format!(
+                    "{at}: the test expects {expected} at {place}, the document has {found}"
+                );
                 Self::new(ViolationCode::TestFailed, at, expected, found).with_message(message)
             }
         }

@@ -50,9 +50,9 @@ impl Patch {
             }
             (known @ Some("json_patch" | "merge_patch"), _) => {
                 let expected = if known == Some("json_patch") {
-                    "an array of operations, for the format is json_patch"
+                    "an array of operations, because the format is json_patch"
                 } else {
-                    "an object, for the format is merge_patch"
+                    "an object, because the format is merge_patch"
                 };
                 violations.push(invalid_patch_violation(
                     "/ops",

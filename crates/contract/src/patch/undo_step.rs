@@ -113,7 +113,7 @@ fn interleave_members(
     all
 }
 
-const UNDO_INVARIANT: &str = "what was changed a moment ago is still there";
+const UNDO_INVARIANT: &str = "the value changed by the undone operation exists";
 
 fn remove_at(document: &mut Value, path: &JsonPointer) -> Value {
     ValueSlot::open_existing(document, path).and_then(ValueSlot::remove).expect(UNDO_INVARIANT).0

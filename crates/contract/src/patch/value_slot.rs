@@ -41,7 +41,7 @@ impl<'v> ValueSlot<'v> {
             return Ok(Self::Root(document));
         };
         find_value(document, parent)?;
-        match document.pointer_mut(parent).expect("it was found a line above") {
+        match document.pointer_mut(parent).expect("the parent was found above") {
             Value::Object(members) => Ok(Self::Member(members, segment.into_owned())),
             Value::Array(items) => {
                 let end = items.len();
@@ -114,7 +114,8 @@ impl<'v> ValueSlot<'v> {
     pub(super) fn remove(self) -> Result<(Value, SiblingPosition), PatchMismatch> {
         match self {
             Self::Root(_) => {
-                let expected = "a place inside the document, which can be replaced but not removed";
+                let expected =
+                    "a location inside the document, which can be replaced but not removed";
                 Err(PatchMismatch::new(expected, describe_pointer("")))
             }
             Self::Member(members, key) => {
@@ -125,8 +126,8 @@ impl<'v> ValueSlot<'v> {
                 } else {
                     members.keys().position(|other| *other == key)
                 };
-                let position = position.expect("a slot that is taken from holds a value");
-                let value = members.shift_remove(&key).expect("its key was found a line above");
+                let position = position.expect("a slot to remove from contains a value");
+                let value = members.shift_remove(&key).expect("the key was found above");
                 Ok((value, SiblingPosition::Member(position)))
             }
             Self::Item(items, index) => Ok((items.remove(index), SiblingPosition::Item(index))),
@@ -152,7 +153,7 @@ pub(super) fn find_value<'v>(
                 let index = parse_index(&segment);
                 index.and_then(|index| items.get(index)).ok_or_else(|| {
                     let indices = match items.len() {
-                        0 => "no index at all".to_owned(),
+                        0 => "no index".to_owned(),
                         1 => "the index 0".to_owned(),
                         count => format!("an index from 0 to {}", count - 1),
                     };
@@ -173,8 +174,8 @@ fn index_mismatch(
 ) -> PatchMismatch {
     let found = match (index, segment) {
         (Some(index), _) => index.to_string(),
-        (None, "-") => "`-`, which stands for the place behind the last item".to_owned(),
-        (None, _) => format!("`{segment}`, which is no index"),
+        (None, "-") => "`-`, which means the position after the last item".to_owned(),
+        (None, _) => format!("`{segment}`, which is not an index"),
     };
     PatchMismatch::new(format!("{indices} in the array at {}", describe_pointer(array)), found)
 }

@@ -298,7 +298,7 @@ fn fit_candidate(
     if finish == FinishReason::Length
         && let Some(repair) = reading.repairs.iter().find(inside)
     {
-        let found = format!("a reply that was cut off and needs `{}`", repair.kind.as_str());
+        let found = format!("a truncated reply that needs the repair `{}`", repair.kind.as_str());
         return Err(vec![
             Violation::new(ViolationCode::Truncated, "", "the whole object", found)
                 .with_hint("send the whole object again, shorter")

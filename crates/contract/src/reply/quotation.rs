@@ -50,7 +50,7 @@ impl QuotationKind {
             Self::Tag(name) => format!("an object inside `<{name}>`"),
             Self::Reported => "an object that the text quotes or gives as an example".to_owned(),
         };
-        let expected = "an object that stands as the reply, on lines of its own";
+        let expected = "the reply object on its own lines";
         Violation::new(ViolationCode::QuotedObject, "", expected, found)
             .with_hint("send the object alone, without a sentence, quotes or tags around it")
             .with_span(span)

@@ -44,8 +44,8 @@ pub(super) fn scan_candidates(
         )));
     }
     if scan.is_exhausted() {
-        let expected = "one object, and few brackets around it";
-        let found = "more brackets than can be looked at";
+        let expected = "one object with few brackets around it";
+        let found = "too many brackets to examine";
         return Err(Box::new(
             Violation::new(ViolationCode::TooManyCandidates, "", expected, found)
                 .with_hint("send the object alone"),

@@ -101,7 +101,7 @@ impl DiagnosticCollector {
         let more = self.omitted.into_values().map(|OmittedDiagnostics { count, first }| {
             let findings = if count == 1 { "finding" } else { "findings" };
             let message = format!("{count} more {findings} of this kind, not listed");
-            let hint = "correct what is listed, then check again".to_owned();
+            let hint = "fix the listed findings, then check again".to_owned();
             Diagnostic { message, hint: Some(hint), ..first }
         });
         self.listed.extend(more);

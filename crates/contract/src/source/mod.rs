@@ -6,10 +6,12 @@
 mod source_file;
 mod diagnostic;
 mod diagnostic_collector;
+mod diagnostic_list;
 mod parsed_source_file;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, DiagnosticSeverity};
 pub use diagnostic_collector::DiagnosticCollector;
+pub use diagnostic_list::DiagnosticList;
 pub use parsed_source_file::ParsedSourceFile;
 pub use source_file::{LineColumn, SourceFile};

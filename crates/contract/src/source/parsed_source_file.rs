@@ -166,9 +166,13 @@ fn parse_json_file(
     })?;
     if let Some(flaw) = reading.data_losses.first() {
         let (code, message) = match flaw.kind {
-            JsonDataLossKind::DuplicateKey => ("duplicate_key", "this key stands here twice"),
-            JsonDataLossKind::LossyNumber => ("lossy_number", "no value can hold this number"),
-            JsonDataLossKind::LoneSurrogate => ("lone_surrogate", "half of a character"),
+            JsonDataLossKind::DuplicateKey => ("duplicate_key", "duplicate key"),
+            JsonDataLossKind::LossyNumber => {
+                ("lossy_number", "this number cannot be stored without loss")
+            }
+            JsonDataLossKind::LoneSurrogate => {
+                ("lone_surrogate", "lone surrogate: half of a character")
+            }
         };
         return Err(Diagnostic::new(code, message, source, flaw.span));
     }

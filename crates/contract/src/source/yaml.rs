@@ -42,7 +42,7 @@ pub(super) fn parse_yaml_file(
                 .unwrap_or_default();
             let text = error.without_snippet().to_string();
             let message = match describe_exceeded_limit(&text) {
-                Some(limit) => format!("not YAML that is taken: {limit}"),
+                Some(limit) => format!("unsupported YAML: {limit}"),
                 None => format!("not YAML: {}", trim_to_first_sentence(&text)),
             };
             Diagnostic::new("invalid_yaml", message, source, span)
@@ -141,11 +141,11 @@ fn describe_exceeded_limit(text: &str) -> Option<&'static str> {
     let counter = text.split_once("budget breached: ")?.1;
     let counter = counter.split([' ', '{']).next()?;
     Some(match counter {
-        "Nodes" | "Events" => "too many values, those of its aliases counted",
-        "Depth" => "lists and tables stand inside one another more than 32 levels deep",
+        "Nodes" | "Events" => "too many values, including those of aliases",
+        "Depth" => "lists and tables are nested more than 32 levels deep",
         "Aliases" | "Anchors" | "AliasAnchorRatio" => "too many anchors or aliases",
         "ScalarBytes" | "CommentBytes" => "too much text",
-        _ => "more than is read",
+        _ => "it exceeds a size limit",
     })
 }
 
@@ -262,13 +262,10 @@ mod tests {
             let source = Arc::new(SourceFile::new("x.yaml", text));
             parse_yaml_file(&source).unwrap_err().message
         };
-        assert_eq!(
-            told(bomb),
-            "not YAML that is taken: too many values, those of its aliases counted"
-        );
+        assert_eq!(told(bomb), "unsupported YAML: too many values, including those of aliases");
         assert_eq!(
             told("[".repeat(80) + &"]".repeat(80)),
-            "not YAML that is taken: lists and tables stand inside one another more than 32 levels deep"
+            "unsupported YAML: lists and tables are nested more than 32 levels deep"
         );
         let source = Arc::new(SourceFile::new("x.yaml", "[".repeat(20_000)));
         assert!(parse_yaml_file(&source).unwrap_err().to_string().contains("[invalid_yaml]"));

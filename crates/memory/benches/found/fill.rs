@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use countersign_memory::record::{MemoryClaim, MemoryOrigin};
 use countersign_memory::rules::ClaimAssurance;
 use countersign_memory::store::suite::sample;
-use countersign_memory::store::{Memory, SqliteMemory};
+use countersign_memory::store::{MemoryWriter as _, SqliteMemory};
 use countersign_shipped_contracts::memory::long_term::CompressionLevel;
 
 use crate::talk;

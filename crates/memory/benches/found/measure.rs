@@ -1,5 +1,6 @@
 //! One size of memory: filled, asked warm, asked after the file was opened anew, asked cold.
 
+use countersign_memory::store::MemoryReader as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use countersign_memory::compose::compose_packet;
 use countersign_memory::policy::MemoryPolicy;
 use countersign_memory::rank::{WeightedQuery, plan_reads};
 use countersign_memory::render::render_packet;
-use countersign_memory::store::{Memory, RetrievalLimits, SqliteMemory};
+use countersign_memory::store::{RetrievalLimits, SqliteMemory};
 use countersign_memory::tokens::TiktokenCounter;
 use rusqlite::{Connection, OptionalExtension as _};
 

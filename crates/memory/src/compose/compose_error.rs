@@ -12,7 +12,7 @@ pub enum ComposeError {
         found: u64,
     },
     /// Goal, constraints and slots are never left out, and they do not fit.
-    #[error("goal, constraints and slots need {needed} tokens, allowed are {allowed}")]
+    #[error("goal, constraints and slots need {needed} tokens; the limit is {allowed}")]
     StateFloor {
         /// The number of tokens they need.
         needed: u64,
@@ -28,7 +28,7 @@ pub enum ComposeError {
         expected: &'static str,
     },
     /// The timestamp of the request cannot be written as a date with a four-digit year.
-    #[error("`as_of` must lie in the years 0 to 9999, found {found} milliseconds since 1970")]
+    #[error("`as_of` must be in the years 0 to 9999, found {found} milliseconds since 1970")]
     AsOf {
         /// The timestamp in Unix milliseconds.
         found: i64,

@@ -288,7 +288,7 @@ fn resolve_key_conflicts<'a>(
         }
         ledger.conflicts.push(FactConflict {
             kind: "disputed".to_owned(),
-            detail: format!("`{key}` has {} values that nobody has settled", disputed.len()),
+            detail: format!("`{key}` has {} disputed values", disputed.len()),
             fact_ids: Some(disputed.iter().map(|told| told.fact().id.clone()).collect()),
             extra: JsonObject::new(),
         });
@@ -350,7 +350,7 @@ fn report_superseded(ctx: &ComposeContext<'_>, ledger: &mut SelectionLog, fact: 
     for old in older {
         ledger.conflicts.push(FactConflict {
             kind: "superseded".to_owned(),
-            detail: format!("`{}` took the place of `{old}`", fact.id),
+            detail: format!("`{}` replaced `{old}`", fact.id),
             fact_ids: Some(vec![old.to_owned(), fact.id.clone()]),
             extra: JsonObject::new(),
         });

@@ -23,7 +23,8 @@ pub fn summary_contract() -> Arc<Contract> {
 }
 
 fn load_shipped_contract(id: &str) -> Arc<Contract> {
-    let files = SHIPPED_CONTRACTS.iter().find(|shipped| shipped.id == id).expect("it ships");
+    let files =
+        SHIPPED_CONTRACTS.iter().find(|shipped| shipped.id == id).expect("the contract is shipped");
     let source = SourceFile::new(format!("contracts/{id}.yaml"), files.contract);
     let contract = load_contract(source, &|_| Ok(files.schema.to_owned()));
     Arc::new(contract.expect("the shipped contracts are tested"))

@@ -28,7 +28,7 @@ pub enum MemoryPolicyError {
     #[error("{0}")]
     Unreadable(Box<Diagnostic>),
     /// The file does not have the shape of a policy.
-    #[error("`{name}` is no policy: {problem}")]
+    #[error("`{name}` is not a valid policy: {problem}")]
     Shape {
         /// The name of the policy file.
         name: String,
@@ -85,7 +85,7 @@ impl MemoryPolicy {
             Err(MemoryPolicyError::Value { name: name.to_owned(), field, expected, found })
         };
         if self.id.is_empty() {
-            return fault("id", "a name", "an empty one".to_owned());
+            return fault("id", "a name", "an empty string".to_owned());
         }
         if self.max_tokens < MIN_BUDGET_TOKENS {
             return fault("max_tokens", "at least 256", self.max_tokens.to_string());
@@ -94,11 +94,11 @@ impl MemoryPolicy {
         let all: u64 = tiers.into_iter().map(u64::from).sum();
         if all > 1_000 || self.tiers.raw == 0 {
             let found = format!("{tiers:?}");
-            return fault("tiers", "1,000 thousandths at most, some of them `raw`", found);
+            return fault("tiers", "at most 1,000 thousandths in total, with `raw` above 0", found);
         }
         if self.short_item == 0 || self.longest_item < self.short_item {
             let found = format!("{} and {}", self.longest_item, self.short_item);
-            return fault("longest_item", "as long as `short_item`, which is not 0", found);
+            return fault("longest_item", "at least `short_item`, which must be above 0", found);
         }
         if !(0..=MAX_SIMILARITY_WEIGHT).contains(&self.similarity.weight) {
             let found = self.similarity.weight.to_string();
@@ -106,14 +106,18 @@ impl MemoryPolicy {
         }
         let ages = [self.ageing.raw, self.ageing.phase_summary, self.ageing.milestone];
         if !ages.is_sorted() {
-            return fault("ageing", "days that do not fall", format!("{ages:?}"));
+            return fault("ageing", "days that do not decrease", format!("{ages:?}"));
         }
         let weights = [self.strengths.weak, self.strengths.medium, self.strengths.strong];
         if weights[0] == 0 || !weights.is_sorted() {
-            return fault("strengths", "weights above 0 that do not fall", format!("{weights:?}"));
+            return fault(
+                "strengths",
+                "weights above 0 that do not decrease",
+                format!("{weights:?}"),
+            );
         }
         if self.matrix.tool.insights != InjectionStrength::None {
-            return fault("matrix.tool.insights", "`none`", "something else".to_owned());
+            return fault("matrix.tool.insights", "`none`", "another value".to_owned());
         }
         Ok(())
     }
@@ -136,12 +140,12 @@ fn merge_with_base(mut said: Value, name: &str) -> Result<Value, MemoryPolicyErr
     let fault =
         |fault: &str| MemoryPolicyError::Shape { name: name.to_owned(), problem: fault.to_owned() };
     if has_null(&said) {
-        return Err(fault("a key has no value, and there is none that may do without"));
+        return Err(fault("a key has no value, and every key needs one"));
     }
     if said["id"].as_str().and_then(MemoryPolicy::load_shipped).is_some() {
-        return Err(fault("its `id` is that of a policy that ships, expected one of its own"));
+        return Err(fault("its `id` is that of a shipped policy; expected a different one"));
     }
-    let mut whole = serde_json::to_value(shipped).expect("a policy is plain data");
+    let mut whole = serde_json::to_value(shipped).expect("a policy serializes to JSON");
     whole.as_object_mut().and_then(|whole| whole.remove("id"));
     let merged = Patch::from_merge_patch(&whole, &said).apply(&mut whole);
     merged.map_err(|error| fault(&error.to_string()))?;
@@ -186,7 +190,7 @@ mod tests {
         refused(
             "max_tokens: 2048",
             "max_token: 2048",
-            "`p.yaml` is no policy: unknown field `max_token`, expected one of `id`, `version`, `max_tokens`, `caps`, `candidates`, `episode_window`, `ageing`, `strengths`, `matrix`, `tiers`, `longest_item`, `short_item`, `activation`, `similarity`, `render`, `allow_in_responder`",
+            "`p.yaml` is not a valid policy: unknown field `max_token`, expected one of `id`, `version`, `max_tokens`, `caps`, `candidates`, `episode_window`, `ageing`, `strengths`, `matrix`, `tiers`, `longest_item`, `short_item`, `activation`, `similarity`, `render`, `allow_in_responder`",
         );
         refused(
             "max_tokens: 2048",
@@ -196,22 +200,22 @@ mod tests {
         refused(
             "ref: 100",
             "ref: 101",
-            "`p.yaml`: `tiers` must be 1,000 thousandths at most, some of them `raw`, found [700, 200, 101]",
+            "`p.yaml`: `tiers` must be at most 1,000 thousandths in total, with `raw` above 0, found [700, 200, 101]",
         );
         refused(
             "raw: 7,",
             "raw: 31,",
-            "`p.yaml`: `ageing` must be days that do not fall, found [31, 30, 90]",
+            "`p.yaml`: `ageing` must be days that do not decrease, found [31, 30, 90]",
         );
         refused(
             "weak: 1 ",
             "weak: 3 ",
-            "`p.yaml`: `strengths` must be weights above 0 that do not fall, found [3, 2, 4]",
+            "`p.yaml`: `strengths` must be weights above 0 that do not decrease, found [3, 2, 4]",
         );
         refused(
             "short_item: 24",
             "short_item: 0",
-            "`p.yaml`: `longest_item` must be as long as `short_item`, which is not 0, found 200 and 0",
+            "`p.yaml`: `longest_item` must be at least `short_item`, which must be above 0, found 200 and 0",
         );
         refused(
             "activation: {",
@@ -221,7 +225,7 @@ mod tests {
         refused(
             "insights: none",
             "insights: weak",
-            "`p.yaml`: `matrix.tool.insights` must be `none`, found something else",
+            "`p.yaml`: `matrix.tool.insights` must be `none`, found another value",
         );
         refused(
             "id: default",
@@ -246,14 +250,14 @@ mod tests {
         );
         for (text, told) in [
             ("base: mine\nid: x", "`p.yaml`: `base` must be `default` or `recall`, found \"mine\""),
-            ("base: recall", "`p.yaml` is no policy: missing field `id`"),
+            ("base: recall", "`p.yaml` is not a valid policy: missing field `id`"),
             (
                 "base: recall\nid: recall",
-                "`p.yaml` is no policy: its `id` is that of a policy that ships, expected one of its own",
+                "`p.yaml` is not a valid policy: its `id` is that of a shipped policy; expected a different one",
             ),
             (
                 "base: recall\nid: x\nsimilarty:",
-                "`p.yaml` is no policy: a key has no value, and there is none that may do without",
+                "`p.yaml` is not a valid policy: a key has no value, and every key needs one",
             ),
             (
                 "base: recall\nid: x\nmax_tokens: 1",

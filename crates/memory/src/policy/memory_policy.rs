@@ -11,7 +11,7 @@ use super::{
 
 /// A memory policy. Every build stores a full copy of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "expected keys and their values")]
+#[serde(deny_unknown_fields, expecting = "expected a map of keys to values")]
 pub struct MemoryPolicy {
     /// The policy id, which the packet names.
     pub id: String,
@@ -82,6 +82,6 @@ impl MemoryPolicy {
     /// Computes the digest of the whole policy.
     #[must_use]
     pub fn compute_digest(&self) -> String {
-        digest_json(&serde_json::to_value(self).expect("a policy is plain data"))
+        digest_json(&serde_json::to_value(self).expect("a policy serializes to JSON"))
     }
 }

@@ -34,6 +34,12 @@ pub enum MemoryClaim {
     Insight(Box<MemoryInsight>),
 }
 
+impl From<MemoryFact> for MemoryClaim {
+    fn from(fact: MemoryFact) -> Self {
+        Self::Fact(Box::new(fact))
+    }
+}
+
 /// The state of a candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "status")]

@@ -61,3 +61,41 @@ pub struct FactEvidence {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
 }
+
+impl MemoryFact {
+    /// Creates an active fact of one user, valid without bounds, with a confidence of 0.5 and
+    /// without evidence.
+    #[must_use]
+    pub fn new(
+        id: impl Into<String>,
+        key: impl Into<String>,
+        value: impl Into<Value>,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            revision: 1,
+            key: key.into(),
+            value: value.into(),
+            status: FactStatus::Active,
+            level: ScopeLevel::User,
+            valid_from: None,
+            valid_to: None,
+            recorded_at: now,
+            confidence: 0.5,
+            evidence: Vec::new(),
+            preference: false,
+            tags: Vec::new(),
+            entities: Vec::new(),
+            notes: String::new(),
+            superseded_by: None,
+        }
+    }
+
+    /// Adds an event that supports the fact.
+    #[must_use]
+    pub fn with_evidence(mut self, event: impl Into<String>) -> Self {
+        self.evidence.push(FactEvidence { event: event.into(), quote: None });
+        self
+    }
+}

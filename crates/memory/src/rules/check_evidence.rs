@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_quote_stands_letter_for_letter() {
-        let no = Some("its quote does not stand letter for letter in `e1`");
+        let no = Some("its quote does not occur exactly in event `e1`");
         check(MemoryOrigin::User, &[("e1", Some("The price is 12 €."))], None);
         check(MemoryOrigin::User, &[("e1", Some("价格是十二"))], None);
         check(MemoryOrigin::User, &[("e1", Some("the price is 12 €."))], no);
@@ -58,14 +58,15 @@ mod tests {
 
     #[test]
     fn a_cited_event_is_there() {
-        let unknown = Some("it cites `e2`, and there is no such event");
+        let unknown = Some("it cites event `e2`, which does not exist");
         check(MemoryOrigin::User, &[("e2", None)], unknown);
         check(MemoryOrigin::System, &[("e1", None), ("e2", Some("The price"))], unknown);
     }
 
     #[test]
     fn a_model_and_a_page_must_quote() {
-        let no = |origin| format!("a claim of origin `{origin}` must quote the event it rests on");
+        let no =
+            |origin| format!("a claim of origin `{origin}` must quote the event that supports it");
         check(MemoryOrigin::Model, &[], Some(&no("model")));
         check(MemoryOrigin::Web, &[("e1", None)], Some(&no("web")));
         check(MemoryOrigin::Model, &[("e1", None), ("e1", Some("价格"))], None);

@@ -66,7 +66,7 @@ pub(crate) fn check_fact(
 ) -> Result<(), MemoryRefusal> {
     let fact = &claim.fact;
     if fact.key.trim().is_empty() || fact.key.chars().any(char::is_control) {
-        return Err(MemoryRefusal::malformed("key", "words without control characters"));
+        return Err(MemoryRefusal::malformed("key", "a text without control characters"));
     }
     if !(0.0..=1.0).contains(&fact.confidence) {
         return Err(MemoryRefusal::malformed("confidence", "from 0 to 1"));

@@ -222,7 +222,7 @@ fn a_fact_is_well_formed() {
     nameless.fact.key = " ".to_owned();
     assert_eq!(
         refused(&nameless, Claimed).unwrap(),
-        "`key` must be words without control characters"
+        "`key` must be a text without control characters"
     );
     for confidence in [-0.1, 1.1, f64::NAN] {
         let text = refused(&sure(rome(User), confidence), Claimed);

@@ -66,7 +66,7 @@ mod tests {
         }
         let guess = MemoryClaim::Insight(Box::new(insight(Validated)));
         let refused = check_learning(&insight(Validated), &guess).unwrap_err();
-        let text = "an insight becomes a fact or a procedure, found `insight`";
+        let text = "an insight can become only a fact or a procedure, found `insight`";
         assert_eq!(refused.to_string(), text);
     }
 }

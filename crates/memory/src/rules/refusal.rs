@@ -14,8 +14,8 @@ fn serialized_name(name: &impl Serialize) -> String {
 /// Suggests an alternative to callers that did not choose the id themselves.
 fn suggest_alternative(kind: &str) -> &'static str {
     match kind {
-        "working state" => "; another run begins anew",
-        "summary" => "; another session begins anew",
+        "working state" => "; use another run",
+        "summary" => "; use another session",
         _ => "",
     }
 }
@@ -24,26 +24,29 @@ fn suggest_alternative(kind: &str) -> &'static str {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryRefusal {
     /// The claim cites an event that the subject does not have.
-    #[error("it cites `{event}`, and there is no such event")]
+    #[error("it cites event `{event}`, which does not exist")]
     UnknownEvent {
         /// The id of the cited event.
         event: String,
     },
     /// The quote does not occur in the event.
-    #[error("its quote does not stand letter for letter in `{event}`")]
+    #[error("its quote does not occur exactly in event `{event}`")]
     QuoteNotInEvent {
         /// The id of the cited event.
         event: String,
     },
     /// The origin of the claim requires a quote, and the claim has none.
-    #[error("a claim of origin `{}` must quote the event it rests on", serialized_name(origin))]
+    #[error(
+        "a claim of origin `{}` must quote the event that supports it",
+        serialized_name(origin)
+    )]
     NoQuote {
         /// The origin of the claim.
         origin: MemoryOrigin,
     },
     /// The claim would be visible to other subjects and nobody has confirmed it.
     #[error(
-        "a claim of origin `{}` is kept for an agent or a tenant only when it is confirmed",
+        "a claim of origin `{}` is stored for an agent or a tenant only if it is confirmed",
         serialized_name(origin)
     )]
     SharedUnconfirmed {
@@ -67,13 +70,13 @@ pub enum MemoryRefusal {
         found: InsightValidationState,
     },
     /// An insight can become a fact or a procedure only.
-    #[error("an insight becomes a fact or a procedure, found `{found}`")]
+    #[error("an insight can become only a fact or a procedure, found `{found}`")]
     NotLearnable {
         /// The kind of row that it should have become.
         found: String,
     },
     /// A different row with this id exists.
-    #[error("{kind} `{id}` is there already and says something else")]
+    #[error("{kind} `{id}` already exists with different content")]
     Differs {
         /// The kind of the row.
         kind: String,

@@ -97,12 +97,12 @@ fn search_by_words(
             continue;
         }
         let common = reads.iter().filter(|read| read.is_truncated()).map(|read| ReadTruncation {
-            description: "events of a common word".to_owned(),
+            description: "events with a common word".to_owned(),
             read: read.newest as u64,
             total: Some(read.df.into()),
         });
         let few = starved.then(|| ReadTruncation {
-            description: "events that answer".to_owned(),
+            description: "matching events".to_owned(),
             read: hits.len() as u64,
             total: None,
         });
@@ -219,7 +219,7 @@ impl EventCollector {
     fn describe_truncation(&self) -> Option<ReadTruncation> {
         let kept = self.events.len() - self.count_distinct();
         (self.duplicates > 0).then(|| ReadTruncation {
-            description: "events that say what a better one says".to_owned(),
+            description: "events that repeat a better match".to_owned(),
             read: kept as u64,
             total: Some((kept + self.duplicates) as u64),
         })

@@ -25,84 +25,18 @@ pub type MemoryFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, MemoryError
 ///
 /// A write that returned `Ok` is durable. A write that returned an error changed nothing, unless
 /// the underlying store became unavailable. Callers supply all timestamps.
-pub trait Memory: Send + Sync {
-    /// Checks that the next commit is likely to succeed: the storage is reachable and has room.
-    fn check_ready(&self) -> MemoryFuture<'_, ()>;
+pub trait Memory: MemoryReader + MemoryWriter + PacketBuildStore + MemoryMaintenance {}
 
-    /// Stores events, all or none, and assigns their locations. An existing id with the same
-    /// content is the same event; an existing id with other content, or an erased id, gives
-    /// [`MemoryError::Refused`].
-    fn append_events(&self, events: Vec<NewMemoryEvent>) -> MemoryFuture<'_, Vec<MemoryEvent>>;
+impl<M: MemoryReader + MemoryWriter + PacketBuildStore + MemoryMaintenance> Memory for M {}
 
-    /// Stores a fact, an episode, a procedure or an insight by the rules; [`MemoryError::Refused`]
-    /// names the rule that it violates. A claim that adds nothing new creates no revision.
-    fn record_claim<'a>(
-        &'a self,
-        scope: &'a MemoryScope,
-        claim: MemoryClaim,
-        origin: MemoryOrigin,
-        assurance: ClaimAssurance,
-        now: Timestamp,
-    ) -> MemoryFuture<'a, ClaimReceipt>;
-
-    /// Stores the fact or procedure that a validated insight became.
-    fn learn_from_insight<'a>(
-        &'a self,
-        scope: &'a MemoryScope,
-        insight: &'a str,
-        claim: MemoryClaim,
-        origin: MemoryOrigin,
-        now: Timestamp,
-    ) -> MemoryFuture<'a, ClaimReceipt>;
-
-    /// Stores the next version of a run's working state and returns its number. Fails with
-    /// [`MemoryError::Conflict`] if `expected` is not the latest version; before the first write
-    /// the version is 0.
-    fn write_working_memory<'a>(
-        &'a self,
-        scope: &'a MemoryScope,
-        expected: u64,
-        working: WorkingMemory,
-    ) -> MemoryFuture<'a, u64>;
-
-    /// Stores the next revision of a session's summary and returns its number.
-    fn write_summary<'a>(
-        &'a self,
-        scope: &'a MemoryScope,
-        summary: SessionSummary,
-    ) -> MemoryFuture<'a, u32>;
-
+/// Reads memory: candidates for packets, events and working memory.
+pub trait MemoryReader: Send + Sync {
     /// Loads the input of a session summary at a timestamp.
     fn load_summary_input<'a>(
         &'a self,
         scope: &'a MemoryScope,
         now: Timestamp,
     ) -> MemoryFuture<'a, SummaryInput>;
-
-    /// Stores a claim that waits for a decision.
-    fn propose_candidate<'a>(
-        &'a self,
-        scope: &'a MemoryScope,
-        candidate: ClaimCandidate,
-    ) -> MemoryFuture<'a, ()>;
-
-    /// Decides on a candidate by the rules. A refusal is recorded too.
-    fn promote_candidate<'a>(
-        &'a self,
-        scope: &'a MemoryScope,
-        id: &'a str,
-        assurance: ClaimAssurance,
-        now: Timestamp,
-    ) -> MemoryFuture<'a, Result<ClaimReceipt, MemoryRefusal>>;
-
-    /// Refuses a candidate by hand, with a reason.
-    fn refuse_candidate<'a>(
-        &'a self,
-        scope: &'a MemoryScope,
-        id: &'a str,
-        reason: &'a str,
-        now: Timestamp,
-    ) -> MemoryFuture<'a, ()>;
 
     /// Lists the candidates of a subject, most recently written or decided first.
     fn list_candidates<'a>(
@@ -156,6 +90,77 @@ pub trait Memory: Send + Sync {
         among: usize,
         limit: usize,
     ) -> MemoryFuture<'a, UnembeddedEvents>;
+}
+
+/// Writes memory: events, claims, candidates, summaries and vectors.
+pub trait MemoryWriter: Send + Sync {
+    /// Stores events, all or none, and assigns their locations. An existing id with the same
+    /// content is the same event; an existing id with other content, or an erased id, gives
+    /// [`MemoryError::Refused`].
+    fn append_events(&self, events: Vec<NewMemoryEvent>) -> MemoryFuture<'_, Vec<MemoryEvent>>;
+
+    /// Stores a fact, an episode, a procedure or an insight by the rules; [`MemoryError::Refused`]
+    /// names the rule that it violates. A claim that adds nothing new creates no revision.
+    fn record_claim<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        claim: MemoryClaim,
+        origin: MemoryOrigin,
+        assurance: ClaimAssurance,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, ClaimReceipt>;
+
+    /// Stores the fact or procedure that a validated insight became.
+    fn learn_from_insight<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        insight: &'a str,
+        claim: MemoryClaim,
+        origin: MemoryOrigin,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, ClaimReceipt>;
+
+    /// Stores the next version of a run's working state and returns its number. Fails with
+    /// [`MemoryError::Conflict`] if `expected` is not the latest version; before the first write
+    /// the version is 0.
+    fn write_working_memory<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        expected: u64,
+        working: WorkingMemory,
+    ) -> MemoryFuture<'a, u64>;
+
+    /// Stores the next revision of a session's summary and returns its number.
+    fn write_summary<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        summary: SessionSummary,
+    ) -> MemoryFuture<'a, u32>;
+
+    /// Stores a claim that waits for a decision.
+    fn propose_candidate<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        candidate: ClaimCandidate,
+    ) -> MemoryFuture<'a, ()>;
+
+    /// Decides on a candidate by the rules. A refusal is recorded too.
+    fn promote_candidate<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        id: &'a str,
+        assurance: ClaimAssurance,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, Result<ClaimReceipt, MemoryRefusal>>;
+
+    /// Refuses a candidate by hand, with a reason.
+    fn refuse_candidate<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        id: &'a str,
+        reason: &'a str,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, ()>;
 
     /// Stores the vectors of events by event id and returns how many were stored; events that no
     /// longer exist get none. Fails with [`MemoryError::Dimensions`] if the stored vectors of the
@@ -165,7 +170,10 @@ pub trait Memory: Send + Sync {
         subject: &'a MemorySubject,
         vectors: Vec<(String, EmbeddingVector)>,
     ) -> MemoryFuture<'a, u64>;
+}
 
+/// Stores how packets were built, so that they can be explained and built again.
+pub trait PacketBuildStore: Send + Sync {
     /// Stores the build of a packet.
     fn store_build(&self, build: PacketBuild) -> MemoryFuture<'_, ()>;
 
@@ -183,6 +191,12 @@ pub trait Memory: Send + Sync {
         subject: &'a MemorySubject,
         id: &'a str,
     ) -> MemoryFuture<'a, Option<String>>;
+}
+
+/// What operators need: health, forgetting, sweeping, ageing, audits, export and import.
+pub trait MemoryMaintenance: Send + Sync {
+    /// Checks that the next commit is likely to succeed: the storage is reachable and has room.
+    fn check_ready(&self) -> MemoryFuture<'_, ()>;
 
     /// Reports what erasing a target would remove, without changing anything.
     fn preview_forget(&self, whom: EraseTarget) -> MemoryFuture<'_, EraseReport>;

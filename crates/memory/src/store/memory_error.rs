@@ -32,7 +32,7 @@ pub enum MemoryError {
         id: String,
     },
     /// The candidate already has a decision.
-    #[error("candidate `{id}` was ruled on already: it was {found}")]
+    #[error("candidate `{id}` was already decided: it was {found}")]
     AlreadyDecided {
         /// The id of the candidate.
         id: String,
@@ -42,7 +42,7 @@ pub enum MemoryError {
     /// The embedder has produced vectors of another length before, so it is a different embedder
     /// now.
     #[error(
-        "vectors of `{embedder}` have {expected} numbers here, found {found}; expected another name for another embedder"
+        "vectors of `{embedder}` have {expected} numbers here, found {found}; use a different name for a different embedder"
     )]
     Dimensions {
         /// The name of the embedder.
@@ -75,8 +75,8 @@ impl From<rusqlite::Error> for MemoryError {
 
 fn describe_gone(kind: &str, id: &str, revision: u64) -> String {
     match id {
-        "" => format!("a {} of it was forgotten", kind.replace('_', " ")),
-        id => format!("{kind} `{id}` in revision {revision} is not kept any more"),
+        "" => format!("a {} that it uses was forgotten", kind.replace('_', " ")),
+        id => format!("revision {revision} of {kind} `{id}` is no longer stored"),
     }
 }
 

@@ -55,7 +55,9 @@ pub use claim_receipt::ClaimReceipt;
 pub use erase_target::{EraseReport, EraseTarget, ResidueMatch};
 pub use export_line::{ImportTrust, MemoryExportLine, MemoryExportRow, MemoryImportReport};
 pub use in_memory::EphemeralMemory;
-pub use memory::{Memory, MemoryFuture};
+pub use memory::{
+    Memory, MemoryFuture, MemoryMaintenance, MemoryReader, MemoryWriter, PacketBuildStore,
+};
 pub use memory_error::MemoryError;
 pub use new_event::NewMemoryEvent;
 #[cfg(feature = "postgres")]

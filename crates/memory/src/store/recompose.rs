@@ -44,7 +44,7 @@ impl PacketBuild {
         Self {
             id: id.into(),
             request: request.clone(),
-            policy: serde_json::to_value(policy).expect("a policy is plain data"),
+            policy: serde_json::to_value(policy).expect("a policy serializes to JSON"),
             tokenizer: tokenizer.to_owned(),
             digest: compute_packet_digest(packet),
             built_at: request.as_of,
@@ -79,7 +79,7 @@ impl PacketBuild {
 /// Computes the digest that identifies equal packets.
 #[must_use]
 pub fn compute_packet_digest(packet: &MemoryPacket) -> String {
-    digest_json(&serde_json::to_value(packet).expect("a packet is plain data"))
+    digest_json(&serde_json::to_value(packet).expect("a packet serializes to JSON"))
 }
 
 /// Collects the insights that a reader of the packet sees, or that the authors of its cited events

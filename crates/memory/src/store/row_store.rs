@@ -19,7 +19,15 @@ use crate::{CitedEvent, EmbeddingVector, MemoryScope, MemorySubject};
 pub(super) type MemoryResult<T> = Result<T, MemoryError>;
 
 /// Rows by scope. Callers check before they write, so a refused operation has written nothing.
-pub(super) trait RowStore {
+pub(super) trait RowStore:
+    EventRows + VectorRows + FactRows + RecordRows + BuildRows
+{
+}
+
+impl<R: EventRows + VectorRows + FactRows + RecordRows + BuildRows> RowStore for R {}
+
+/// Rows of events, their tombstones and their index of words.
+pub(super) trait EventRows {
     /// Returns which of these hashes of a subject's rows are tombstones.
     fn find_tombstones(
         &self,
@@ -97,7 +105,10 @@ pub(super) trait RowStore {
         query: &WeightedQuery,
         limit: usize,
     ) -> MemoryResult<RankedHits>;
+}
 
+/// Rows of vectors beside their events.
+pub(super) trait VectorRows {
     /// Compares a vector with the newest events that have a vector of the same embedder, up to
     /// `newest`.
     fn find_similar_events(
@@ -130,7 +141,10 @@ pub(super) trait RowStore {
         subject: &MemorySubject,
         vectors: &[(EventLocation, &EmbeddingVector)],
     ) -> MemoryResult<()>;
+}
 
+/// Rows of facts.
+pub(super) trait FactRows {
     /// Loads a revision of a fact; the latest one if none is given.
     fn load_fact(
         &self,
@@ -152,7 +166,10 @@ pub(super) trait RowStore {
     /// Removes the ids of erased facts from every revision of the owner's other facts, and from
     /// every build that used them.
     fn redact_ids(&mut self, holder: &MemorySubject, ids: &[&str]) -> MemoryResult<()>;
+}
 
+/// Rows that change by revision: episodes, insights, procedures and others.
+pub(super) trait RecordRows {
     /// Loads a revision of a row; the latest one if none is given.
     fn load_row<R: RevisionedRow>(
         &self,
@@ -191,7 +208,10 @@ pub(super) trait RowStore {
         subject: &MemorySubject,
         id: &str,
     ) -> MemoryResult<()>;
+}
 
+/// Rows of packet builds.
+pub(super) trait BuildRows {
     /// Stores a build and its rows.
     fn put_build(&mut self, subject: &MemorySubject, build: &PacketBuild) -> MemoryResult<()>;
 

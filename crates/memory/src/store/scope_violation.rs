@@ -19,14 +19,14 @@ pub struct ScopeViolation {
 /// The row must belong to a subject and has none.
 pub(super) const NO_SUBJECT: &str = "it has no subject";
 /// The fact has no owner, not even a tenant.
-pub(super) const NO_OWNER: &str = "nobody holds it";
+pub(super) const NO_OWNER: &str = "it has no owner";
 /// A fact of a user must cite events of that user; a shared fact, events of the same agent or
 /// tenant.
-pub(super) const CROSSES_LEVEL: &str = "it rests on an event outside its level";
+pub(super) const CROSSES_LEVEL: &str = "it cites an event outside its level";
 /// The session number must belong to the session that the event names.
-pub(super) const WRONG_SESSION: &str = "its session is another than its place says";
+pub(super) const WRONG_SESSION: &str = "it is stored under another session than it names";
 /// The row names another owner than the one it is stored under.
-pub(super) const WRONG_OWNER: &str = "it lies elsewhere than it says";
+pub(super) const WRONG_OWNER: &str = "it is stored under another owner than it names";
 
 /// Returns whether a fact of this level may be stored under this owner, which must name exactly the
 /// parts that the level requires.

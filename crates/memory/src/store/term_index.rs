@@ -326,7 +326,7 @@ fn decode_postings(body: &[u8]) -> MemoryResult<Vec<Posting>> {
 }
 
 fn damaged_block_error(error: PostingBlockError) -> MemoryError {
-    corrupt_error(format!("an index block: {error}"))
+    corrupt_error(format!("cannot read an index block: {error}"))
 }
 
 /// The message does not contain the term itself, because it is a user's word.

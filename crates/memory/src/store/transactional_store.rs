@@ -3,8 +3,10 @@
 
 use countersign_contract::Timestamp;
 
-use super::memory::{Memory, MemoryFuture};
-use super::row_store::{MemoryResult, RowStore};
+use super::memory::{
+    MemoryFuture, MemoryMaintenance, MemoryReader, MemoryWriter, PacketBuildStore,
+};
+use super::row_store::{MemoryResult, RecordRows as _, RowStore};
 use super::{
     ClaimReceipt, EraseReport, EraseTarget, ImportTrust, MemoryAudit, MemoryExportLine,
     MemoryImportReport, NewMemoryEvent, PacketBuild, ResidueMatch, RetrievalLimits, ScopeViolation,
@@ -58,62 +60,7 @@ pub(super) trait TransactionalStore: Send + Sync {
     fn find_scope_violations(&self) -> MemoryFuture<'_, Vec<ScopeViolation>>;
 }
 
-impl<M: TransactionalStore> Memory for M {
-    fn check_ready(&self) -> MemoryFuture<'_, ()> {
-        TransactionalStore::check_ready(self)
-    }
-
-    fn append_events(&self, events: Vec<NewMemoryEvent>) -> MemoryFuture<'_, Vec<MemoryEvent>> {
-        self.write(move |shelves| write::append_events(shelves, &events))
-    }
-
-    fn record_claim<'a>(
-        &'a self,
-        scope: &'a MemoryScope,
-        claim: MemoryClaim,
-        origin: MemoryOrigin,
-        assurance: ClaimAssurance,
-        now: Timestamp,
-    ) -> MemoryFuture<'a, ClaimReceipt> {
-        let scope = scope.clone();
-        self.write(move |shelves| {
-            write::record_claim(shelves, &scope, &claim, origin, assurance, now)
-        })
-    }
-
-    fn learn_from_insight<'a>(
-        &'a self,
-        scope: &'a MemoryScope,
-        insight: &'a str,
-        claim: MemoryClaim,
-        origin: MemoryOrigin,
-        now: Timestamp,
-    ) -> MemoryFuture<'a, ClaimReceipt> {
-        let (scope, insight) = (scope.clone(), insight.to_owned());
-        self.write(move |shelves| {
-            write::learn_from_insight(shelves, &scope, &insight, &claim, origin, now)
-        })
-    }
-
-    fn write_working_memory<'a>(
-        &'a self,
-        scope: &'a MemoryScope,
-        expected: u64,
-        working: WorkingMemory,
-    ) -> MemoryFuture<'a, u64> {
-        let scope = scope.clone();
-        self.write(move |shelves| write::write_working_memory(shelves, &scope, expected, &working))
-    }
-
-    fn write_summary<'a>(
-        &'a self,
-        scope: &'a MemoryScope,
-        summary: SessionSummary,
-    ) -> MemoryFuture<'a, u32> {
-        let scope = scope.clone();
-        self.write(move |shelves| write::write_summary(shelves, &scope, &summary))
-    }
-
+impl<M: TransactionalStore> MemoryReader for M {
     fn load_summary_input<'a>(
         &'a self,
         scope: &'a MemoryScope,
@@ -121,41 +68,6 @@ impl<M: TransactionalStore> Memory for M {
     ) -> MemoryFuture<'a, SummaryInput> {
         let scope = scope.clone();
         self.read(move |shelves| load_summary_input::load_summary_input(shelves, &scope, now))
-    }
-
-    fn propose_candidate<'a>(
-        &'a self,
-        scope: &'a MemoryScope,
-        candidate: ClaimCandidate,
-    ) -> MemoryFuture<'a, ()> {
-        let scope = scope.clone();
-        self.write(move |shelves| claim_candidates::propose_candidate(shelves, &scope, &candidate))
-    }
-
-    fn promote_candidate<'a>(
-        &'a self,
-        scope: &'a MemoryScope,
-        id: &'a str,
-        assurance: ClaimAssurance,
-        now: Timestamp,
-    ) -> MemoryFuture<'a, Result<ClaimReceipt, MemoryRefusal>> {
-        let (scope, id) = (scope.clone(), id.to_owned());
-        self.write(move |shelves| {
-            claim_candidates::promote_candidate(shelves, &scope, &id, assurance, now)
-        })
-    }
-
-    fn refuse_candidate<'a>(
-        &'a self,
-        scope: &'a MemoryScope,
-        id: &'a str,
-        reason: &'a str,
-        now: Timestamp,
-    ) -> MemoryFuture<'a, ()> {
-        let (scope, id, reason) = (scope.clone(), id.to_owned(), reason.to_owned());
-        self.write(move |shelves| {
-            claim_candidates::refuse_candidate(shelves, &scope, &id, &reason, now)
-        })
     }
 
     fn list_candidates<'a>(
@@ -228,6 +140,94 @@ impl<M: TransactionalStore> Memory for M {
             store_vectors::list_unembedded_events(shelves, &subject, &embedder, among, limit)
         })
     }
+}
+
+impl<M: TransactionalStore> MemoryWriter for M {
+    fn append_events(&self, events: Vec<NewMemoryEvent>) -> MemoryFuture<'_, Vec<MemoryEvent>> {
+        self.write(move |shelves| write::append_events(shelves, &events))
+    }
+
+    fn record_claim<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        claim: MemoryClaim,
+        origin: MemoryOrigin,
+        assurance: ClaimAssurance,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, ClaimReceipt> {
+        let scope = scope.clone();
+        self.write(move |shelves| {
+            write::record_claim(shelves, &scope, &claim, origin, assurance, now)
+        })
+    }
+
+    fn learn_from_insight<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        insight: &'a str,
+        claim: MemoryClaim,
+        origin: MemoryOrigin,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, ClaimReceipt> {
+        let (scope, insight) = (scope.clone(), insight.to_owned());
+        self.write(move |shelves| {
+            write::learn_from_insight(shelves, &scope, &insight, &claim, origin, now)
+        })
+    }
+
+    fn write_working_memory<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        expected: u64,
+        working: WorkingMemory,
+    ) -> MemoryFuture<'a, u64> {
+        let scope = scope.clone();
+        self.write(move |shelves| write::write_working_memory(shelves, &scope, expected, &working))
+    }
+
+    fn write_summary<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        summary: SessionSummary,
+    ) -> MemoryFuture<'a, u32> {
+        let scope = scope.clone();
+        self.write(move |shelves| write::write_summary(shelves, &scope, &summary))
+    }
+
+    fn propose_candidate<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        candidate: ClaimCandidate,
+    ) -> MemoryFuture<'a, ()> {
+        let scope = scope.clone();
+        self.write(move |shelves| claim_candidates::propose_candidate(shelves, &scope, &candidate))
+    }
+
+    fn promote_candidate<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        id: &'a str,
+        assurance: ClaimAssurance,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, Result<ClaimReceipt, MemoryRefusal>> {
+        let (scope, id) = (scope.clone(), id.to_owned());
+        self.write(move |shelves| {
+            claim_candidates::promote_candidate(shelves, &scope, &id, assurance, now)
+        })
+    }
+
+    fn refuse_candidate<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        id: &'a str,
+        reason: &'a str,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, ()> {
+        let (scope, id, reason) = (scope.clone(), id.to_owned(), reason.to_owned());
+        self.write(move |shelves| {
+            claim_candidates::refuse_candidate(shelves, &scope, &id, &reason, now)
+        })
+    }
 
     fn store_vectors<'a>(
         &'a self,
@@ -237,7 +237,9 @@ impl<M: TransactionalStore> Memory for M {
         let subject = subject.clone();
         self.write(move |shelves| store_vectors::store_vectors(shelves, &subject, &vectors))
     }
+}
 
+impl<M: TransactionalStore> PacketBuildStore for M {
     fn store_build(&self, build: PacketBuild) -> MemoryFuture<'_, ()> {
         self.write(move |shelves| replay::store_build(shelves, &build))
     }
@@ -258,6 +260,12 @@ impl<M: TransactionalStore> Memory for M {
     ) -> MemoryFuture<'a, Option<String>> {
         let (subject, id) = (subject.clone(), id.to_owned());
         self.read(move |shelves| replay::find_previous_build(shelves, &subject, &id))
+    }
+}
+
+impl<M: TransactionalStore> MemoryMaintenance for M {
+    fn check_ready(&self) -> MemoryFuture<'_, ()> {
+        TransactionalStore::check_ready(self)
     }
 
     fn preview_forget(&self, whom: EraseTarget) -> MemoryFuture<'_, EraseReport> {

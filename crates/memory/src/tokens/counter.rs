@@ -27,7 +27,7 @@ pub struct CharCounter;
 
 /// Error for a name that no counter has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no tokenizer `{name}`; there are `o200k_base`, `cl100k_base` and `chars/4`")]
+#[error("unknown tokenizer `{name}`; expected `o200k_base`, `cl100k_base` or `chars/4`")]
 pub struct UnknownTokenizer {
     /// The unknown name.
     pub name: String,
@@ -154,7 +154,7 @@ mod tests {
         }
         assert_eq!(
             find_counter("p50k").map(|_| ()).unwrap_err().to_string(),
-            "no tokenizer `p50k`; there are `o200k_base`, `cl100k_base` and `chars/4`"
+            "unknown tokenizer `p50k`; expected `o200k_base`, `cl100k_base` or `chars/4`"
         );
     }
 }

@@ -5,7 +5,8 @@ use countersign_memory::store::suite::sample::{
     NOW, append_user_event, build_scope, fact, record_fact, retrieve_candidates, scope, search_ids,
     with_evidence, working,
 };
-use countersign_memory::store::{EphemeralMemory, EraseTarget, Memory, PostgresMemory};
+use countersign_memory::store::{EphemeralMemory, EraseTarget, PostgresMemory};
+use countersign_memory::store::{MemoryMaintenance as _, MemoryWriter as _, PacketBuildStore as _};
 use countersign_postgres::{PgConnectOptions, PgServer};
 use countersign_store::PostgresSettings;
 
@@ -107,9 +108,9 @@ async fn a_row_in_the_wrong_place_is_told() {
     assert_eq!(
         told,
         [
-            ("events", "it lies elsewhere than it says"),
-            ("events", "its session is another than its place says"),
-            ("fact_evidence", "it rests on an event outside its level"),
+            ("events", "it is stored under another owner than it names"),
+            ("events", "it is stored under another session than it names"),
+            ("fact_evidence", "it cites an event outside its level"),
             ("terms", "it has no subject"),
             ("wm_state", "it has no subject"),
         ]

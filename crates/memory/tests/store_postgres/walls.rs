@@ -1,10 +1,12 @@
 //! Row-level security, the second wall: what a query forgets to say, the transaction says.
 
+use countersign_memory::store::EraseTarget;
 use countersign_memory::store::suite::canaries::{CANARIES, plant};
 use countersign_memory::store::suite::sample::NOW;
-use countersign_memory::store::{EraseTarget, Memory as _};
+use countersign_memory::store::{MemoryMaintenance as _, MemoryWriter as _};
 use countersign_memory::{EmbeddingVector, MemoryScope};
-use countersign_store::{PostgresSettings, PostgresStore, Store as _, StoreError};
+use countersign_store::StoreMaintenance as _;
+use countersign_store::{PostgresSettings, PostgresStore, StoreError};
 use tokio_postgres::Client;
 
 use crate::site::Site;

@@ -84,7 +84,7 @@ impl ProviderDialect for OpenAiDialect {
             heard.usage = Some(usage);
         }
         let Some(choices) = piece["choices"].as_array() else {
-            return Err(unexpected_format("`choices`", "a piece without them"));
+            return Err(unexpected_format("`choices`", "a chunk without them"));
         };
         for choice in choices.iter().filter(|choice| choice["index"].as_u64().unwrap_or(0) == 0) {
             let delta = &choice["delta"];

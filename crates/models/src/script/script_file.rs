@@ -91,7 +91,7 @@ fn parse_entry(item: &Value) -> Result<ScriptEntry, &'static str> {
             usage: parse_usage(&item["usage"]),
         }),
         None if item.get("finish").is_some() || item.get("usage").is_some() => {
-            return Err("`finish` and `usage` belong to a reply, and this is an error");
+            return Err("`finish` and `usage` belong to a reply, but this entry is an error");
         }
         None => Err(parse_error(&item["error"])?),
     };
@@ -116,7 +116,7 @@ fn parse_error(error: &Value) -> Result<ModelErrorKind, &'static str> {
         return Err("`retry_after_ms` belongs to `rate_limited` and `overloaded`");
     }
     if matches!(kind, "timed_out" | "invalid_response") && error.get("message").is_some() {
-        return Err("`timed_out` and `invalid_response` come without a message of the provider");
+        return Err("`timed_out` and `invalid_response` do not accept a `message`");
     }
     let message = error["message"].as_str().unwrap_or_default().to_owned();
     let retry_after = error["retry_after_ms"].as_u64().map(Duration::from_millis);
@@ -194,7 +194,7 @@ mod tests {
         refused(
             "- replay: x\n",
             &[
-                "s.yaml:1:11: /0/replay: `replay` is no field of this object; expected only `reply`, `error`, `when`, `finish`, `delay_ms`, `usage` [unknown_field]; did you mean `reply`?",
+                "s.yaml:1:11: /0/replay: `replay` is not a field of this object; expected only `reply`, `error`, `when`, `finish`, `delay_ms`, `usage` [unknown_field]; did you mean `reply`?",
             ],
         );
         refused(
@@ -210,18 +210,18 @@ mod tests {
                 "s.yaml:1:18: /0/error/kind: expected one of \"rate_limited\", \"overloaded\", \"timed_out\", \"unreachable\", \"refused\", \"invalid_response\", \"content_filtered\", found \"rate_limit\" [enum]; did you mean \"rate_limited\"?",
             ],
         );
-        let stray =
-            "s.yaml:1:3: `finish` and `usage` belong to a reply, and this is an error [one_of]";
+        let stray = "s.yaml:1:3: `finish` and `usage` belong to a reply, but this entry is an error [one_of]";
         refused("- error: { kind: refused }\n  finish: stop\n", &[stray]);
         let stray =
             "s.yaml:1:3: `retry_after_ms` belongs to `rate_limited` and `overloaded` [one_of]";
         refused("- error: { kind: refused, retry_after_ms: 1 }\n", &[stray]);
-        let stray = "s.yaml:1:3: `timed_out` and `invalid_response` come without a message of the provider [one_of]";
+        let stray =
+            "s.yaml:1:3: `timed_out` and `invalid_response` do not accept a `message` [one_of]";
         refused("- error: { kind: timed_out, message: x }\n", &[stray]);
         refused(
             "phase: { a: [x] }\n",
             &[
-                "s.yaml:1:1: /phase: `phase` is no field of this object; expected only `phases` [unknown_field]; did you mean `phases`?",
+                "s.yaml:1:1: /phase: `phase` is not a field of this object; expected only `phases` [unknown_field]; did you mean `phases`?",
                 "s.yaml:1:1: /phases: expected an object, found nothing: the field is missing [required]; there is a field `phase`; rename it",
             ],
         );

@@ -74,7 +74,7 @@ impl ScriptedModel {
                 let names: Vec<String> =
                     ask.label.as_deref().into_iter().chain(contract).map(quote_name).collect();
                 let found = if names.is_empty() {
-                    "nobody by name".to_owned()
+                    "no phase or contract".to_owned()
                 } else {
                     names.join(" with ")
                 };
@@ -89,7 +89,7 @@ impl ScriptedModel {
     }
 
     fn next_call_index(&self, label: &str) -> usize {
-        let mut counted = self.call_counts.lock().expect("nobody panics while counting");
+        let mut counted = self.call_counts.lock().expect("no thread panics while counting");
         let count = counted.entry(label.to_owned()).or_default();
         *count += 1;
         *count - 1

@@ -21,7 +21,9 @@ pub(super) fn parse_error_response(
     let retry_after = parse_retry_after(headers, &parsed);
     let (code, message) = error_code_and_message(&parsed);
     let message = match status {
-        300..=399 => "it sends the request elsewhere, and keys do not follow".to_owned(),
+        300..=399 => {
+            "it redirects the request, and keys are not sent to another address".to_owned()
+        }
         _ if parsed.is_null() => String::from_utf8_lossy(body).into_owned(),
         _ => message,
     };

@@ -101,8 +101,8 @@ impl FrameDecoder {
 
 fn decode_utf8(bytes: Vec<u8>) -> Result<String, ResponseDefect> {
     String::from_utf8(bytes).map_err(|_| ResponseDefect::UnexpectedFormat {
-        expected: "text in UTF-8",
-        found: "bytes that are no text".to_owned(),
+        expected: "UTF-8 text",
+        found: "other bytes".to_owned(),
     })
 }
 

@@ -71,8 +71,8 @@ fn parse_vectors(answer: &Value, asked: usize) -> Result<Vec<Vec<f32>>, ModelErr
             told => told.as_u64().map_or(usize::MAX, |index| index as usize),
         };
         let slot = vectors.get_mut(index).filter(|slot| slot.is_empty());
-        let slot =
-            slot.ok_or_else(|| unexpected_format("one vector a text", format!("`index` {index}")))?;
+        let slot = slot
+            .ok_or_else(|| unexpected_format("one vector per text", format!("`index` {index}")))?;
         let numbers = item["embedding"].as_array();
         let numbers = numbers.filter(|numbers| !numbers.is_empty());
         let numbers =
@@ -87,7 +87,7 @@ fn parse_vectors(answer: &Value, asked: usize) -> Result<Vec<Vec<f32>>, ModelErr
     let length = vectors.first().map_or(0, Vec::len);
     if let Some(other) = vectors.iter().find(|vector| vector.len() != length || vector.is_empty()) {
         let found = format!("vectors of {length} and {} numbers", other.len());
-        return Err(unexpected_format("vectors of one length, one a text", found));
+        return Err(unexpected_format("vectors of one length, one per text", found));
     }
     Ok(vectors)
 }
@@ -118,11 +118,11 @@ mod tests {
             (json!({}), "expected a list `data`, found none"),
             (
                 one(json!({"index": 7, "embedding": [1]})),
-                "expected one vector a text, found `index` 7",
+                "expected one vector per text, found `index` 7",
             ),
             (
                 one(json!({"index": 1, "embedding": [1]})),
-                "expected one vector a text, found `index` 1",
+                "expected one vector per text, found `index` 1",
             ),
             (one(json!({"index": 0, "embedding": []})), "expected a list `embedding`, found none"),
             (
@@ -131,11 +131,11 @@ mod tests {
             ),
             (
                 one(json!({"index": 0, "embedding": [1, 2]})),
-                "expected vectors of one length, one a text, found vectors of 2 and 1 numbers",
+                "expected vectors of one length, one per text, found vectors of 2 and 1 numbers",
             ),
             (
                 json!({"data": [{"index": 0, "embedding": [1]}]}),
-                "expected vectors of one length, one a text, found vectors of 1 and 0 numbers",
+                "expected vectors of one length, one per text, found vectors of 1 and 0 numbers",
             ),
         ] {
             assert_eq!(refused(answer), format!("the answer cannot be used: {told}"));

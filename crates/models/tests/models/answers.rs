@@ -108,8 +108,7 @@ fn ending(provider: ModelProvider, reason: &str) -> String {
 
 #[tokio::test]
 async fn every_reason_to_stop_has_its_meaning() {
-    let wants_tool =
-        "invalid_response: the answer cannot be used: it asks for a tool, and none was offered";
+    let wants_tool = "invalid_response: the answer cannot be used: it calls a tool, but the request offered none";
     let withheld =
         |reason: &str| format!("content_filtered: the provider withheld the answer (`{reason}`)");
     let stopped = |reason: &str| {
@@ -234,7 +233,7 @@ async fn what_is_no_stream_is_told_without_its_text() {
         (
             "text/event-stream",
             "data: {\"x\":1}\n\n",
-            "expected `choices`, found a piece without them",
+            "expected `choices`, found a chunk without them",
         ),
     ];
     for (media_type, body, flaw) in cases {

@@ -48,7 +48,7 @@ async fn replies_come_in_order_and_then_no_more() {
     assert!(
         error
             .to_string()
-            .ends_with("the script is at its end: it has 2 replies, and call 3 has none"),
+            .ends_with("the script has no reply left: it has 2 replies, and this is call 3"),
         "{error}"
     );
 }
@@ -76,7 +76,7 @@ async fn labels_have_lists_of_their_own() {
     let error = says(&model, &counted("review")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the script is at its end: it has no replies under `review`, and call 1 has none"
+        "the script has no reply left: it has no replies under `review`, and this is call 1"
     );
 }
 
@@ -92,11 +92,14 @@ async fn a_reply_for_somebody_else_is_not_given() {
     let error = says(&model, &with_contract(at("review", 0, 0))).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "entry 1 of the script is for `work`, but `review` with `verdict.v1` asked"
+        "entry 1 of the script is for `work`, but the request is for `review` with `verdict.v1`"
     );
     let nameless = ModelRequest { call_index: Some(ModelCallIndex::default()), ..ask() };
     let error = says(&model, &nameless).await.unwrap_err();
-    assert_eq!(error.to_string(), "entry 1 of the script is for `work`, but nobody by name asked");
+    assert_eq!(
+        error.to_string(),
+        "entry 1 of the script is for `work`, but the request is for no phase or contract"
+    );
 }
 
 #[tokio::test]
@@ -137,5 +140,5 @@ async fn a_person_is_waited_for() {
     let model = connect_model(&ModelSpec::Human, &ModelSettings::default()).unwrap();
     let error = model.complete(&ask(), &mut |_| {}).await.unwrap_err();
     assert_eq!((error.code(), error.is_retryable()), ("human_required", false));
-    assert_eq!(error.to_string(), "`human`: a person has to answer");
+    assert_eq!(error.to_string(), "`human`: a person must answer");
 }

@@ -71,20 +71,18 @@ impl AnalysisBudgets {
     /// Creates one finding for every analysis that stopped early.
     pub(super) fn report_exhausted(&self, protocol: &Protocol) -> Vec<Diagnostic> {
         let works = [
-            (&self.schemas, "what the contracts allow at the places that expressions name"),
-            (&self.pointers, "which of the places that expressions read something writes"),
-            (&self.tickets, "on which ways a run comes to a phase without its ticket"),
-            (&self.invocations, "which workflows invoke one another in a ring"),
+            (&self.schemas, "what the contracts allow at the locations that expressions read"),
+            (&self.pointers, "whether something writes the locations that expressions read"),
+            (&self.tickets, "which paths lead a run to a phase without its ticket"),
+            (&self.invocations, "which workflows invoke each other in a cycle"),
             (&self.gates, "which gates of equal priority can be open at once"),
         ];
         let Some(index) = parse_index_file(protocol) else { return Vec::new() };
         let spent = works.into_iter().filter(|(effort, _)| effort.is_spent());
         spent
             .map(|(_, work)| {
-                let message =
-                    format!("the check stopped early and did not find out in full {work}");
-                let hint =
-                    "a missing finding of this kind proves nothing; make the workflow smaller";
+                let message = format!("the check stopped early and did not fully determine {work}");
+                let hint = "more problems of this kind may exist; make the workflow smaller";
                 let fault = index.diagnose("analysis_incomplete", message);
                 fault.into_warning().with_hint(Some(hint.to_owned()))
             })

@@ -16,14 +16,14 @@ pub(super) fn check(protocol: &Protocol, openings: &GateAnalyses<'_>) -> Vec<Dia
             let all = format_names(ring.iter().map(|index| workflow.phases[*index].id.as_str()));
             let message = if ring.len() == 1 {
                 format!(
-                    "phase {all} leads back to itself for ever: it has no work, and the way is always open"
+                    "phase {all} loops forever: it has no work, and its transition to itself is always open"
                 )
             } else {
                 format!(
-                    "a run goes round {all} for ever: none has work, and the ways between them are always open"
+                    "a run loops through {all} forever: none of them has work, and the transitions between them are always open"
                 )
             };
-            let hint = "give one of the ways a gate, or one of the phases some work";
+            let hint = "give one of the transitions a gate, or one of the phases work";
             let fault = phase.origin.child("id").diagnose("endless_loop", message);
             findings.push(fault.with_hint(Some(hint.to_owned())));
         }

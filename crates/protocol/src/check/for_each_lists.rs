@@ -61,11 +61,11 @@ fn check_yields_list(
     let found = may.without_plain(&[PlainValue::Undefined]);
     let source = each.items.source().trim();
     let message = if found.is_never() {
-        format!("`{source}` is never there, and `each` takes a list")
+        format!("`{source}` never exists, but `each` needs a list")
     } else {
-        format!("`{source}` is {found}, and `each` takes a list")
+        format!("`{source}` is {found}, but `each` needs a list")
     };
-    let hint = "name a list of the document, or make one: `[a, b]`, `Object.values(state.table)`";
+    let hint = "use a list of the document, or build one: `[a, b]`, `Object.values(state.table)`";
     let fault = owner.child("each").diagnose("each_never_a_list", message);
     Some(fault.with_hint(Some(hint.to_owned())))
 }

@@ -117,12 +117,14 @@ fn analyze_expression(
             Ok(true) => GateAnalysis::Always,
             Ok(false) => GateAnalysis::Never(NeverOpensReason {
                 message: "it is false for every document".to_owned(),
-                hint: Some("say when the way is to open, or delete it".to_owned()),
+                hint: Some(
+                    "write a condition that can be true, or delete the transition".to_owned(),
+                ),
                 span: Some(0..expr.source().len()),
             }),
             Err(error) => GateAnalysis::Never(NeverOpensReason {
                 message: error.message,
-                hint: Some("a gate opens on `true` only".to_owned()),
+                hint: Some("a gate opens only on `true`".to_owned()),
                 span: Some(error.span),
             }),
         };
@@ -146,19 +148,21 @@ fn explain_never_holds(expr: &Expr, never: &UnsatisfiableComparison) -> NeverOpe
     };
     let there = may.clone().without_plain(&[PlainValue::Undefined]);
     let shown = if there.is_never() { may } else { &there };
-    let message = format!("`{}` never holds, as `{}` is {shown}", text(&never.span), text(span));
-    let hint = "compare with a value that is possible there, or widen the contract of the document";
+    let message =
+        format!("`{}` never holds, because `{}` is {shown}", text(&never.span), text(span));
+    let hint =
+        "compare with a value that is possible there, or extend the contract of the document";
     NeverOpensReason { message, hint: Some(hint.to_owned()), span: Some(never.span.clone()) }
 }
 
 fn explain_not_boolean(expr: &Expr, may: &AbstractValue) -> NeverOpensReason {
     let span = Some(0..expr.source().len());
     if may.is_never() || may.has_plain(PlainValue::False) {
-        let message = "it is true for no document".to_owned();
-        let hint = Some("hold each part of it against the contract of the document".to_owned());
+        let message = "it is not true for any document".to_owned();
+        let hint = Some("compare each part of it with the contract of the document".to_owned());
         return NeverOpensReason { message, hint, span };
     }
-    let message = format!("it gives {may}, and a gate opens on `true` only");
+    let message = format!("it returns {may}, but a gate opens only on `true`");
     NeverOpensReason { message, hint: Some("compare the value with something".to_owned()), span }
 }
 

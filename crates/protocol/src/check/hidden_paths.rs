@@ -92,7 +92,7 @@ fn check_path_access(
             format!("show it: `policy: {{ files: {{ show: [\"{text}\"] }} }}`")
         }
         FileAccess::Reserved => {
-            "use another path: files of Countersign, of git and of protocols stay hidden".to_owned()
+            "use another path: files of Countersign, git and protocols stay hidden".to_owned()
         }
     };
     let message = format!("`{text}` is hidden from runs, so the {consequence}");

@@ -50,10 +50,10 @@ fn check_contract_rules(protocol: &Protocol, findings: &mut DiagnosticCollector)
 }
 
 fn describe_inherited_name(name: &str) -> String {
-    format!("JavaScript finds `{name}` on every object; here only a key of the value's own counts")
+    format!("in JavaScript every object has `{name}`; here only the value's own keys count")
 }
 
 fn add_hint(fault: Diagnostic) -> Diagnostic {
-    let hint = "rename the key in the document, or keep this if its own key is what you mean";
+    let hint = "rename the key in the document, or keep this if you mean the value's own key";
     fault.into_warning().with_hint(Some(hint.to_owned()))
 }

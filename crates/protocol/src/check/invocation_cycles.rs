@@ -55,19 +55,19 @@ fn report_cycle(phase: &WorkflowPhase, ring: &[&str], avoidable: bool) -> Diagno
     let round = match ring {
         [only] => format!("workflow `{only}` invokes itself"),
         _ => {
-            format!("workflows {} invoke one another in a ring", format_names(ring.iter().copied()))
+            format!("workflows {} invoke each other in a cycle", format_names(ring.iter().copied()))
         }
     };
     if avoidable {
-        let message = format!("{round}; at most 10 runs may stand inside one another");
-        let hint = "see that the way that ends it is always taken in time";
+        let message = format!("{round}; runs can be nested at most 10 deep");
+        let hint = "make sure that the transition that ends the cycle is always taken in time";
         return origin
             .diagnose("invoke_cycle", message)
             .into_warning()
             .with_hint(Some(hint.to_owned()));
     }
     let message = format!("{round}, and none of them can end without invoking the next");
-    let hint = "give one of them a way to its end that does not pass the phase that invokes";
+    let hint = "give one of them a path to its end that avoids the phase that invokes";
     origin.diagnose("invoke_cycle", message).with_hint(Some(hint.to_owned()))
 }
 

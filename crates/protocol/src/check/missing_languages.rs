@@ -130,17 +130,17 @@ impl LocalizedTexts {
                 String::new()
             } else {
                 let missing = format_names(missing.map(|one| one.as_str()));
-                format!("this text lacks {missing}, which others of the protocol have")
+                format!("this text has no version in {missing}, but other texts of the protocol do")
             };
             let (fault, hint) = match place {
                 TextLocation::Node(origin) => {
-                    let hint = "add it, or say the text without languages if it suits all";
+                    let hint = "add the version, or write the text without languages if it suits all of them";
                     (origin.diagnose("language_missing", message), hint)
                 }
                 TextLocation::File(path, text) => {
                     let source = SourceFile::new(path.as_str(), text.as_str()).into();
                     let span = TextSpan::new(0, text.lines().next().map_or(0, str::len));
-                    let hint = "put its version beside it, as `NAME.LANGUAGE.md`";
+                    let hint = "add the version next to it, as `NAME.LANGUAGE.md`";
                     (Diagnostic::new("language_missing", message, &source, span), hint)
                 }
             };

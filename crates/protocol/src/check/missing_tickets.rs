@@ -67,7 +67,7 @@ fn report_unknown_tickets<'w>(
             }
             unknown.insert(need.as_str());
             let message = format!(
-                "nothing gives the ticket `{need}`, so phase `{}` is never entered",
+                "nothing issues the ticket `{need}`, so phase `{}` is never entered",
                 phase.id
             );
             let near = (!findings.is_full("ticket_unknown"))
@@ -76,7 +76,9 @@ fn report_unknown_tickets<'w>(
             let hint = match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => {
-                    format!("say `issues: {need}` on the phase or the transition that earns it")
+                    format!(
+                        "add `issues: {need}` to the phase or the transition that should issue it"
+                    )
                 }
             };
             let fault = locate_need(phase, index).diagnose("ticket_unknown", message);
@@ -236,24 +238,27 @@ impl<'w> TicketSearch<'w> {
     ) -> Diagnostic {
         let (id, need) = (&phase.id, &phase.needs[number]);
         let message = if is_taken {
-            format!("phase `{id}` needs the ticket `{need}`, which entering it takes back")
+            format!("phase `{id}` needs the ticket `{need}`, but entering the phase revokes it")
         } else if transition.len() == 1 {
-            format!("phase `{id}` needs the ticket `{need}`, and runs begin in it")
+            format!("phase `{id}` needs the ticket `{need}`, but runs start in this phase")
         } else {
             let transition = transition.join("` → `");
             format!(
-                "phase `{id}` needs the ticket `{need}`, and `{transition}` leads to it without"
+                "phase `{id}` needs the ticket `{need}`, but the path `{transition}` leads to it without the ticket"
             )
         };
         let phases = self.workflow.phases.iter().filter(|one| one.issues.contains(need));
         let phases = phases.map(|one| format!("phase `{}`", one.id));
         let transitions =
             self.workflow.transitions.iter().filter(|transition| transition.issues.contains(need));
-        let transitions = transitions
-            .map(|transition| format!("the way from `{}` to `{}`", transition.from, transition.to));
+        let transitions = transitions.map(|transition| {
+            format!("the transition from `{}` to `{}`", transition.from, transition.to)
+        });
         let givers: Vec<String> = phases.chain(transitions).take(MAX_LISTED_NAMES).collect();
-        let hint =
-            format!("it is given by {}; let every way here pass there", givers.join(" and by "));
+        let hint = format!(
+            "it is issued by {}; let every path to this phase pass there",
+            givers.join(" and by ")
+        );
         locate_need(phase, number).diagnose(SKIPPED, message).with_hint(Some(hint))
     }
 }

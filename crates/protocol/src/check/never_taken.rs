@@ -31,7 +31,7 @@ fn check_never_open(
     for (index, transition) in workflow.transitions.iter().enumerate() {
         let GateAnalysis::Never(reason) = openings.get(&workflow.id, index) else { continue };
         let message = format!(
-            "the way from `{}` to `{}` never opens: {}",
+            "the transition from `{}` to `{}` never opens: {}",
             transition.from, transition.to, reason.message
         );
         let code = "gate_never_opens";
@@ -101,14 +101,16 @@ fn check_shadowed(
             continue;
         }
         let message = format!(
-            "the way from `{}` to `{}` is never taken: the way to `{}` is asked before it and is \
-             always open",
+            "the transition from `{}` to `{}` is never taken: the transition to `{}` is evaluated first and is always open",
             transition.from, transition.to, open.to
         );
         let hint = if open.gate.is_none() {
-            format!("give the way to `{}` a gate, or a higher `priority` number than this", open.to)
+            format!(
+                "give the transition to `{}` a gate, or a higher `priority` number than this one",
+                open.to
+            )
         } else {
-            format!("the gate of the way to `{}` is true for every document", open.to)
+            format!("the gate of the transition to `{}` is true for every document", open.to)
         };
         let fault = transition.origin.child("to").diagnose("shadowed_transition", message);
         findings.push(fault.into_warning().with_hint(Some(hint)));

@@ -73,15 +73,14 @@ fn check_phase(
         }
         let Some((earlier, first, witness)) = overlap else { continue };
         let message = format!(
-            "the ways from `{}` to `{}` and to `{}` have the same priority and can both be open: {}",
+            "the transitions from `{}` to `{}` and to `{}` have the same priority and can both be open: {}",
             later.from,
             earlier.to,
             later.to,
             describe_witness(&witness, first, second)
         );
         let hint = format!(
-            "the one to `{}` would be taken, as it stands first; say which comes first with \
-             `priority`, or close one gate where the other is open",
+            "the run would take the one to `{}`, because it is listed first; set `priority`, or close one gate where the other is open",
             earlier.to
         );
         let origin = gate_origin(&later.origin);

@@ -59,13 +59,15 @@ fn unreachable_diagnostic(
     let first = workflow.phases.first().map_or("", |first| &first.id);
     let (message, hint) = if into {
         (
-            format!("no run reaches phase `{id}`: no way that can open leads here from `{first}`"),
-            "see why the ways that lead here are never taken",
+            format!(
+                "no run reaches phase `{id}`: no transition that can open leads here from `{first}`"
+            ),
+            "find out why the transitions that lead here are never taken",
         )
     } else {
         (
-            format!("no run reaches phase `{id}`: no way leads here"),
-            "add a transition to it, or delete it; a run begins in the first phase of the list",
+            format!("no run reaches phase `{id}`: no transition leads here"),
+            "add a transition to it, or delete it; a run starts in the first phase of the list",
         )
     };
     let fault = phase.origin.child("id").diagnose("unreachable_phase", message);
@@ -282,17 +284,21 @@ fn trap_diagnostic(workflow: &WorkflowDefinition, trap: &BTreeSet<usize>) -> Dia
     let id = |index: &usize| workflow.phases[*index].id.as_str();
     let message = if trap.len() > 1 {
         let all = format_names(trap.iter().map(id));
-        format!("a run that comes to {all} never ends: their ways lead only to one another")
+        format!("a run that reaches {all} never ends: their transitions lead only to each other")
     } else if workflow
         .transitions_from(&phase.id)
         .iter()
         .any(|(_, transition)| transition.to != phase.id)
     {
-        format!("a run that comes to `{}` never ends: no way out of it can open", phase.id)
+        format!("a run that reaches `{}` never ends: no transition from it can open", phase.id)
     } else {
-        format!("a run that comes to `{}` never ends: its only way leads back to it", phase.id)
+        format!(
+            "a run that reaches `{}` never ends: its only transition leads back to it",
+            phase.id
+        )
     };
-    let hint = "add a way to a phase that ends the run, or mark the last phase `terminal: true`";
+    let hint =
+        "add a transition to a phase that ends the run, or mark the last phase `terminal: true`";
     phase.origin.child("id").diagnose("no_path_to_end", message).with_hint(Some(hint.to_owned()))
 }
 
@@ -303,10 +309,11 @@ fn report_terminal_exits(workflow: &WorkflowDefinition, findings: &mut Vec<Diagn
             continue;
         }
         let message = format!(
-            "the way from `{}` to `{}` is never taken: `{}` is terminal, so the run ends there",
+            "the transition from `{}` to `{}` is never taken: `{}` is terminal, so the run ends there",
             transition.from, transition.to, transition.from
         );
-        let hint = format!("take `terminal` from `{}`, or delete the way", transition.from);
+        let hint =
+            format!("remove `terminal` from `{}`, or delete the transition", transition.from);
         let fault = transition.origin.child("from").diagnose("transition_from_end", message);
         findings.push(fault.into_warning().with_hint(Some(hint)));
     }

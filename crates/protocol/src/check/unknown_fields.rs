@@ -53,9 +53,9 @@ impl UnknownFieldRead {
     fn describe(&self, path: &str, holder: &str) -> String {
         let Self { name, is_forbidden: closed, .. } = self;
         if *closed {
-            format!("`{path}` is never there: {holder} has no `{name}` at this place")
+            format!("`{path}` never exists: {holder} has no `{name}` at this location")
         } else {
-            format!("{holder} names other fields there, and not `{name}`")
+            format!("{holder} declares other fields there, but not `{name}`")
         }
     }
 

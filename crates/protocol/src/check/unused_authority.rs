@@ -84,26 +84,26 @@ fn explain_unused_authority(
     let mut deeper: Vec<&str> = inside.by_ref().take(MAX_LISTED_NAMES + 1).collect();
     if deeper.is_empty() {
         let message =
-            format!("phase `{}` may write {} and never does", phase.id, format_pointer(entry));
+            format!("phase `{}` may write {} but never does", phase.id, format_pointer(entry));
         return Some((message, "delete it from `writes`, or add the change to `apply`".to_owned()));
     }
     if deeper.len() > MAX_LISTED_NAMES {
         deeper.truncate(MAX_LISTED_NAMES);
         let message = format!(
-            "phase `{}` may write {} and only ever changes parts of it: {}, …",
+            "phase `{}` may write {} but changes only parts of it: {}, …",
             phase.id,
             format_pointer(entry),
             format_names(deeper.iter().copied())
         );
-        return Some((message, "name these parts in `writes`".to_owned()));
+        return Some((message, "list these parts in `writes`".to_owned()));
     }
     let message = format!(
-        "phase `{}` may write {} and only ever changes {}",
+        "phase `{}` may write {} but changes only {}",
         phase.id,
         format_pointer(entry),
         format_names(deeper.iter().copied())
     );
-    Some((message, format!("say `writes: [{}]`", deeper.join(", "))))
+    Some((message, format!("use `writes: [{}]`", deeper.join(", "))))
 }
 
 /// Collects every pointer that a phase can write; `None` if that is unknown.

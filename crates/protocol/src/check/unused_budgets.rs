@@ -19,7 +19,7 @@ pub(super) fn check(protocol: &Protocol, findings: &mut DiagnosticCollector) {
         if is_builtin(name) || own_names.contains(name) {
             continue;
         }
-        let message = format!("`{name}` is spent here, and no budget limits it");
+        let message = format!("`{name}` is spent here, but no budget limits it");
         if findings.is_full("unknown_budget") {
             findings.push(origin.diagnose("unknown_budget", message));
             continue;
@@ -27,7 +27,7 @@ pub(super) fn check(protocol: &Protocol, findings: &mut DiagnosticCollector) {
         let known = own_names.iter().copied().filter(|name| !is_builtin(name));
         let hint = match find_similar_name(name, known) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("say how much there is: `policy: {{ budget: {{ {name}: 3 }} }}`"),
+            None => format!("set a limit: `policy: {{ budget: {{ {name}: 3 }} }}`"),
         };
         findings.push(origin.diagnose("unknown_budget", message).with_hint(Some(hint)));
     }
@@ -37,8 +37,8 @@ pub(super) fn check(protocol: &Protocol, findings: &mut DiagnosticCollector) {
         }
         let message = format!("nothing spends from the budget `{name}`");
         let hint = match find_similar_name(name, BuiltinBudget::ALL.map(BuiltinBudget::as_str)) {
-            Some(near) => format!("did you mean `{near}`, which is counted by itself?"),
-            None => format!("say `spends: {name}` on a transition, or delete the budget"),
+            Some(near) => format!("did you mean `{near}`, which the engine counts?"),
+            None => format!("add `spends: {name}` to a transition, or delete the budget"),
         };
         let Some(origin) = origin else { continue };
         findings
@@ -109,7 +109,8 @@ fn find_unused_hooks(protocol: &Protocol) -> Vec<Diagnostic> {
             let (HookDefinition::Patch { origin, .. } | HookDefinition::Program { origin, .. }) =
                 hook;
             let message = format!("no phase calls the hook `{id}`");
-            let hint = format!("say `on_enter: {id}` or `on_exit: {id}` on a phase, or delete it");
+            let hint =
+                format!("add `on_enter: {id}` or `on_exit: {id}` to a phase, or delete the hook");
             origin.diagnose("unused_hook", message).into_warning().with_hint(Some(hint))
         })
         .collect()

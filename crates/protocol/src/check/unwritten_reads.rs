@@ -235,15 +235,14 @@ fn parse_read_steps(pointer: &str) -> Vec<ReadStep> {
     json::split_pointer(pointer).map(step).collect()
 }
 
-const HINT: &str = "write it with `apply`, add it to `document.initial`, or read another place";
+const HINT: &str = "write it with `apply`, add it to `document.initial`, or read another field";
 
 fn describe_never_present(path: &str, name: &str) -> String {
-    format!("`{path}` is never there: the contract of the document has no `{name}` at this place")
+    format!("`{path}` never exists: the contract of the document has no `{name}` at this location")
 }
 
 fn describe_unwritten(pointer: &str) -> String {
     format!(
-        "nothing writes `{pointer}`: not the initial document, and no phase, hook or answer of this \
-         workflow"
+        "nothing writes `{pointer}`: neither the initial document nor any phase, hook or answer of this workflow"
     )
 }

@@ -59,8 +59,8 @@ fn check_change(
     } else {
         format!("`{at}`")
     };
-    let message = format!("the value is {given}, and {place} takes {taken}");
-    let hint = "give the value another shape, or change the contract of the document";
+    let message = format!("the value is {given}, but {place} takes {taken}");
+    let hint = "change the value, or change the contract of the document";
     let origin = change.origin.child(word);
     let origin = if value.is_some() { origin.child("value") } else { origin };
     let fault = origin.diagnose("apply_mismatch", message);

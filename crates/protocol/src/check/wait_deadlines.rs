@@ -50,8 +50,8 @@ fn check_question_deadline(
             "an answer".to_owned()
         }
     };
-    let message = format!("phase `{}` waits for {waited} without end: no deadline", phase.id);
-    let hint = "say `deadline: 2d` here, or `timeout` on the phase, and what follows then";
+    let message = format!("phase `{}` waits for {waited} with no deadline", phase.id);
+    let hint = "add `deadline: 2d` here or `timeout` to the phase, and say what happens then";
     let origin = origin.child("question");
     let fault = origin.diagnose("wait_without_deadline", message);
     Some(fault.into_warning().with_hint(Some(hint.to_owned())))
@@ -70,10 +70,10 @@ fn check_approval_deadline(
         return None;
     }
     let message = format!(
-        "the way from `{}` to `{}` waits for an approval without end: no deadline",
+        "the transition from `{}` to `{}` waits for an approval with no deadline",
         transition.from, transition.to
     );
-    let hint = "say `deadline: 2d` in the gate, or `timeout` on the phase";
+    let hint = "add `deadline: 2d` to the gate, or `timeout` to the phase";
     let fault = transition.origin.child("gate").diagnose("wait_without_deadline", message);
     Some(fault.into_warning().with_hint(Some(hint.to_owned())))
 }
@@ -95,11 +95,10 @@ fn check_retry(phase: &WorkflowPhase, transition: &WorkflowTransition) -> Option
         return None;
     }
     let message = format!(
-        "asking again cannot help: the gate reads only the document, and nothing changes it while \
-         the run waits in {}",
+        "`retry` has no effect: the gate reads only the document, and nothing changes it while the run waits in {}",
         format_names([phase.id.as_str()])
     );
-    let hint = "drop `retry`; send the run back to a phase that changes what the gate reads";
+    let hint = "remove `retry`; send the run back to a phase that changes what the gate reads";
     let fault =
         transition.origin.child("gate").child("retry").diagnose("retry_without_change", message);
     Some(fault.into_warning().with_hint(Some(hint.to_owned())))

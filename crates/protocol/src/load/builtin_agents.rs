@@ -37,19 +37,19 @@ pub(super) const BUILTIN_AGENTS: [BuiltinAgent; 6] = [
     },
     BuiltinAgent {
         id: "explorer",
-        description: "Looks around and maps what is there.",
+        description: "Explores the material and maps what is there.",
         prompt: include_str!("../bases/explorer.md"),
         tools: &[AgentTool::Read, AgentTool::List, AgentTool::Search],
     },
     BuiltinAgent {
         id: "designer",
-        description: "Shapes a solution before it is built.",
+        description: "Designs a solution before it is built.",
         prompt: include_str!("../bases/designer.md"),
         tools: &[],
     },
     BuiltinAgent {
         id: "fixer",
-        description: "Makes the change that is asked for, and only that.",
+        description: "Makes the requested change and nothing else.",
         prompt: include_str!("../bases/fixer.md"),
         tools: &AgentTool::ALL,
     },

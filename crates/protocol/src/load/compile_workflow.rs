@@ -29,12 +29,13 @@ pub(super) fn collect_workflows<'f>(
     for file in files {
         let root = file.root();
         if let (Some(_), Some(steps)) = (root.get("phases"), root.get("steps")) {
-            let message = "`phases` and `steps` are two spellings of one thing; keep one";
+            let message = "`phases` and `steps` mean the same; keep one";
             faults.push(steps.diagnose("duplicate_key", message));
         }
         if root.value.is_object() && root.get("phases").or_else(|| root.get("steps")).is_none() {
-            faults
-                .push(root.diagnose("required", "a workflow has `phases`, and this one has none"));
+            faults.push(
+                root.diagnose("required", "a workflow needs `phases`, and this one has none"),
+            );
         }
         let Some(id) = root.get("id").filter(|id| id.text().is_some()) else {
             known.broken.insert(file_stem(&file.tree.source.name).to_owned());
@@ -42,13 +43,13 @@ pub(super) fn collect_workflows<'f>(
         };
         let name = id.text().unwrap_or_default();
         if name.trim().is_empty() {
-            faults.push(id.diagnose("min_length", "a workflow has an id, and this one is blank"));
+            faults.push(id.diagnose("min_length", "a workflow needs an id, and this one is blank"));
             continue;
         }
         if let Some(first) = raws.get(name).and_then(|raw| raw.file.root().get("id")) {
             faults.push_with("duplicate_id", &id, || {
                 let message =
-                    format!("a workflow `{name}` stands at {} already", first.format_location());
+                    format!("workflow `{name}` is already defined at {}", first.format_location());
                 id.diagnose("duplicate_id", message)
             });
             continue;
@@ -90,7 +91,7 @@ pub(super) fn compile_workflow<'f>(
         && whole
         && raw.file.is_valid(&place)
     {
-        faults.push(place.diagnose("min_items", "a workflow has at least one phase"));
+        faults.push(place.diagnose("min_items", "a workflow needs at least one phase"));
     }
     let engine = names.engine_fields_for(raw.id);
     let phases: Vec<WorkflowPhase> = members
@@ -103,7 +104,7 @@ pub(super) fn compile_workflow<'f>(
         .filter_map(|transition| read_transition(transition, names, (&known, engine), faults))
         .collect();
     let complete = phases.len() == members.len() && transitions.len() == transitions.len();
-    debug_assert!(complete || faults.has_errors(), "a part that is left out has a fault");
+    debug_assert!(complete || faults.has_errors(), "a part that was left out has a diagnostic");
     let scope = NameScope { engine, ..NameScope::for_protocol(names, &known, faults) };
     let input = read_workflow_input(raw.file, &scope);
     let output = read_workflow_output(raw.file, faults);
@@ -140,14 +141,15 @@ fn collect_phases<'f>(
             let Some(id) = member.get("id").filter(|id| id.text().is_some()) else { continue };
             let name = id.text().unwrap_or_default();
             if name.trim().is_empty() {
-                faults.push(id.diagnose("min_length", "a phase has an id, and this one is blank"));
+                faults
+                    .push(id.diagnose("min_length", "a phase needs an id, and this one is blank"));
                 continue;
             }
             match seen.get(name) {
                 Some((owner, first)) if *owner == part.id => {
                     faults.push_with("duplicate_id", &id, || {
                         let place = first.format_location();
-                        let message = format!("a phase `{name}` stands at {place} already");
+                        let message = format!("phase `{name}` is already defined at {place}");
                         id.diagnose("duplicate_id", message)
                     });
                 }
@@ -156,7 +158,7 @@ fn collect_phases<'f>(
                 Some((owner, first)) => faults.push_with("include_clash", &id, || {
                     let place = first.format_location();
                     let message = format!(
-                        "`{}` brings a phase `{name}`, which `{owner}` has at {place}",
+                        "`{}` includes a phase `{name}`, which `{owner}` defines at {place}",
                         part.id
                     );
                     let hint = "included phases share one list of ids; rename one".to_owned();

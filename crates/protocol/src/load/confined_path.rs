@@ -45,7 +45,7 @@ pub(super) fn report_path_escape(
     faults: &LoadDiagnostics,
 ) {
     let message = format!("`{}` {reason}", text.replace('\0', "\\0"));
-    let hint = "write a path relative to the folder of work, with `/` between names".to_owned();
+    let hint = "write a path relative to the workspace, with `/` between names".to_owned();
     faults.push(member.diagnose("path_escapes", message).with_hint(Some(hint)));
 }
 
@@ -54,25 +54,25 @@ pub(super) fn report_path_escape(
 pub fn confine_path(folder: &str, path: &str) -> Result<String, &'static str> {
     let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
     if path.contains('\0') {
-        return Err("holds a NUL character");
+        return Err("contains a NUL character");
     }
     if path.starts_with(['/', '\\']) || drive {
         return Err("is absolute");
     }
     if path.contains('\\') {
-        return Err("holds a backslash");
+        return Err("contains a backslash");
     }
     let mut names: Vec<&str> = folder.split('/').filter(|name| !name.is_empty()).collect();
     for name in path.split('/') {
         match name {
             "" | "." => {}
             ".." => {
-                names.pop().ok_or("leads out of the folder")?;
+                names.pop().ok_or("points outside the folder")?;
             }
             name => names.push(name),
         }
     }
-    if names.is_empty() { Err("names no file") } else { Ok(names.join("/")) }
+    if names.is_empty() { Err("does not name a file") } else { Ok(names.join("/")) }
 }
 
 #[cfg(test)]
@@ -85,15 +85,15 @@ mod tests {
         assert_eq!(read("", "a/./b.md").unwrap(), "a/b.md");
         assert_eq!(read("contracts", "../schemas/x.json").unwrap(), "schemas/x.json");
         for (path, reason) in [
-            ("../a", "leads out of the folder"),
-            ("a/../../b", "leads out of the folder"),
+            ("../a", "points outside the folder"),
+            ("a/../../b", "points outside the folder"),
             ("/etc/passwd", "is absolute"),
             ("C:/x", "is absolute"),
             ("\\\\host\\x", "is absolute"),
-            ("a\\..\\b", "holds a backslash"),
-            ("a\0b", "holds a NUL character"),
-            ("", "names no file"),
-            (".", "names no file"),
+            ("a\\..\\b", "contains a backslash"),
+            ("a\0b", "contains a NUL character"),
+            ("", "does not name a file"),
+            (".", "does not name a file"),
         ] {
             assert_eq!(read("", path).unwrap_err(), reason, "{path:?}");
         }

@@ -132,8 +132,7 @@ impl<'r, 'f> IncludeMerger<'r, 'f> {
         let root = start.file.root();
         let place = root.get("include").unwrap_or(root);
         let message = format!(
-            "the workflows of a protocol include at most {MAX_MERGED_BYTES} bytes together, and with \
-             this one they include more"
+            "the workflows of a protocol may include at most {MAX_MERGED_BYTES} bytes in total, and this one exceeds that"
         );
         let hint = "include less, or invoke a workflow instead of including it".to_owned();
         self.faults.push(place.diagnose("too_large", message).with_hint(Some(hint)));
@@ -149,7 +148,7 @@ impl<'r, 'f> IncludeMerger<'r, 'f> {
             [alone] => format!("`{alone}` includes itself"),
             _ => format!("these include each other: {}", format_cycle(ring)),
         };
-        let hint = "put what they share into a workflow of its own".to_owned();
+        let hint = "move what they share into a separate workflow".to_owned();
         self.faults.push(include.diagnose("include_cycle", message).with_hint(Some(hint)));
     }
 }

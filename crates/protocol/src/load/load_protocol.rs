@@ -125,7 +125,7 @@ pub fn load_protocol(
     if !usable {
         return Err(found);
     }
-    debug_assert!(whole, "what is left out has a fault");
+    debug_assert!(whole, "a part that was left out has a diagnostic");
     let protocol = Protocol {
         name: card.name,
         version: card.version,
@@ -198,15 +198,17 @@ fn check_bundle_size(bundle: &ProtocolBundle) -> Option<Diagnostic> {
     let (files, bytes) =
         (bundle.files.len(), bundle.files.values().map(String::len).sum::<usize>());
     let message = if files > MAX_PROTOCOL_FILES {
-        format!("a protocol has at most {MAX_PROTOCOL_FILES} files, and this folder has {files}")
+        format!(
+            "a protocol may have at most {MAX_PROTOCOL_FILES} files, and this folder has {files}"
+        )
     } else if bytes > MAX_PROTOCOL_BYTES {
         format!(
-            "the files of a protocol have at most {MAX_PROTOCOL_BYTES} bytes in all, and these have {bytes}"
+            "the files of a protocol may have at most {MAX_PROTOCOL_BYTES} bytes in total, and these have {bytes}"
         )
     } else {
         return None;
     };
-    let hint = "keep what is no part of the protocol elsewhere".to_owned();
+    let hint = "move files that are not part of the protocol elsewhere".to_owned();
     Some(read_index::folder_diagnostic("too_large", message).with_hint(Some(hint)))
 }
 

@@ -78,7 +78,7 @@ impl ProtocolContracts {
         let name = (contract.id.clone(), contract.version.clone());
         if !self.own.insert(name) {
             let message = format!(
-                "a contract `{}` {} stands in the folder already",
+                "contract `{}` {} already exists in the folder",
                 contract.id, contract.version
             );
             let id = root.get("id").unwrap_or(root);

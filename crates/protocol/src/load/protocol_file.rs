@@ -27,8 +27,8 @@ static AGENT: LazyLock<Schema> = LazyLock::new(|| compile_schema(AGENT_SCHEMA));
 const OWN_KEYS: [&str; 3] = ["document", "input", "output"];
 
 fn compile_schema(schema: &str) -> Schema {
-    let schema = serde_json::from_str(schema).expect("our own schema is JSON");
-    Schema::compile(schema).expect("our own schema compiles")
+    let schema = serde_json::from_str(schema).expect("the built-in schema is valid JSON");
+    Schema::compile(schema).expect("the built-in schema compiles")
 }
 
 /// The kind of a protocol file.

@@ -30,7 +30,7 @@ pub(super) fn read_agents(
         if let Some(first) = seen.get(name) {
             faults.push_with("duplicate_id", &id, || {
                 let message =
-                    format!("an agent `{name}` stands at {} already", first.format_location());
+                    format!("agent `{name}` is already defined at {}", first.format_location());
                 id.diagnose("duplicate_id", message)
             });
             continue;
@@ -50,12 +50,12 @@ fn resolve_agent(
     let root = file.root();
     let name = id.text()?;
     if name.trim().is_empty() {
-        faults.push(id.diagnose("min_length", "an agent has an id, and this one is blank"));
+        faults.push(id.diagnose("min_length", "an agent needs an id, and this one is blank"));
         return None;
     }
     if find_builtin_agent(name).is_some() {
-        let message = format!("`{name}` is a built-in agent; an agent of yours needs another id");
-        let hint = format!("to extend it, choose an id and say `base: {name}`");
+        let message = format!("`{name}` is a built-in agent; your agent needs another id");
+        let hint = format!("to extend it, choose an id and set `base: {name}`");
         faults.push(id.diagnose("reserved_id", message).with_hint(Some(hint)));
         return None;
     }
@@ -67,7 +67,7 @@ fn resolve_agent(
     let prompt = prompt.unwrap_or_else(|| Localized::from_plain(String::new()));
     if base.is_none() && prompt.versions().any(|(_, prompt)| prompt.trim().is_empty()) {
         let message = format!("agent `{name}` has neither a base nor a prompt");
-        let hint = "give it a `prompt`, or a `base` to take one from".to_owned();
+        let hint = "add a `prompt`, or a `base` that has one".to_owned();
         faults.push(root.diagnose("prompt_missing", message).with_hint(Some(hint)));
     }
     let model = read_model(&root, name, base.is_some(), faults);
@@ -80,10 +80,9 @@ fn resolve_agent(
     let sections = prompt.versions().map(|(_, own)| count_sections(own)).max().unwrap_or_default();
     if mode == PromptMergeMode::Patch && sections > MAX_PROMPT_SECTIONS {
         let message = format!(
-            "a prompt that patches its base has at most {MAX_PROMPT_SECTIONS} sections, and this \
-             one has {sections}"
+            "a prompt that patches its base may have at most {MAX_PROMPT_SECTIONS} sections, and this one has {sections}"
         );
-        let hint = "say `mode: append`, or join sections".to_owned();
+        let hint = "use `mode: append`, or merge sections".to_owned();
         let place = root.get("prompt").unwrap_or_else(|| root.clone());
         faults.push(place.diagnose("too_large", message).with_hint(Some(hint)));
         return None;
@@ -121,23 +120,25 @@ fn read_model(
 ) -> Option<String> {
     let name = root.get("model_config").and_then(|config| config.get("name"));
     let own = name.as_ref().and_then(FileNode::text).filter(|name| !name.trim().is_empty());
-    let hint = || Some("say `model: override` and name it: `model_config: { name: … }`".to_owned());
+    let hint =
+        || Some("set `model: override` and name the model: `model_config: { name: … }`".to_owned());
     match (root.text_at("model") == Some("override"), own) {
         (true, Some(own)) => return Some(own.to_owned()),
         (true, None) => {
             let place = root.get("model").unwrap_or_else(|| root.clone());
-            let message = format!("agent `{id}` overrides the model and names none");
+            let message = format!("agent `{id}` overrides the model but names none");
             faults.push(place.diagnose("model_missing", message).with_hint(hint()));
         }
         (false, _) if !has_base => {
-            let message = format!("agent `{id}` has no base to take a model from, and names none");
+            let message =
+                format!("agent `{id}` has no base to inherit a model from, and names none");
             let place = root.get("id").unwrap_or_else(|| root.clone());
             faults.push(place.diagnose("model_missing", message).with_hint(hint()));
         }
         (false, Some(_)) => {
             let message = "this name is not used: `model` is `inherit`";
             let fault = name.unwrap_or_else(|| root.clone()).diagnose("misplaced_key", message);
-            faults.push(fault.into_warning().with_hint(Some("say `model: override`".to_owned())));
+            faults.push(fault.into_warning().with_hint(Some("set `model: override`".to_owned())));
         }
         (false, None) => {}
     }
@@ -161,10 +162,9 @@ fn read_tools(root: &FileNode<'_>, base: &[AgentTool], faults: &LoadDiagnostics)
     match (root.text_at("tools"), listed) {
         (Some(policy @ ("add" | "replace")), _) if empty => {
             let place = root.get("tools").unwrap_or_else(|| root.clone());
-            let fault =
-                place.diagnose("tools_missing", format!("`tools: {policy}` without a list"));
+            let fault = place.diagnose("tools_missing", format!("`tools: {policy}` needs a list"));
             faults
-                .push(fault.with_hint(Some("name them: `tools_list: [read, search]`".to_owned())));
+                .push(fault.with_hint(Some("list them: `tools_list: [read, search]`".to_owned())));
             Vec::new()
         }
         (Some("add"), _) => dedup_in_order(base.iter().copied().chain(own).collect()),
@@ -174,7 +174,7 @@ fn read_tools(root: &FileNode<'_>, base: &[AgentTool], faults: &LoadDiagnostics)
                 let message = "this list is not used: `tools` is `inherit`";
                 let fault = listed.diagnose("misplaced_key", message).into_warning();
                 faults
-                    .push(fault.with_hint(Some("say `tools: add` or `tools: replace`".to_owned())));
+                    .push(fault.with_hint(Some("set `tools: add` or `tools: replace`".to_owned())));
             }
             base.to_vec()
         }

@@ -62,7 +62,7 @@ fn read_limit_amount(
             Ok(amount) => Some(LimitAmount::Fixed(amount)),
             Err(expected) => {
                 let found = format_value(member.value);
-                let message = format!("a limit of `{name}` is {expected}, found {found}");
+                let message = format!("a limit of `{name}` must be {expected}, found {found}");
                 faults.push(member.diagnose("type", message));
                 None
             }

@@ -20,7 +20,7 @@ pub(super) fn read_changes(member: &FileNode<'_>, scope: &NameScope<'_>) -> Vec<
         let word = member.text().unwrap_or_default();
         report_missing_reply(
             member,
-            &format!("`apply: {word}` takes a reply, and here is none"),
+            &format!("`apply: {word}` needs a reply, and there is none here"),
             scope,
         );
         return Vec::new();
@@ -74,11 +74,11 @@ fn read_change(member: &FileNode<'_>, scope: &NameScope<'_>) -> Option<DocumentC
     let [name] = named[..] else {
         let verbs = format!("one of `{}`", OPERATIONS.join("`, `"));
         let fault = match named.first() {
-            None => member.diagnose("required", format!("a change says what it does: {verbs}")),
+            None => member.diagnose("required", format!("a change needs an operation: {verbs}")),
             Some(_) => {
                 let both = named.join("` and `");
-                let message = format!("a change does one thing, and this one has `{both}`");
-                let hint = "write a list of changes, one thing each".to_owned();
+                let message = format!("a change has one operation, and this one has `{both}`");
+                let hint = "write a list of changes with one operation each".to_owned();
                 member.diagnose("one_of", message).with_hint(Some(hint))
             }
         };
@@ -103,11 +103,7 @@ fn read_operation(
     let has_reply = scope.change_names.contains(&REPLY);
     if name == "patch" {
         if !has_reply {
-            report_missing_reply(
-                body,
-                "`patch` takes a patch from a reply, and here is none",
-                scope,
-            );
+            report_missing_reply(body, "`patch` needs a reply, and there is none here", scope);
             return None;
         }
         return read_patch_operation(body, scope);
@@ -116,7 +112,8 @@ fn read_operation(
     let value = read_optional_expression(body.get("value"), scope.change_names, faults);
     let has_whole = has_reply || scope.change_names.contains(&FAILURE);
     if !has_whole && body.get("value").is_none() && name != "remove" {
-        let message = format!("`{name}` without a `value` means the reply, and here is none");
+        let message =
+            format!("`{name}` without a `value` writes the reply, and there is none here");
         report_missing_reply(body, &message, scope);
     }
     let at = read_pointer::read_pointer(&place, faults)?;
@@ -132,7 +129,8 @@ fn read_operation(
             if key.is_some() != value.is_some() {
                 let (has, lacks) = if key.is_some() { ("key", "value") } else { ("value", "key") };
                 let message = format!("`{has}` without `{lacks}`");
-                let hint = "name both to remove items of a list, or neither to remove the place";
+                let hint =
+                    "set both to remove items of a list, or neither to remove the whole value";
                 let fault = body.diagnose("required", message);
                 faults.push(fault.with_hint(Some(hint.to_owned())));
             }
@@ -162,7 +160,7 @@ fn read_patch_operation(body: &FileNode<'_>, scope: &NameScope<'_>) -> Option<Ch
 
 /// Reports a change that needs a reply where there is none.
 fn report_missing_reply(member: &FileNode<'_>, message: &str, scope: &NameScope<'_>) {
-    let hint = "say what is written: `set: { at: /place, value: EXPRESSION }`".to_owned();
+    let hint = "add the value to write: `set: { at: /field, value: EXPRESSION }`".to_owned();
     scope.faults.push(member.diagnose("required", message).with_hint(Some(hint)));
 }
 

@@ -57,7 +57,7 @@ pub(super) fn read_contract_and_engine(
 
 fn builtin_engine_field(name: &str, at: String) -> EngineField {
     let value = Expr::compile(&format!("run.{name}"), &EXPRESSION_NAMES[..2]);
-    let value = value.expect("a member of the run is an expression");
+    let value = value.expect("the name of a run field is an expression");
     EngineField { name: name.to_owned(), pointer: at, value }
 }
 
@@ -67,7 +67,7 @@ fn read_engine_fields(section: &FileNode<'_>, faults: &LoadDiagnostics) -> Vec<E
         let Some(found) = read_engine_field(name, &member, faults) else { continue };
         if let Some(other) = read_pointer::find_overlapping_engine_field(&found.pointer, &engine) {
             let message =
-                format!("`{}` and `{}` cannot stand in one place", other.name, found.name);
+                format!("`{}` and `{}` cannot use overlapping locations", other.name, found.name);
             faults.push(member.diagnose("engine_field", message));
         }
         engine.push(found);
@@ -83,7 +83,8 @@ fn read_engine_field(
     let at = if member.text().is_some() { member.clone() } else { member.get("at")? };
     let pointer = read_pointer::read_pointer(&at, faults)?;
     if pointer.is_empty() {
-        let message = "the engine keeps values in places of the document, not in its stead";
+        let message =
+            "an engine-owned field must be inside the document; it cannot be the whole document";
         faults.push(at.diagnose("engine_field", message));
         return None;
     }
@@ -96,12 +97,12 @@ fn read_engine_field(
             Some(near) => format!("did you mean `{near}`?"),
             None => {
                 format!(
-                    "{}; or say `{{ at: {pointer}, value: EXPRESSION }}`",
+                    "{}; or write `{{ at: {pointer}, value: EXPRESSION }}`",
                     format_known_names(&ENGINE_FIELD_NAMES)
                 )
             }
         };
-        let fault = member.diagnose("unknown_engine_value", format!("a run has no `{name}`"));
+        let fault = member.diagnose("unknown_engine_value", format!("a run has no field `{name}`"));
         faults.push(fault.with_hint(Some(hint)));
         return None;
     }
@@ -154,7 +155,7 @@ fn parse_initial_file(
     };
     let tree = tree.map_err(|fault| faults.push(fault)).ok()?;
     if !tree.value.is_object() {
-        let message = "the first value of a document is an object";
+        let message = "the initial document must be an object";
         faults.push(tree.diagnose("type", "", message));
         return None;
     }
@@ -186,7 +187,8 @@ fn check_initial_value(
         if !left {
             let said = violation.message.replacen("the reply: ", "the document: ", 1);
             let pointer = format!("{}{}", place.pointer, violation.pointer);
-            let message = format!("no document of `{}` begins so: {said}", contract.id);
+            let message =
+                format!("the initial document breaks the contract `{}`: {said}", contract.id);
             let fault = place.tree.diagnose("invalid_initial", &pointer, message);
             faults.push(fault.with_hint(violation.hint));
         }

@@ -13,7 +13,7 @@ pub(super) fn read_duration(
     let read = parse_duration(text);
     if read.is_none() {
         let hint = "write a number above zero with `ms`, `s`, `m`, `h` or `d`: `30s`, `5m`, `2d`";
-        let fault = member.diagnose("invalid_duration", format!("`{text}` is no length of time"));
+        let fault = member.diagnose("invalid_duration", format!("`{text}` is not a duration"));
         faults.push(fault.with_hint(Some(hint.to_owned())));
     }
     read

@@ -21,7 +21,7 @@ pub(super) fn read_effect(member: &FileNode<'_>, scope: &NameScope<'_>) -> Optio
         }
         _ => {
             let both = named.join("` and `");
-            let message = format!("`do` does one thing, and this one has `{both}`");
+            let message = format!("`do` names one effect, and this one has `{both}`");
             let hint = "make two phases with a transition between them".to_owned();
             let fault = member.diagnose_key("two_works", named[1], message);
             scope.faults.push(fault.with_hint(Some(hint)));

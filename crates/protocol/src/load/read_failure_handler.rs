@@ -18,7 +18,7 @@ pub(super) fn read_failure_handler(
     match (member.get("goto"), member.get("then")) {
         (Some(_), None) => {
             if member.get("apply").is_some() {
-                let message = "`apply` stands beside `then`";
+                let message = "`apply` needs `then`";
                 let hint = "write `{ then: { goto: PHASE }, apply: … }`".to_owned();
                 let fault = member.diagnose_key("misplaced_key", "apply", message);
                 scope.faults.push(fault.with_hint(Some(hint)));
@@ -37,12 +37,12 @@ pub(super) fn read_failure_handler(
             FailureHandler { then: read_failure_policy(&then, scope), apply: apply.into() }
         }
         (Some(_), Some(_)) => {
-            let message = "an outcome says `goto` or `then`, and this one has both";
+            let message = "an outcome has either `goto` or `then`, and this one has both";
             scope.faults.push(member.diagnose_key("one_of", "then", message));
             FailurePolicy::Wait.into()
         }
         (None, None) => {
-            let message = "an outcome says where the run goes: `goto`, or `then` beside `apply`";
+            let message = "an outcome needs `goto`, or `then` with `apply`";
             scope.faults.push(member.diagnose("required", message));
             FailurePolicy::Wait.into()
         }

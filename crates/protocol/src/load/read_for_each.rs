@@ -18,8 +18,8 @@ pub(super) fn read_for_each(
 ) -> Result<Option<ForEachItems>, ()> {
     let Some(items) = member.get("each") else {
         for key in ["as"].iter().chain(others).filter(|key| member.get(key).is_some()) {
-            let message = format!("`{key}` belongs to `each`, and there is none");
-            let hint = "say of what: `each: state.LIST`".to_owned();
+            let message = format!("`{key}` needs `each`, and there is none");
+            let hint = "add the list: `each: state.LIST`".to_owned();
             let fault = member.diagnose_key("misplaced_key", key, message);
             scope.faults.push(fault.with_hint(Some(hint)));
         }
@@ -44,10 +44,9 @@ fn read_item_name(member: &FileNode<'_>, scope: &NameScope<'_>) -> Option<String
     if usable && !RESERVED_NAMES.contains(&name) {
         return Some(name.to_owned());
     }
-    let message =
-        format!("an item cannot be called `{name}`: expressions know that name otherwise");
+    let message = format!("an item cannot be named `{name}`: expressions already use that name");
     let hint = format!(
-        "leave `as` out and say `{}`, or choose another name",
+        "leave out `as` and use `{}`, or choose another name",
         ForEachItems::DEFAULT_ITEM_NAME
     );
     scope.faults.push(member.diagnose("reserved_id", message).with_hint(Some(hint)));

@@ -78,7 +78,8 @@ fn read_short_gate(
 ) -> Option<countersign_contract::expr::Expr> {
     let text = member.text()?.trim();
     if GATE_TYPES.contains(&text) {
-        let message = format!("a gate given as text is an expression, and `{text}` is none");
+        let message =
+            format!("a gate given as text must be an expression, and `{text}` is not one");
         let hint = format!("did you mean `gate: {{ type: {text} }}`?");
         faults.push(member.diagnose("invalid_expression", message).with_hint(Some(hint)));
         return None;

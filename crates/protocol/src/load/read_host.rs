@@ -19,8 +19,8 @@ pub(super) fn read_host(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Opti
     if plain && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0)) {
         return Some(text.to_lowercase());
     }
-    let hint = "write `api.example.org` or `127.0.0.1:8080`: no scheme, no path, no stars";
-    let fault = member.diagnose("invalid_host", format!("`{text}` is no host"));
+    let hint = "write `api.example.org` or `127.0.0.1:8080`: no scheme, no path, no wildcards";
+    let fault = member.diagnose("invalid_host", format!("`{text}` is not a host"));
     faults.push(fault.with_hint(Some(hint.to_owned())));
     None
 }
@@ -32,7 +32,7 @@ pub(super) fn check_host_allowed(url: &FileNode<'_>, scope: &NameScope<'_>) -> O
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let Some(rest) = rest else {
         if !text.starts_with("{{") {
-            let fault = url.diagnose("invalid_host", format!("`{text}` is no address of the web"));
+            let fault = url.diagnose("invalid_host", format!("`{text}` is not a web address"));
             let hint = "begin with `https://` or `http://`".to_owned();
             scope.faults.push(fault.with_hint(Some(hint)));
             return None;

@@ -21,7 +21,7 @@ pub(super) fn parse_index(
     let found = INDEX_FILES.iter().filter_map(|name| Some((*name, bundle.files.get(*name)?)));
     let found: Vec<_> = found.collect();
     let Some((name, text)) = found.first() else {
-        let message = "a protocol has an `index.yaml`, and this folder has none";
+        let message = "a protocol needs an `index.yaml`, and this folder has none";
         let near = bundle.files.keys().find(|path| file_stem(path).eq_ignore_ascii_case("index"));
         let hint = near.map(|path| format!("there is a file `{path}`"));
         faults.push(folder_diagnostic("missing_index", message).with_hint(hint));
@@ -29,7 +29,7 @@ pub(super) fn parse_index(
     };
     for (other, text) in &found[1..] {
         let source = SourceFile::new(*other, text.as_str()).into();
-        let message = format!("`{name}` is the index already; remove one of the two");
+        let message = format!("`{name}` is already the index; remove one of the two");
         faults.push(Diagnostic::new("duplicate_id", message, &source, TextSpan::default()));
     }
     ProtocolFile::parse(ProtocolFileKind::Index, name, text, faults)
@@ -57,14 +57,14 @@ pub(super) fn read_metadata(index: &ProtocolFile, faults: &LoadDiagnostics) -> I
         if let Some(member) = root.get(key).filter(|it| it.text().is_some_and(is_blank)) {
             faults.push(member.diagnose(
                 "min_length",
-                format!("a protocol has a `{key}`, and this one is blank"),
+                format!("a protocol needs a `{key}`, and this one is blank"),
             ));
         }
     }
     if let Some(version) =
         root.get("version").filter(|it| it.text().is_some_and(|it| !is_version(it)))
     {
-        let message = format!("`{}` is no version", version.text().unwrap_or_default());
+        let message = format!("`{}` is not a version", version.text().unwrap_or_default());
         let hint = "write three numbers joined by dots: `1.0.0`".to_owned();
         faults.push(version.diagnose("invalid_version", message).with_hint(Some(hint)));
     }

@@ -23,7 +23,7 @@ pub(super) fn read_memory_config(
         && !SHIPPED_POLICIES.contains(&name)
         && !(name.starts_with("memory/") && bundle.files.contains_key(name))
     {
-        let hint = "say `default` or `recall`, or name a file below `memory/`".to_owned();
+        let hint = "use `default` or `recall`, or name a file in `memory/`".to_owned();
         let fault = policy.diagnose("unknown_policy", format!("no policy `{name}`"));
         faults.push(fault.with_hint(Some(hint)));
     }

@@ -18,16 +18,16 @@ pub(super) fn parse_pointer(
     faults: &LoadDiagnostics,
 ) -> Option<String> {
     let (wrong, hint) = if text == "/" {
-        ("names a member whose name is empty", "the whole document is `\"\"`".to_owned())
+        ("names a member with an empty name", "the whole document is `\"\"`".to_owned())
     } else if !text.is_empty() && !text.starts_with('/') {
         let meant = text.trim_start_matches("state.").replace('.', "/");
         ("does not begin with `/`", format!("did you mean `/{meant}`?"))
     } else if text.split('~').skip(1).any(|rest| !rest.starts_with(['0', '1'])) {
-        ("has a `~` that is no escape", "write `~0` for `~` and `~1` for `/`".to_owned())
+        ("has a `~` that is not an escape", "write `~0` for `~` and `~1` for `/`".to_owned())
     } else {
         return Some(text.to_owned());
     };
-    let message = format!("`{text}` is no JSON Pointer: it {wrong}");
+    let message = format!("`{text}` is not a JSON Pointer: it {wrong}");
     faults.push(place.diagnose("invalid_pointer", message).with_hint(Some(hint)));
     None
 }
@@ -39,7 +39,7 @@ pub(super) fn read_dotted_path(member: &FileNode<'_>, faults: &LoadDiagnostics) 
         return read_pointer(member, faults);
     }
     if text.split('.').any(|name| name.trim().is_empty()) {
-        let message = format!("`{text}` is no path: a name between the dots is empty");
+        let message = format!("`{text}` is not a path: a name between the dots is empty");
         let hint = "write `a.b` or `/a/b`".to_owned();
         faults.push(member.diagnose("invalid_pointer", message).with_hint(Some(hint)));
         return None;
@@ -81,11 +81,11 @@ pub(super) fn report_engine_field(
     faults: &LoadDiagnostics,
 ) {
     let message = if is_within(place, &own.pointer) {
-        format!("`{place}` is the engine's: it keeps `{}` there", own.name)
+        format!("`{place}` is engine-owned: the engine writes `{}` there", own.name)
     } else {
         let shown = format_pointer(place);
-        format!("{shown} holds `{}`, where the engine keeps `{}`", own.pointer, own.name)
+        format!("{shown} contains `{}`, where the engine writes `{}`", own.pointer, own.name)
     };
-    let hint = "the engine writes it after every step; let this write other places".to_owned();
+    let hint = "the engine updates it after every step; write other fields here".to_owned();
     faults.push(member.diagnose("engine_field", message).with_hint(Some(hint)));
 }

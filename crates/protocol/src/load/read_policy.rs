@@ -83,7 +83,7 @@ pub(super) fn read_file_policy(
         match PathPattern::parse(text) {
             Ok(pattern) if pattern.is_reserved() => {
                 let message = format!("`{text}` is reserved and cannot be shown to runs");
-                let hint = "files of Countersign, of git and of protocols stay hidden".to_owned();
+                let hint = "files of Countersign, git and protocols stay hidden".to_owned();
                 faults.push(item.diagnose("hidden_path", message).with_hint(Some(hint)));
             }
             Ok(_) if show.len() >= MAX_SHOWN_PATHS => {

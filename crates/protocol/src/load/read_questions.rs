@@ -31,7 +31,7 @@ pub(super) fn read_questions(member: &FileNode<'_>, scope: &NameScope<'_>) -> Ve
             Some(id) => id.to_owned(),
             None if asked.len() == 1 => "answer".to_owned(),
             None => {
-                let message = "of several questions each has an `id`";
+                let message = "each of several questions needs an `id`";
                 scope.faults.push(one.diagnose("required", message));
                 continue;
             }
@@ -40,7 +40,7 @@ pub(super) fn read_questions(member: &FileNode<'_>, scope: &NameScope<'_>) -> Ve
             let place = one.get("id").unwrap_or_else(|| one.clone());
             scope.faults.push_with("duplicate_id", &place, || {
                 let message =
-                    format!("a question `{id}` stands at {} already", first.format_location());
+                    format!("question `{id}` is already defined at {}", first.format_location());
                 place.diagnose("duplicate_id", message)
             });
         }
@@ -67,7 +67,7 @@ fn read_item_id(
         return Ok(None);
     }
     let Some(id) = member.get("id") else {
-        let message = "a question for each item has an `id` with places to fill";
+        let message = "a question with `each` needs an `id` with a placeholder";
         let hint = "name each by its item: `id: \"{{ item.id }}\"`".to_owned();
         scope.faults.push(member.diagnose("required", message).with_hint(Some(hint)));
         return Err(());
@@ -75,7 +75,7 @@ fn read_item_id(
     let filled = read_template(&id, scope.text_names, scope.faults).ok_or(())?;
     if filled.expressions().next().is_none() {
         let name = filled.source();
-        let message = format!("every one of these questions would have the id `{name}`");
+        let message = format!("all these questions would have the id `{name}`");
         let hint = "name each by its item: `id: \"{{ item.id }}\"`".to_owned();
         scope.faults.push(id.diagnose("duplicate_id", message).with_hint(Some(hint)));
         return Err(());
@@ -99,12 +99,12 @@ fn read_question(
     if let (Some(default), Some(shape)) = (&default, &shape)
         && let Some(wrong) = explain_invalid_default(shape, default.value)
     {
-        let message = format!("no answer could be this default: {wrong}");
+        let message = format!("the default is not a valid answer: {wrong}");
         faults.push(default.diagnose("invalid_default", message));
     }
     for key in ["default", "on_timeout"] {
         if member.get(key).is_some() && member.get("deadline").is_none() {
-            let message = format!("`{key}` says what follows a deadline, and there is none");
+            let message = format!("`{key}` needs a deadline, and there is none");
             let fault = member.diagnose_key("misplaced_key", key, message);
             faults.push(fault.into_warning().with_hint(Some("add one: `deadline: 2d`".to_owned())));
         }
@@ -170,7 +170,7 @@ pub(super) fn read_answer_contract(
                 Ok(schema) => schema,
                 Err(fault) => {
                     let pointer = format!("{}{}", answer.pointer, fault.pointer);
-                    let message = format!("not a schema we take: {}", fault.message);
+                    let message = format!("unsupported schema: {}", fault.message);
                     scope.faults.push(answer.tree.diagnose("invalid_schema", &pointer, message));
                     return None;
                 }
@@ -186,7 +186,7 @@ fn read_computed_answer(answer: &FileNode<'_>, scope: &NameScope<'_>) -> Option<
     let text = answer.text()?.trim();
     let whole = text.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
     if whole.is_none_or(|inside| inside.contains("{{")) {
-        let message = "an `answer` with places to fill is one place, and it gives a JSON Schema";
+        let message = "an `answer` with a placeholder must be a single placeholder that returns a JSON Schema";
         let hint = "write `answer: \"{{ item.schema }}\"`, or name a contract".to_owned();
         scope.faults.push(answer.diagnose("invalid_schema", message).with_hint(Some(hint)));
         return None;
@@ -201,7 +201,7 @@ fn compile_inline_contract(
     scope: &NameScope<'_>,
 ) -> Option<Arc<Contract>> {
     let file = json!({"id": "answer", "version": "1.0.0", "schema": schema}).to_string();
-    let none = |path: &str| Err(format!("`{path}`: an answer reads no files"));
+    let none = |path: &str| Err(format!("`{path}`: an answer cannot read files"));
     match contract::load_contract(SourceFile::new("answer.json", file), &none) {
         Ok(contract) => Some(Arc::new(contract)),
         Err(faults) => {
@@ -223,7 +223,7 @@ fn read_choices(member: &FileNode<'_>, scope: &NameScope<'_>) -> Option<ChoiceSo
         let label = item.get("label").and_then(|label| read_localized_text(&label));
         let label = label.unwrap_or_else(|| Localized::from_plain(id.clone()));
         if choices.iter().any(|other| other.id == id) {
-            let message = format!("a choice `{id}` stands above already");
+            let message = format!("choice `{id}` is already listed above");
             scope.faults.push(item.diagnose("duplicate_id", message));
         }
         choices.push(ListedChoice { id, label });
@@ -244,6 +244,8 @@ fn explain_invalid_default(shape: &AnswerShape, default: &Value) -> Option<Strin
             (!known).then(|| format!("the choices are `{}`", ids.join("`, `")))
         }
         AnswerShape::Choices(ChoiceSource::Computed(_)) | AnswerShape::Computed(_) => None,
-        AnswerShape::Document { .. } => Some("a document has no default".to_owned()),
+        AnswerShape::Document { .. } => {
+            Some("a document question cannot have a default".to_owned())
+        }
     }
 }

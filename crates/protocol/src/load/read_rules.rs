@@ -23,9 +23,10 @@ pub(super) fn read_rules(
             continue;
         }
         if let Some((other, _)) = rules.insert(name.to_owned(), (path, text)) {
-            let message = format!("a rule `{name}` is `{other}` already");
+            let message = format!("rule `{name}` is already defined in `{other}`");
             let source = SourceFile::new(path, text).into();
-            let hint = "a rule's name is its file's without the extension; rename one".to_owned();
+            let hint =
+                "the name of a rule is its file name without the extension; rename one".to_owned();
             let fault = Diagnostic::new("duplicate_id", message, &source, TextSpan::default());
             faults.push(fault.with_hint(Some(hint)));
         }

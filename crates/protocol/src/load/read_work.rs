@@ -60,9 +60,9 @@ fn check_misplaced_keys(phase: &FileNode<'_>, work: Option<&str>, scope: &NameSc
         }
         let message = format!("`{key}` belongs to a phase with `{}`", works.join("` or `"));
         let hint = match (key, work) {
-            ("apply", Some("ask")) => Some("put `apply` under `ask`, beside its question"),
+            ("apply", Some("ask")) => Some("put `apply` under `ask`, next to its question"),
             ("apply", Some("invoke")) => Some("put it under `invoke`, as `output`"),
-            ("issues", _) => Some("put it on a way out of the phase"),
+            ("issues", _) => Some("put it on a transition from the phase"),
             _ => None,
         };
         let fault = phase.diagnose_key("misplaced_key", key, message);
@@ -76,8 +76,8 @@ fn read_agent_work(phase: &FileNode<'_>, scope: &NameScope<'_>) -> Option<AgentW
     let contract = match phase.get("contract") {
         Some(contract) => names.contracts.resolve_name(&contract, faults),
         None => {
-            let message = "a phase with an `agent` needs the `contract` its reply is held against";
-            let hint = "name one: `contract: ID`; its file stands in `contracts/`".to_owned();
+            let message = "a phase with an `agent` needs a `contract` for its reply";
+            let hint = "add `contract: ID`; contract files belong in `contracts/`".to_owned();
             let fault = phase.diagnose_key("contract_missing", "agent", message);
             faults.push(fault.with_hint(Some(hint)));
             None

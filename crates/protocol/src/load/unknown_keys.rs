@@ -52,7 +52,7 @@ impl UnknownKeyFilter<'_> {
         loop {
             if let Some(target) = schema["$ref"].as_str() {
                 let target = self.root.pointer(target.trim_start_matches('#'));
-                schema = target.expect("our own references lead somewhere");
+                schema = target.expect("references in the built-in schema resolve");
             } else if let Some(branches) = schema["oneOf"].as_array() {
                 let fits = |branch: &&Value| self.accepts_type(branch, value);
                 let Some(branch) = branches.iter().find(fits) else { return schema };
@@ -110,7 +110,7 @@ impl UnknownKeyFilter<'_> {
     ) -> Diagnostic {
         let owner = schema["title"].as_str().unwrap_or("table");
         let article = if owner.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-        let message = format!("`{name}` is no key of {article} {owner}");
+        let message = format!("`{name}` is not a key of {article} {owner}");
         let place = key_span(self.tree, pointer);
         let fault = Diagnostic::new("unknown_key", message, &self.tree.source, place);
         match find_similar_name(name, fields.iter().copied()) {
@@ -119,7 +119,7 @@ impl UnknownKeyFilter<'_> {
             // be intended.
             None => {
                 let hint =
-                    format!("{}; keys that begin with `x-` are yours", format_known_names(fields));
+                    format!("{}; keys of your own begin with `x-`", format_known_names(fields));
                 let fault = fault.with_hint(Some(hint));
                 if schema["additionalProperties"] == false { fault } else { fault.into_warning() }
             }

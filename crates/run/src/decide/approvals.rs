@@ -21,7 +21,7 @@ impl RunDecision<'_> {
         let wait = self.find_answerable_wait(wait, by)?;
         let (by, note) = (by.to_owned(), note.cloned());
         let refusal = note.clone().map_or_else(String::new, |note| format!(": {note}"));
-        let ended = format!("{by} denied to go on{refusal}");
+        let ended = format!("denied by {by}{refusal}");
         let closing = if approve {
             WaitResolution::Approved { by: by.clone(), note }
         } else {

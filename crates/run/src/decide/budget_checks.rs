@@ -223,7 +223,10 @@ pub(super) struct RefusalLimit {
 
 /// Describes a limit whose expression cannot be computed.
 fn describe_unresolved_limit(name: &str, phase: &str, why: &str) -> String {
-    format!("The limit of the budget `{name}`{} cannot be told: {why}", format_phase_suffix(phase))
+    format!(
+        "The limit of the budget `{name}`{} cannot be evaluated: {why}",
+        format_phase_suffix(phase)
+    )
 }
 
 fn format_phase_suffix(phase: &str) -> String {

@@ -99,7 +99,9 @@ impl RunDecision<'_> {
                 Value::String(key) if !key.trim().is_empty() => key,
                 other => {
                     let found = format_value(&other);
-                    return Err(format!("the key of an item is a text, and this one is {found}"));
+                    return Err(format!(
+                        "the key of an item must be a non-blank string, found {found}"
+                    ));
                 }
             };
             if !keys.insert(key.clone()) {
@@ -111,7 +113,7 @@ impl RunDecision<'_> {
         }
         if fresh.is_some() && self.state.item_progress.started.len() >= ForEachItems::MAX_ITEMS {
             return Err(format!(
-                "{} children were started for this phase already",
+                "this phase has already started {} children, which is the limit",
                 ForEachItems::MAX_ITEMS
             ));
         }
@@ -131,7 +133,7 @@ impl RunDecision<'_> {
     ) -> Result<(), PhaseFailure> {
         let depth = self.state.parent.as_ref().map_or(0, |parent| parent.depth) + 1;
         if depth > MAX_CHILD_DEPTH {
-            let why = format!("runs start one another at most {MAX_CHILD_DEPTH} deep");
+            let why = format!("child runs can be nested at most {MAX_CHILD_DEPTH} deep");
             return Err(PhaseFailure::new("too_deep", &why));
         }
         let item = keyed.map(|(_, item)| item);
@@ -258,7 +260,7 @@ impl RunDecision<'_> {
             Some(child) if child["status"] == "failed" => {
                 format!("Workflow `{name}` did not complete{of}: {why}")
             }
-            Some(_) => format!("What workflow `{name}` gave back{of} does not fit: {why}"),
+            Some(_) => format!("The output of workflow `{name}`{of} was refused: {why}"),
         };
         // A child that was never started has no id.
         let child = child.unwrap_or_else(|| json!({ "id": null, "status": "failed" }));

@@ -23,7 +23,7 @@ use crate::event::RunEvent;
 
 static ANY_VALUE: LazyLock<Contract> = LazyLock::new(|| {
     load_inline_contract("id: anything\nversion: 1.0.0\nschema: true")
-        .expect("our own contract loads")
+        .expect("the built-in contract loads")
 });
 
 /// The contract for values without a declared contract. It accepts every value.
@@ -35,7 +35,9 @@ pub(super) fn any_value_contract() -> &'static Contract {
 pub(super) fn accept_any_value(contract: &Contract, value: &Value) -> AcceptedValue {
     match contract.admit_value(value, &RuleContext::default()) {
         AdmissionVerdict::Accepted(accepted) => *accepted,
-        AdmissionVerdict::Refused(_) => unreachable!("a contract without demands refuses nothing"),
+        AdmissionVerdict::Refused(_) => {
+            unreachable!("a contract without requirements accepts every value")
+        }
     }
 }
 
@@ -154,7 +156,7 @@ impl RunDecision<'_> {
         writes: &[String],
     ) -> Result<DocumentUpdate, Vec<Violation>> {
         let authority = Authority::parse(writes, &engine_pointers(self.document_definition()))
-            .expect("pointers were read when the protocol was loaded");
+            .expect("pointers were parsed when the protocol was loaded");
         let mut document = (*self.state.document).clone();
         let (mut patch, mut announced) = (Patch::default(), Vec::new());
         for change in changes {
@@ -231,12 +233,13 @@ impl RunDecision<'_> {
             return Ok(());
         }
         let describe = |violation: Violation| {
-            let message = format!("in the document that would result, {}", violation.message);
+            let message = format!("in the resulting document, {}", violation.message);
             let violation = violation.with_message(message);
             // Without a hint, a model on retry would look for the pointer in its reply.
             match violation.hint {
                 Some(_) => violation,
-                None => violation.with_hint("this is a place in the document that would result"),
+                None => violation
+                    .with_hint("this pointer is in the resulting document, not in the reply"),
             }
         };
         Err(violations.into_iter().map(describe).collect())
@@ -274,7 +277,7 @@ fn build_change_patch(
             let mut faults = Vec::new();
             if let Some(writes) = writes {
                 let narrower = Authority::parse::<_, &str>(writes, &[])
-                    .expect("pointers were read when the protocol was loaded");
+                    .expect("pointers were parsed when the protocol was loaded");
                 faults = narrower.check(&patch, document);
             }
             if faults.is_empty() {
@@ -428,7 +431,7 @@ fn build_upsert_patch(
     let mut fresh: Vec<Value> = Vec::new();
     for item in items {
         let Some(id) = item.get(key) else {
-            let expected = format!("items with a field `{key}`, which tells them apart");
+            let expected = format!("items with a field `{key}`, which identifies them");
             return Err(vec![Violation::new(
                 ViolationCode::Required,
                 at,
@@ -504,7 +507,7 @@ fn authorize_operations(
 fn point_at_targets(patch: &Patch, faults: Vec<Violation>) -> Vec<Violation> {
     let rename = |fault: Violation| {
         let pointer = find_operation(patch, &fault).map_or("", |op| op.path().as_str()).to_owned();
-        let message = format!("{pointer}: expected {}, found a change of it", fault.expected);
+        let message = format!("{pointer}: expected {}, found a change to it", fault.expected);
         Violation { pointer, ..fault }.with_message(message)
     };
     faults.into_iter().map(rename).collect()

@@ -31,7 +31,7 @@ impl RunDecision<'_> {
         if self.state.end.is_none() {
             self.end_run(
                 RunEndKind::Failed,
-                Some(format!("what follows cannot be recorded: {over}")),
+                Some(format!("the result cannot be recorded: {over}")),
             );
         }
         DecisionOutcome { events: self.events, state: self.state }
@@ -94,7 +94,7 @@ impl RunDecision<'_> {
         }
         self.retract_last_event();
         Err(format!(
-            "the engine's places in the document break its contract `{}`: {}",
+            "the engine-owned fields break the contract `{}` of the document: {}",
             contract.id,
             describe_first_violation(&violations)
         ))

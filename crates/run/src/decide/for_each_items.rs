@@ -21,12 +21,12 @@ impl RunDecision<'_> {
         match value {
             Some(Value::Array(items)) if items.len() <= ForEachItems::MAX_ITEMS => Ok(items),
             Some(Value::Array(items)) => Err(format!(
-                "`{source}` gives {} items; at most {} are taken",
+                "`{source}` has {} items; the limit is {}",
                 items.len(),
                 ForEachItems::MAX_ITEMS
             )),
-            Some(other) => Err(format!("`{source}` gives {}, and no list", format_value(&other))),
-            None => Err(format!("`{source}` is undefined, and no list")),
+            Some(other) => Err(format!("`{source}` is {}, not a list", format_value(&other))),
+            None => Err(format!("`{source}` is undefined, not a list")),
         }
     }
 

@@ -59,7 +59,8 @@ impl RunDecision<'_> {
             (None, HookAnswer::Ok | HookAnswer::Patch { .. }) => Some(Continuation::BeginWork),
             (None, HookAnswer::Abort { reason }) => self.stop_by_hook(hook, None, reason),
             (None, HookAnswer::Redirect { to }) => {
-                let reason = format!("it wants to go to `{to}`, and a hook on entering cannot");
+                let reason =
+                    format!("it redirects to `{to}`, but an `on_enter` hook cannot redirect");
                 self.stop_by_hook(hook, None, &reason)
             }
             (Some(transition), HookAnswer::Ok | HookAnswer::Patch { .. }) => {
@@ -81,7 +82,7 @@ impl RunDecision<'_> {
                 Some(Continuation::TakeTransition { transition: index, reason: because })
             }
             None => {
-                let reason = "it was open until the hook changed the document".to_owned();
+                let reason = "its gate closed when the hook changed the document".to_owned();
                 self.block_transition(index, reason)
             }
         }
@@ -100,8 +101,9 @@ impl RunDecision<'_> {
                 Some(Continuation::TakeTransition { transition: index, reason: because })
             }
             None => {
-                let reason =
-                    format!("hook `{hook}` redirects to `{to}`, and no open way leads there");
+                let reason = format!(
+                    "hook `{hook}` redirects to `{to}`, but no open transition leads there"
+                );
                 self.block_transition(held, reason)
             }
         }
@@ -135,7 +137,7 @@ impl RunDecision<'_> {
         let reason = clip_text(reason);
         let to = self.workflow.transitions[transition].to.clone();
         let phase = self.state.phase.clone();
-        let question = format!("`{phase}` cannot be left for `{to}`: {reason}.");
+        let question = format!("The run cannot move from `{phase}` to `{to}`: {reason}.");
         let gates = vec![ClosedGate { transition, to, reason, attempts: 0, retry_at: None }];
         self.emit(RunEvent::GatesClosed { gates, retry_at: None });
         let wait = self.new_wait(WaitKind::Incident, &phase, question);
@@ -146,7 +148,7 @@ impl RunDecision<'_> {
     fn build_hook_update(&self, ops: &Value) -> Result<DocumentUpdate, Vec<Violation>> {
         let patch = Patch::parse(ops)?;
         let authority = Authority::parse(&[""], &engine_pointers(self.document_definition()))
-            .expect("pointers were read when the protocol was loaded");
+            .expect("pointers were parsed when the protocol was loaded");
         let violations = authority.check(&patch, &self.state.document);
         if !violations.is_empty() {
             return Err(violations);

@@ -38,7 +38,7 @@ const HUMAN_MODEL: &str = "human";
 /// Contract and changes of a manual patch: one patch or one merge.
 static MANUAL_PATCH: LazyLock<(Contract, Vec<DocumentChange>)> = LazyLock::new(|| {
     let contract =
-        load_inline_contract(include_str!("hand_in.yaml")).expect("our own contract loads");
+        load_inline_contract(include_str!("hand_in.yaml")).expect("the built-in contract loads");
     let source = SourceFile::new("<hand_in>", "{}");
     let origin = FileOrigin::root(&Arc::new(
         ParsedSourceFile::parse(source).expect("an empty object is YAML"),
@@ -49,7 +49,7 @@ static MANUAL_PATCH: LazyLock<(Contract, Vec<DocumentChange>)> = LazyLock::new(|
                 when,
                 &countersign_protocol::EXPRESSION_NAMES,
             )
-            .expect("it compiles"),
+            .expect("a built-in expression compiles"),
         ),
         operation: verb,
         origin: origin.clone(),
@@ -93,7 +93,7 @@ impl RunDecision<'_> {
         if resolve_model(self.protocol, &self.state, &work.agent).as_deref() == Some(HUMAN_MODEL) {
             let phase = self.state.phase.clone();
             let question =
-                format!("Play the model: hand in the reply that phase `{phase}` asks for.");
+                format!("Act as the model: submit the reply that phase `{phase}` expects.");
             let wait = self.new_wait(WaitKind::Work, &phase, question);
             self.open_new_wait(wait);
         }
@@ -228,7 +228,7 @@ impl RunDecision<'_> {
         let retries = feedback.is_some();
         let tries = match attempt {
             1 => "the reply was refused".to_owned(),
-            _ => format!("{attempt} replies were refused, the last one because of this"),
+            _ => format!("{attempt} replies were refused; the last violation"),
         };
         let last = violations.first().map_or_else(String::new, ToString::to_string);
         let what = format!("In phase `{}` {tries}: {last}", self.state.phase);
@@ -298,7 +298,7 @@ impl RunDecision<'_> {
         let next = Continuation::RequestModel { attempt };
         if !retryable {
             let what =
-                format!("The model of phase `{}` cannot be asked: {message}", self.state.phase);
+                format!("The model of phase `{}` cannot be called: {message}", self.state.phase);
             return self.apply_failure_policy(&FailurePolicy::Wait, what, next);
         }
         if let Break(instead) = self.check_provider_failure_budget(failures, &next) {
@@ -364,11 +364,11 @@ impl RunDecision<'_> {
             self.state.pending.values().all(|one| matches!(one, PendingAction::Notify { .. }));
         let asked = |one: &PendingAction| matches!(one, PendingAction::Model { .. });
         if self.state.pending.values().any(asked) {
-            return nothing("a model is asked; reply to its order");
+            return nothing("a model call is pending; reply to its action");
         }
         let takes = matches!(phase.work, PhaseWork::None) || !self.state.closed_gates.is_empty();
         if !idle || !(takes || resume_with.is_some()) {
-            return nothing("it waits for something else; `next` tells what");
+            return nothing("the run waits for something else; `next` shows what");
         }
         let (contract, changes) = &*MANUAL_PATCH;
         let run = self.run_value();

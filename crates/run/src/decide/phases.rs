@@ -49,7 +49,7 @@ impl RunDecision<'_> {
         // The first document must be valid before the run does anything with it.
         let violations = self.validate_first_document(&first.id);
         if !violations.is_empty() {
-            return Err(cannot_start("its first document breaks the contract", violations));
+            return Err(cannot_start("its initial document breaks the contract", violations));
         }
         Ok(Some(self.enter_phase(&first.id)))
     }
@@ -77,7 +77,7 @@ impl RunDecision<'_> {
     /// engine-owned fields.
     fn enter_phase(&mut self, id: &str) -> Continuation {
         self.drop_waits();
-        self.cancel_children("the run that started this one went on without it");
+        self.cancel_children("the parent run continued without this run");
         self.emit(RunEvent::PhaseEntered { phase: id.to_owned() });
         self.visited_idle_phases.push(id.to_owned());
         self.revoke_tickets();
@@ -118,7 +118,7 @@ impl RunDecision<'_> {
         self.moves += 1;
         if self.moves > MAX_MOVES {
             let message = format!(
-                "the run made {MAX_MOVES} moves on one input: its phases lead round in a ring"
+                "the run made {MAX_MOVES} moves on one input: its phases form an endless loop"
             );
             return self.end_run(RunEndKind::Failed, Some(message));
         }

@@ -39,7 +39,7 @@ impl RunDecision<'_> {
             Some((_, id)) => id.render(&roots).map_err(|error| error.message)?,
         };
         if name.trim().is_empty() {
-            return Err("its `id` would be blank".to_owned());
+            return Err("its `id` is blank".to_owned());
         }
         let mut wait = self.new_wait(kind, &name, text);
         wait.definition_id = question.for_each.as_ref().map(|_| question.id.clone());
@@ -63,7 +63,8 @@ fn build_answer_shape(
             (WaitKind::Question, WaitAnswerShape::Value { schema })
         }
         AnswerShape::Computed(schema) => {
-            let schema = schema.expressions().next().expect("it is one place to fill");
+            let schema =
+                schema.expressions().next().expect("a computed answer has one placeholder");
             let schema = evaluate_defined(schema, roots)?;
             compile_answer_contract(&schema)?;
             (WaitKind::Question, WaitAnswerShape::Value { schema })
@@ -100,15 +101,15 @@ fn build_answer_shape(
 /// Compiles a contract that consists of a schema only.
 pub(super) fn compile_answer_contract(schema: &Value) -> Result<Contract, String> {
     if !schema.is_object() {
-        return Err(format!("its `answer` is {}, and no JSON Schema", format_value(schema)));
+        return Err(format!("its `answer` is {}, not a JSON Schema", format_value(schema)));
     }
     Schema::compile(schema.clone())
-        .map_err(|fault| format!("its `answer` is not a schema we take: {}", fault.message))?;
+        .map_err(|fault| format!("its `answer` is an unsupported schema: {}", fault.message))?;
     let file = json!({"id": "answer", "version": "1.0.0", "schema": schema}).to_string();
-    let none = |path: &str| Err(format!("`{path}`: an answer reads no files"));
+    let none = |path: &str| Err(format!("`{path}`: an answer cannot read files"));
     contract::load_contract(SourceFile::new("answer.json", file), &none).map_err(|faults| {
         let first = faults.into_iter().next().map(|fault| fault.message);
-        format!("its `answer` is not a schema we take: {}", first.unwrap_or_default())
+        format!("its `answer` is an unsupported schema: {}", first.unwrap_or_default())
     })
 }
 
@@ -121,7 +122,7 @@ fn evaluate_defined(expr: &Expr, roots: &[Option<&Value>]) -> Result<Value, Stri
 fn evaluate_extensions(list: &Expr, roots: &[Option<&Value>]) -> Result<Vec<String>, String> {
     let source = list.source();
     let Value::Array(items) = evaluate_defined(list, roots)? else {
-        return Err(format!("`{source}` gives no list of extensions"));
+        return Err(format!("`{source}` is not a list of extensions"));
     };
     let extension = |item: Value| match item {
         Value::String(text)
@@ -130,7 +131,7 @@ fn evaluate_extensions(list: &Expr, roots: &[Option<&Value>]) -> Result<Vec<Stri
             Ok(text)
         }
         other => Err(format!(
-            "`{source}` gives {}, and no extension such as `.md`",
+            "`{source}` contains {}, which is not an extension such as `.md`",
             format_value(&other)
         )),
     };
@@ -142,7 +143,7 @@ fn evaluate_choices(list: &Expr, roots: &[Option<&Value>]) -> Result<Vec<AnswerC
     let source = list.source();
     let value = list.eval(roots).map_err(|error| error.message)?.to_json();
     let Some(Value::Array(items)) = value else {
-        return Err(format!("`{source}` gives no list of choices"));
+        return Err(format!("`{source}` is not a list of choices"));
     };
     let mut choices: Vec<AnswerChoice> = Vec::new();
     for item in items {
@@ -155,15 +156,20 @@ fn evaluate_choices(list: &Expr, roots: &[Option<&Value>]) -> Result<Vec<AnswerC
                 let label = item["label"].as_str().or(item["text"].as_str()).unwrap_or(id);
                 AnswerChoice { id: id.to_owned(), label: label.to_owned() }
             }
-            other => return Err(format!("a choice of `{source}` is {}", format_value(other))),
+            other => {
+                return Err(format!(
+                    "a choice of `{source}` is {}, not a string or an object",
+                    format_value(other)
+                ));
+            }
         };
         if choices.iter().any(|other| other.id == choice.id) {
-            return Err(format!("`{source}` gives the choice `{}` twice", choice.id));
+            return Err(format!("`{source}` contains the choice `{}` twice", choice.id));
         }
         choices.push(choice);
     }
     if choices.is_empty() {
-        return Err(format!("`{source}` gives no choice"));
+        return Err(format!("`{source}` contains no choices"));
     }
     Ok(choices)
 }

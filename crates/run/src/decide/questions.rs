@@ -73,14 +73,14 @@ impl RunDecision<'_> {
             match self.build_question_wait(question, item.as_ref()) {
                 Ok(None) => {}
                 Ok(Some(wait)) if !names.insert(wait.name.clone()) => {
-                    let why = format!("another one is called `{}` too", wait.name);
+                    let why = format!("another question has the same id `{}`", wait.name);
                     return self.report_unaskable(&question.id, &why, next.clone());
                 }
                 Ok(Some(wait)) => {
                     bytes += measure_json(&wait).bytes;
                     if bytes > limits::MAX_VERSION_BYTES {
                         let most = limits::MAX_VERSION_BYTES;
-                        let why = format!("the questions have more than {most} bytes together");
+                        let why = format!("the questions have more than {most} bytes in total");
                         return self.report_unaskable(&question.id, &why, next.clone());
                     }
                     waits.push(wait);
@@ -220,8 +220,8 @@ impl RunDecision<'_> {
             }
             (_, Some(AnswerShape::Value(contract))) => return self.admit_value(contract, value),
             (Some(WaitAnswerShape::Value { schema }), Some(AnswerShape::Computed(_))) => {
-                let contract =
-                    compile_answer_contract(schema).expect("it was compiled when it was asked");
+                let contract = compile_answer_contract(schema)
+                    .expect("the schema compiled when the question was asked");
                 return self.admit_value(&contract, value);
             }
             _ => {}
@@ -248,11 +248,11 @@ impl RunDecision<'_> {
 pub(super) fn wrong_kind_rejection(wait: RunWait) -> InputRejection {
     let expected = match wait.kind {
         WaitKind::Question => "answer it",
-        WaitKind::Document => "bring the file",
+        WaitKind::Document => "submit the file",
         WaitKind::Approval => "approve or deny it",
         WaitKind::Budget => "grant more, or deny it",
-        WaitKind::Work => "hand in a reply or a patch",
-        WaitKind::Incident => "approve to go on, or deny it",
+        WaitKind::Work => "submit a reply or a patch",
+        WaitKind::Incident => "approve it to continue, or deny it",
     };
     InputRejection::WrongKind { wait: wait.id, kind: wait.kind.as_str(), expected }
 }

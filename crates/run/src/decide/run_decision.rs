@@ -102,8 +102,7 @@ impl<'p> RunDecision<'p> {
     /// Emits an event and applies it to the state.
     pub(super) fn emit(&mut self, event: RunEvent) {
         self.measure_event(&event);
-        apply(&mut self.state, &event)
-            .expect("an event that is made here fits the state it is made for");
+        apply(&mut self.state, &event).expect("an emitted event applies to the current state");
         self.events.push(event);
     }
 
@@ -121,7 +120,7 @@ impl<'p> RunDecision<'p> {
         self.events.pop();
         let mut state = self.before.clone();
         for event in &self.events {
-            apply(&mut state, event).expect("it was folded before");
+            apply(&mut state, event).expect("the event was applied before");
         }
         self.state = state;
         // Another event may get the number of the removed one.
@@ -180,7 +179,7 @@ impl<'p> RunDecision<'p> {
     pub(super) fn current_phase(&self) -> &'p WorkflowPhase {
         self.workflow
             .find_phase(&self.state.phase)
-            .expect("a run stands in a phase of its workflow")
+            .expect("the current phase exists in the workflow")
     }
 
     /// The definition of the run's document: that of the workflow, or else that of the protocol's
@@ -200,11 +199,7 @@ impl<'p> RunDecision<'p> {
         let mut kept = self.run_value_cache.borrow_mut();
         let value =
             kept.get_or_insert_with(|| RunValueCache::new(&self.state)).value_at(&self.state);
-        debug_assert_eq!(
-            *value,
-            build_run_value(&self.state),
-            "what is kept is what would be made"
-        );
+        debug_assert_eq!(*value, build_run_value(&self.state), "the cached run value is current");
         value
     }
 
@@ -270,7 +265,7 @@ impl<'p> RunDecision<'p> {
         reason: Option<String>,
     ) -> Option<Continuation> {
         self.drop_waits();
-        self.cancel_children("the run that started this one has ended");
+        self.cancel_children("the parent run has ended");
         self.emit(RunEvent::Ended { end, reason });
         if let Some(parent) = self.state.parent.clone() {
             let (action, tell) =
@@ -295,7 +290,7 @@ impl<'p> RunDecision<'p> {
         match policy {
             FailurePolicy::Wait => {
                 let wait = self.new_incident_wait(&what);
-                self.cancel_children("the run that started this one does not wait for it any more");
+                self.cancel_children("the parent run no longer waits for this run");
                 self.block_run(BlockReason::Incident { message: what }, next, wait)
             }
             FailurePolicy::Fail => self.end_run(RunEndKind::Failed, Some(what)),

@@ -71,7 +71,7 @@ impl RunDecision<'_> {
             }
             Err(violations) => {
                 let message = format!(
-                    "{message}. What the protocol writes then does not fit: {}",
+                    "{message}. The changes that the protocol makes on this failure were refused: {}",
                     describe_first_violation(&violations)
                 );
                 let fails = outcome.then == FailurePolicy::Fail;

@@ -78,10 +78,10 @@ impl fmt::Display for SizeLimitExceeded {
         let Self { what, measure, actual: found, limit: most } = self;
         match measure {
             SizeMeasure::Depth => {
-                write!(out, "the {what} nests {found} levels deep; at most {most} can be kept")
+                write!(out, "the {what} is nested {found} levels deep; the limit is {most}")
             }
             SizeMeasure::Bytes => {
-                write!(out, "the {what} has {found} bytes; at most {most} can be kept")
+                write!(out, "the {what} has {found} bytes; the limit is {most}")
             }
         }
     }

@@ -21,7 +21,7 @@ impl RunDecision<'_> {
         match (&start.input, &self.workflow.input) {
             (Some(_), _) if start.phase.is_some() => {
                 return Err(cannot_start(
-                    "a run that begins in a phase takes no input",
+                    "a run that starts in a named phase takes no input",
                     Vec::new(),
                 ));
             }
@@ -29,7 +29,7 @@ impl RunDecision<'_> {
             (Some(other), None) => {
                 let id = &self.workflow.id;
                 let reason = format!(
-                    "workflow `{id}` has no `input`, so only an object can be given, which is merged into the document; found {}",
+                    "workflow `{id}` declares no `input`, so the input must be an object, which is merged into the document; found {}",
                     format_value(other)
                 );
                 return Err(cannot_start(reason, Vec::new()));
@@ -56,12 +56,12 @@ impl RunDecision<'_> {
         let accepted = match input.answer.admit_value(given, &context) {
             AdmissionVerdict::Accepted(accepted) => accepted,
             AdmissionVerdict::Refused(violations) => {
-                return Err(cannot_start("its input does not fit", violations));
+                return Err(cannot_start("its input was refused", violations));
             }
         };
         let update = self.build_input_update(&input.apply, &accepted, &input.answer);
         let update =
-            update.map_err(|violations| cannot_start("its input cannot be written", violations))?;
+            update.map_err(|violations| cannot_start("its input cannot be applied", violations))?;
         self.record_update(update);
         Ok(())
     }

@@ -60,7 +60,7 @@ impl RunDecision<'_> {
         let message =
             format!("Phase `{phase}` needs the ticket `{ticket}`, which the run does not hold");
         self.drop_waits();
-        self.cancel_children("the run that started this one does not wait for it any more");
+        self.cancel_children("the parent run no longer waits for this run");
         let wait = self.new_incident_wait(&message);
         // After a transition, the gates are evaluated again: another one may be open by then.
         let next = match transition {
@@ -83,7 +83,7 @@ impl RunDecision<'_> {
         first: &WorkflowPhase,
     ) -> Result<(), InputRejection> {
         if start.fork.is_none() && !start.tickets.is_empty() {
-            return Err(cannot_start("only a fork begins with tickets", Vec::new()));
+            return Err(cannot_start("only a fork can start with tickets", Vec::new()));
         }
         let held: BTreeSet<String> = start.tickets.iter().cloned().collect();
         match self.workflow.find_missing_ticket(first, &held) {

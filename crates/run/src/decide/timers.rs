@@ -58,7 +58,7 @@ impl RunDecision<'_> {
         {
             self.drop_waits();
             let message = format!("Phase `{}` took longer than {after}", phase.id);
-            let because = format!("it is entered again after {after} were not enough");
+            let because = format!("it is entered again after its time-out of {after}");
             let next = Continuation::MoveToPhase {
                 transition: None,
                 to: phase.id.clone(),

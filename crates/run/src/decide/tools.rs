@@ -16,7 +16,7 @@ use crate::event::RunEvent;
 use crate::state::Continuation;
 
 static TOOL_CALLS: LazyLock<Contract> = LazyLock::new(|| {
-    load_inline_contract(include_str!("tool_calls.yaml")).expect("our own contract loads")
+    load_inline_contract(include_str!("tool_calls.yaml")).expect("the built-in contract loads")
 });
 
 /// The contract of a reply that requests tools instead of completing the step.
@@ -50,7 +50,7 @@ impl RunDecision<'_> {
         };
         let calls: Result<Vec<ToolCall>, _> =
             serde_json::from_value(accepted["tool_calls"].clone());
-        let calls = calls.expect("the contract lets nothing else in");
+        let calls = calls.expect("the contract accepts only tool calls");
         let allowed: Vec<&str> = agent.tools.iter().map(|tool| tool.as_str()).collect();
         let mut violations = Vec::new();
         for (index, call) in calls.iter().enumerate() {

@@ -20,7 +20,7 @@ impl RunDecision<'_> {
         }
         let update = self.build_author_update(changes, &[]);
         update.map(Some).map_err(|faults| {
-            format!("its changes cannot be made: {}", describe_first_violation(&faults))
+            format!("its changes were refused: {}", describe_first_violation(&faults))
         })
     }
 

@@ -37,7 +37,7 @@ impl RunDecision<'_> {
             match self.evaluate_gate(*index, transition, &run) {
                 GateResult::Open(_) if self.would_loop(transition) => {
                     let reason = format!(
-                        "it is open, but leads to `{}` again with nothing changed since",
+                        "it is open, but would enter `{}` again with nothing changed",
                         transition.to
                     );
                     closed.push(self.build_closed_gate(*index, transition, reason));
@@ -154,12 +154,12 @@ impl RunDecision<'_> {
                     Some(text) if text == *value => {
                         GateResult::Open(format!("`{pointer}` is `{value}`"))
                     }
-                    Some(text) => GateResult::Closed(format!(
-                        "`{pointer}` is `{text}`, and must be `{value}`"
-                    )),
-                    None => {
-                        GateResult::Closed(format!("there is no `{pointer}`; it must be `{value}`"))
+                    Some(text) => {
+                        GateResult::Closed(format!("`{pointer}` is `{text}`; it must be `{value}`"))
                     }
+                    None => GateResult::Closed(format!(
+                        "`{pointer}` does not exist; it must be `{value}`"
+                    )),
                 }
             }
             GateCheck::FileExists { path } => self.check_file(path),
@@ -168,7 +168,10 @@ impl RunDecision<'_> {
                     Ok(path) => self.check_file(&path),
                     Err(error) => {
                         let source = path.source();
-                        GateResult::Closed(format!("`{source}` names no file: {}", error.message))
+                        GateResult::Closed(format!(
+                            "`{source}` does not give a file path: {}",
+                            error.message
+                        ))
                     }
                 }
             }
@@ -198,9 +201,9 @@ impl RunDecision<'_> {
             self.unchecked_files.borrow_mut().insert(path.to_owned());
         }
         if known == Some(&true) {
-            GateResult::Open(format!("the file `{path}` is there"))
+            GateResult::Open(format!("the file `{path}` exists"))
         } else {
-            GateResult::Closed(format!("the file `{path}` is not there"))
+            GateResult::Closed(format!("the file `{path}` does not exist"))
         }
     }
 
@@ -213,7 +216,7 @@ impl RunDecision<'_> {
                 GateResult::Closed(format!("`{source}` does not hold{seen}"))
             }
             Err(error) => {
-                GateResult::Closed(format!("`{source}` cannot be decided: {}", error.message))
+                GateResult::Closed(format!("`{source}` cannot be evaluated: {}", error.message))
             }
         }
     }
@@ -263,7 +266,7 @@ impl RunDecision<'_> {
             }
             if gate.attempts >= retry.max_attempts {
                 let times = gate.attempts;
-                gate.reason.push_str(&format!("; asked again {times} times, and not any more"));
+                gate.reason.push_str(&format!("; retried {times} times, no attempts left"));
             } else if gate.retry_at.is_none() {
                 gate.retry_at = Some(now.plus_millis(retry.delay_for_attempt(gate.attempts + 1)));
             }
@@ -277,7 +280,7 @@ impl RunDecision<'_> {
                 closed.iter().map(|gate| format!("→ {}: {}", gate.to, gate.reason)).collect();
             let phase = self.state.phase.clone();
             let question = format!(
-                "No way out of `{phase}` is open. {}. Hand in a patch that changes this, or resume to have the gates asked again.",
+                "No transition from `{phase}` is open. {}. Submit a patch that changes this, or resume to evaluate the gates again.",
                 reasons.join(". ")
             );
             let wait = self.new_wait(WaitKind::Work, &phase, question);

@@ -39,7 +39,7 @@ impl Driver {
                 {
                     return Ok(None);
                 }
-                format!("there is another run `{run}`, which is none of its own")
+                format!("run `{run}` already exists and is not a child of this run")
             }
             Err(EngineError::Rejected(rejection)) => rejection.to_string(),
             Err(other) => return Err(other),
@@ -63,7 +63,7 @@ impl Driver {
             Ok(live) if live.state.pending.contains_key(&parent.action) => Ok(None),
             Ok(_) | Err(EngineError::RunNotFound { .. }) => Ok(Some(InputKind::Cancelled {
                 by: format!("run {}", parent.run),
-                reason: Some("it went on before this one began".to_owned()),
+                reason: Some("the parent run continued before this run started".to_owned()),
             })),
             Err(other) => Err(other),
         }

@@ -138,7 +138,7 @@ impl EffectExecutor {
                         .await;
                 let (ok, output) = match used {
                     Ok(outcome) => (outcome.ok, outcome.output),
-                    Err(error) => (false, format!("the tool broke down: {error}")),
+                    Err(error) => (false, format!("the tool crashed: {error}")),
                 };
                 let action = action.to_owned();
                 Some((InputKind::ToolFinished { action, ok, output }, Vec::new()))

@@ -88,14 +88,14 @@ impl CachedModelResolver {
         let folder = folder.map_err(|error| fault(&error))?;
         // Reading a pipe would never end, and some special files have no end.
         if !folder.metadata(&inside).map_err(|error| fault(&error))?.is_file() {
-            return Err(fault(&"it is no file"));
+            return Err(fault(&"it is not a regular file"));
         }
         let mut text = String::new();
         let opened = folder.open(&inside).map_err(|error| fault(&error))?;
         let read = opened.take(MAX_SCRIPT_BYTES + 1).read_to_string(&mut text);
         read.map_err(|error| fault(&error))?;
         if text.len() as u64 > MAX_SCRIPT_BYTES {
-            return Err(fault(&format!("it has more than {} MiB", MAX_SCRIPT_BYTES >> 20)));
+            return Err(fault(&format!("it is larger than {} MiB", MAX_SCRIPT_BYTES >> 20)));
         }
         let script = ScriptedModel::parse(SourceFile::new(
             self.folder.join(file).display().to_string(),

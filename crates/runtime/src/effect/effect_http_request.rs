@@ -51,7 +51,7 @@ impl EffectHttpRequest {
         })?;
         let url = check_url(url, policy)?;
         let key = HeaderValue::from_str(id)
-            .map_err(|_| invalid("the action's id cannot stand in a header"))?;
+            .map_err(|_| invalid("the action id cannot be sent in a header"))?;
         Ok(Self {
             method,
             url,
@@ -95,11 +95,11 @@ fn check_url(text: &str, policy: &ProtocolPolicy) -> Result<Url, EffectError> {
     let refused =
         |message: String| EffectError::new_permanent(EffectErrorKind::NotAllowed, message);
     let Ok(url) = Url::parse(text) else {
-        let message = "the address is no URL; one like `https://host/path` was expected";
+        let message = "the address is not a URL; expected one like `https://host/path`";
         return Err(EffectError::new_permanent(EffectErrorKind::Invalid, message));
     };
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(refused("an address may not carry a user name or a password".to_owned()));
+        return Err(refused("an address must not contain a user name or a password".to_owned()));
     }
     let rules = policy.hosts.iter().filter_map(|host| HostRule::parse(host));
     if rules.into_iter().any(|rule| rule.allows(&url)) {
@@ -128,9 +128,9 @@ fn build_client(url: &Url) -> Result<Client, reqwest::Error> {
     let same_host = redirect::Policy::custom(|attempt| {
         let first = attempt.previous().first().map(format_origin);
         if first != Some(format_origin(attempt.url())) {
-            attempt.error("the answer points to another host")
+            attempt.error("the response redirects to another host")
         } else if attempt.previous().len() > MAX_REDIRECTS {
-            attempt.error("the answer points in a circle")
+            attempt.error("the response redirects too many times")
         } else {
             attempt.follow()
         }

@@ -33,9 +33,10 @@ pub struct EffectJournal {
 
 /// Why a journal operation failed.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum EffectJournalError {
     /// The file system returned an error.
-    #[error("the journal of effects at `{path}` is not accessible: {source}")]
+    #[error("the effect journal at `{path}` is not accessible: {source}")]
     Io {
         /// Path of the folder or the entry.
         path: String,
@@ -43,15 +44,13 @@ pub enum EffectJournalError {
         source: io::Error,
     },
     /// An entry cannot be parsed.
-    #[error(
-        "the entry `{file}` in the journal of effects is not readable; was it changed by hand?"
-    )]
+    #[error("the effect journal entry `{file}` is not readable; it may have been edited")]
     Corrupt {
         /// Name of the entry's file.
         file: String,
     },
     /// The id was used before for a different effect.
-    #[error("action `{id}` was started before with another order")]
+    #[error("action `{id}` was already started with a different effect")]
     EffectMismatch {
         /// The action id, with its run.
         id: String,
@@ -157,7 +156,7 @@ impl EffectJournal {
         let path = entry_file_name(id);
         let entry =
             JournalEntry { id: id.to_owned(), effect_digest: digest_effect(order), state, result };
-        let mut text = serde_json::to_vec(&entry).expect("an entry is plain JSON");
+        let mut text = serde_json::to_vec(&entry).expect("an entry serializes to JSON");
         text.push(b'\n');
         write_private(&self.folder, &path, &text)
             .map_err(|source| EffectJournalError::Io { path, source })
@@ -165,7 +164,7 @@ impl EffectJournal {
 }
 
 fn digest_effect(order: &EffectCall) -> String {
-    json::digest_json(&serde_json::to_value(order).expect("an order is plain JSON"))
+    json::digest_json(&serde_json::to_value(order).expect("an effect call serializes to JSON"))
 }
 
 /// Returns a file name that shows the id and is unique for every id on every file system.

@@ -49,12 +49,12 @@ impl FilesRetriever {
             EffectError::new_permanent(EffectErrorKind::NotConfigured, message)
         };
         let path = settings.get("path").and_then(Value::as_str);
-        let path = path.ok_or_else(|| fault("has no `path`; a folder was expected"))?;
+        let path = path.ok_or_else(|| fault("has no `path`; expected a folder"))?;
         let extensions = match settings.get("extensions") {
             None => vec!["md".to_owned(), "txt".to_owned()],
             Some(Value::Array(list)) => {
                 let names = list.iter().map(Value::as_str).collect::<Option<Vec<_>>>();
-                let names = names.ok_or_else(|| fault("has `extensions` that are not texts"))?;
+                let names = names.ok_or_else(|| fault("has `extensions` that are not strings"))?;
                 names.into_iter().map(|name| name.trim_start_matches('.').to_lowercase()).collect()
             }
             Some(_) => return Err(fault("has `extensions` that are not a list")),
@@ -125,7 +125,9 @@ impl FilesRetriever {
         match walked.map_err(gone)? {
             WalkOutcome::Complete => {}
             WalkOutcome::Stopped => return Err(large(format!("has more than {MAX_FILES} files"))),
-            WalkOutcome::TooDeep => return Err(large("has folders that lie too deep".to_owned())),
+            WalkOutcome::TooDeep => {
+                return Err(large("has folders that are nested too deeply".to_owned()));
+            }
         }
         let mut left = MAX_BYTES;
         let mut passages = Vec::new();
@@ -152,7 +154,7 @@ impl FilesRetriever {
             let message = format!("the query to source `{}` {what}", self.name);
             EffectError::new_permanent(EffectErrorKind::Invalid, message)
         };
-        let expected = "is neither a text nor an object with `text`";
+        let expected = "is neither a string nor an object with `text`";
         let (text, limit) = match query {
             Value::String(text) => (text.as_str(), self.limit),
             Value::Object(fields) => {
@@ -185,7 +187,7 @@ impl SourceRetriever for FilesRetriever {
             let (text, limit) = self.parse_query(query)?;
             let (files, text) = (self.clone(), text.to_owned());
             spawn_blocking(move || files.search(&text, limit)).await.unwrap_or_else(|_| {
-                let message = "the search was broken off because the runtime is shutting down";
+                let message = "the search was cancelled because the runtime is shutting down";
                 Err(EffectError::new_transient(EffectErrorKind::Unavailable, message))
             })
         })

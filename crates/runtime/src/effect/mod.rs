@@ -16,5 +16,7 @@ pub use effect_journal::{EffectJournal, EffectJournalError};
 pub use files_retriever::FilesRetriever;
 pub use host_rule::HostRule;
 pub use perform_effect::{EffectContext, perform_effect};
-pub use retriever::{RetrieverFactory, RetrieverFuture, RetrieverRegistry, SourceRetriever};
+pub use retriever::{
+    NoopRetrieverFactory, RetrieverFactory, RetrieverFuture, RetrieverRegistry, SourceRetriever,
+};
 pub use sweep_journal::sweep_journal;

@@ -92,7 +92,7 @@ async fn copy_file(
         let content = workspace.read(&from, MAX_COPY_BYTES)?;
         if content.truncated {
             let (size, most) = (content.size >> 20, MAX_COPY_BYTES >> 20);
-            let message = format!("the file to copy has {size} MiB; at most {most} are taken");
+            let message = format!("the file to copy has {size} MiB; the limit is {most} MiB");
             return Err(EffectError::new_permanent(EffectErrorKind::TooLarge, message));
         }
         let bytes = &content.bytes;
@@ -161,7 +161,7 @@ where
     match spawn_blocking(work).await {
         Ok(done) => done.map_err(Into::into),
         Err(_) => {
-            let message = "the work was broken off because the runtime is shutting down";
+            let message = "the work was cancelled because the runtime is shutting down";
             Err(EffectError::new_transient(EffectErrorKind::Unavailable, message))
         }
     }

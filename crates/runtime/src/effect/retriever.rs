@@ -35,6 +35,21 @@ pub trait RetrieverFactory: Send + Sync {
     ) -> Option<Result<Arc<dyn SourceRetriever>, EffectError>>;
 }
 
+/// Knows no kinds of sources, so that protocols can use only those that the runtime provides.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoopRetrieverFactory;
+
+impl RetrieverFactory for NoopRetrieverFactory {
+    fn open_retriever(
+        &self,
+        _name: &str,
+        _declared: &RetrievalSource,
+        _base: &Path,
+    ) -> Option<Result<Arc<dyn SourceRetriever>, EffectError>> {
+        None
+    }
+}
+
 /// The retrieval sources of a protocol.
 #[derive(Clone, Default)]
 pub struct RetrieverRegistry {

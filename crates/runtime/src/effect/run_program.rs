@@ -49,7 +49,7 @@ pub(super) async fn run_program(
         Ok(finished) => Err(build_exit_error(name, &finished)),
         Err(ProgramError::TimedOut { stderr, .. }) => {
             let message =
-                format!("program `{name}` took longer than {} and was ended", program.timeout);
+                format!("program `{name}` took longer than {} and was stopped", program.timeout);
             let detail = json!({ "stderr": stderr.to_text() });
             Err(EffectError::new_transient(EffectErrorKind::TimedOut, message).with_detail(detail))
         }

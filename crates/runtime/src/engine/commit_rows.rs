@@ -54,7 +54,7 @@ pub(crate) fn build_head_update(state: &RunState) -> RunHeadUpdate {
 
 /// Builds the row of a pending action.
 pub(crate) fn build_action_row(id: &str, order: &PendingAction) -> ActionRow {
-    let body = serde_json::to_string(order).expect("an order is JSON");
+    let body = serde_json::to_string(order).expect("an action serializes to JSON");
     ActionRow { id: id.to_owned(), kind: order.kind().to_owned(), body }
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn build_wait_row(run: &RunId, wait: &RunWait) -> WaitRow {
         opened_at: wait.opened_at.0,
         deadline: wait.deadline.map(|time| time.0),
         who: wait.who.clone(),
-        body: serde_json::to_string(wait).expect("a wait is JSON"),
+        body: serde_json::to_string(wait).expect("a wait serializes to JSON"),
     }
 }
 

@@ -31,9 +31,7 @@ pub enum EngineError {
         source: Box<CorruptLogError>,
     },
     /// The content of the run was removed after it ended; only hashes remain.
-    #[error(
-        "run `{run}` was pruned at {pruned_at}: its hashes are kept, and what was said and done in it is not"
-    )]
+    #[error("run `{run}` was pruned at {pruned_at}: only its hashes are kept, not its content")]
     RunPruned {
         /// Id of the pruned run.
         run: String,
@@ -64,7 +62,9 @@ pub enum EngineError {
         found: u64,
     },
     /// The idempotency key was used before for a different input.
-    #[error("the key was used for another input of run `{run}`, at version {version}")]
+    #[error(
+        "the idempotency key was already used for another input of run `{run}`, at version {version}"
+    )]
     KeyReused {
         /// Id of the run that has the key.
         run: String,
@@ -73,11 +73,11 @@ pub enum EngineError {
     },
     /// The address of the model contains credentials, which the log would record permanently.
     #[error(
-        "the address of the model has a user or a password in it, which would stand in the log; put the key into the environment instead"
+        "the model address contains a user name or a password, which the log would record; put the key into an environment variable instead"
     )]
     CredentialsInAddress,
     /// Other writers committed first on every attempt.
-    #[error("run `{run}` changes faster than this input can be decided")]
+    #[error("run `{run}` changed during every attempt to process this input; try again")]
     Contended {
         /// Id of the contended run.
         run: String,

@@ -49,11 +49,11 @@ impl LiveRun {
             let kept: SnapshotEnvelope<RunState> =
                 serde_json::from_str(&row.body).map_err(|error| CorruptLogError::Unreadable {
                     seq: row.seq,
-                    message: format!("its snapshot: {error}"),
+                    message: format!("cannot parse its snapshot: {error}"),
                 })?;
             if kept.v > SNAPSHOT_FORMAT {
                 let message = format!(
-                    "its snapshot has format {}, and this program knows {SNAPSHOT_FORMAT}",
+                    "its snapshot has format {}; this program supports up to {SNAPSHOT_FORMAT}",
                     kept.v
                 );
                 return Err(CorruptLogError::Unreadable { seq: row.seq, message });
@@ -79,7 +79,7 @@ impl LiveRun {
     pub(crate) fn to_snapshot_json(&self) -> String {
         let kept =
             SnapshotEnvelope { v: SNAPSHOT_FORMAT, hash: self.hash.clone(), state: &*self.state };
-        serde_json::to_string(&kept).expect("a state is JSON")
+        serde_json::to_string(&kept).expect("a run state serializes to JSON")
     }
 
     /// Returns a snapshot when the events since the last one exceed its size. This bounds all

@@ -27,7 +27,7 @@ impl PinnedProtocol {
     }
 
     pub(super) fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("texts are JSON")
+        serde_json::to_string(self).expect("strings serialize to JSON")
     }
 
     /// Compiles the protocol again. Fails if a contract that it relies on has changed.
@@ -35,7 +35,7 @@ impl PinnedProtocol {
         let LoadedProtocol { protocol, .. } =
             load_protocol(self.bundle, shipped).map_err(|faults| {
                 let told = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-                format!("this program does not load it: {told}")
+                format!("this program cannot load it: {told}")
             })?;
         let now: BTreeMap<&str, &str> = collect_contracts(&protocol)
             .into_iter()
@@ -48,7 +48,7 @@ impl PinnedProtocol {
         match changed {
             None => Ok(protocol),
             Some((id, digest)) => Err(format!(
-                "it relied on contract `{id}` with digest {digest}, and this program has another"
+                "it needs contract `{id}` with digest {digest}, but this program has a different one"
             )),
         }
     }

@@ -3,15 +3,29 @@
 use std::io;
 use std::path::PathBuf;
 
+use countersign_contract::source::DiagnosticList;
 use thiserror::Error;
 
 use super::{MAX_PROTOCOL_BYTES, MAX_PROTOCOL_FILES};
 
+/// Why a protocol cannot be loaded.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ProtocolLoadError {
+    /// The folder cannot be read.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The files have faults, each with its location.
+    #[error("the protocol cannot be loaded:\n{0}")]
+    Invalid(DiagnosticList),
+}
+
 /// What is wrong with a protocol folder or the engine's folder.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum FolderError {
     /// The folder has no index file.
-    #[error("`{}` has no `index.yaml` and is no protocol folder", dir.display())]
+    #[error("`{}` is not a protocol folder: it has no `index.yaml`", dir.display())]
     NoIndex {
         /// Path of the folder without an index.
         dir: PathBuf,
@@ -43,7 +57,7 @@ pub enum FolderError {
         file: String,
     },
     /// Folders are nested too deeply.
-    #[error("`{folder}` lies too deep")]
+    #[error("`{folder}` is nested too deeply")]
     TooDeep {
         /// Path of the first folder that is too deep.
         folder: String,
@@ -52,14 +66,14 @@ pub enum FolderError {
     #[error("the protocol folder has more than {MAX_PROTOCOL_FILES} files")]
     TooManyFiles,
     /// The files are larger in total than a protocol may be.
-    #[error("the protocol folder holds more than {} MiB; `{file}` is where it is too much", MAX_PROTOCOL_BYTES >> 20)]
+    #[error("the protocol folder is larger than {} MiB; `{file}` exceeds the limit", MAX_PROTOCOL_BYTES >> 20)]
     TooLarge {
         /// The file that exceeds the limit.
         file: String,
     },
     /// Another user owns the engine's folder or can write to it.
     #[error(
-        "`{}` belongs to another user, or others can write to it; work in a folder of your own, or `chmod 700` it if it is yours",
+        "`{}` belongs to another user, or other users can write to it; use a folder of your own, or run `chmod 700` on it if it is yours",
         path.display()
     )]
     NotOwned {
@@ -67,7 +81,7 @@ pub enum FolderError {
         path: PathBuf,
     },
     /// The path of the engine's folder is not a folder.
-    #[error("`{}` is no folder, and the engine keeps its files in one of that name", path.display())]
+    #[error("`{}` is not a folder; the engine needs a folder of that name for its files", path.display())]
     NotAFolder {
         /// Path of the existing entry.
         path: PathBuf,

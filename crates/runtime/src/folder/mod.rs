@@ -9,6 +9,6 @@ mod engine_home;
 
 pub use engine_home::EngineHome;
 pub use find_protocol_folder::{find_protocol_folder, hide_protocol, resolve_protocol_folder};
-pub use folder_error::FolderError;
+pub use folder_error::{FolderError, ProtocolLoadError};
 pub use folder_reader::{MAX_PROTOCOL_BYTES, MAX_PROTOCOL_FILES, read_protocol_folder};
 pub use load_protocol::load_protocol;

@@ -47,7 +47,7 @@ pub struct ContextQuery {
 /// A section name that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "no section `{0}`; there are `working_state`, `facts`, `procedures`, `short_term_summary`, `episodes`, `insights`"
+    "unknown section `{0}`; expected `working_state`, `facts`, `procedures`, `short_term_summary`, `episodes`, `insights`"
 )]
 pub struct UnknownSection(String);
 
@@ -205,7 +205,10 @@ mod tests {
         let facts = SectionBudgets { facts: 200, episodes: 100, ..ZERO_BUDGETS };
         assert_eq!(named(&[("facts", 200), ("episodes", 100)]), Ok(Some(facts)));
         let refused = named(&[("fact", 200)]).unwrap_err().to_string();
-        assert!(refused.starts_with("no section `fact`; there are `working_state`"), "{refused}");
+        assert!(
+            refused.starts_with("unknown section `fact`; expected `working_state`"),
+            "{refused}"
+        );
         // The total is the sum of the sections, and at least what a packet needs.
         let whole = |tokens, sections| build_budget(tokens, sections).map(|asked| asked.max_tokens);
         assert_eq!(whole(None, Some(facts)), Some(300));

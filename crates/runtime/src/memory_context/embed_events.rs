@@ -26,7 +26,7 @@ pub enum EmbedError {
     #[error(transparent)]
     Model(#[from] ModelError),
     /// The embedder returned an invalid vector.
-    #[error("`{embedder}` made no vector: {source}")]
+    #[error("`{embedder}` returned no vector: {source}")]
     Vector {
         /// Name of the embedder.
         embedder: String,

@@ -140,7 +140,7 @@ async fn save_item(
         MemoryWrite::Summary { scope, text, quotes, by } => {
             if by.is_some() && is_written_by_person(memory, &scope, now).await? {
                 let part = "summary".to_owned();
-                let expected = "left as it is where a person wrote it".to_owned();
+                let expected = "left unchanged, because a person wrote it".to_owned();
                 return Err(MemoryError::Refused(MemoryRefusal::Malformed { part, expected }));
             }
             let summary = SessionSummary {
@@ -161,7 +161,7 @@ async fn save_item(
                 outcome: ClaimOutcome::Added,
             })
         }
-        MemoryWrite::Event(_) => unreachable!("events are told in batches"),
+        MemoryWrite::Event(_) => unreachable!("events are recorded in batches"),
     }
 }
 
@@ -187,7 +187,7 @@ fn parse_working_state(
     now: Timestamp,
 ) -> Result<WorkingMemory, MemoryError> {
     let malformed = |part: &str, error: &serde_json::Error| {
-        let expected = format!("as in a packet: {error}");
+        let expected = format!("in the form that packets use: {error}");
         MemoryError::Refused(MemoryRefusal::Malformed { part: part.to_owned(), expected })
     };
     let open_loops: Vec<OpenLoop> = match state.remove("open_loops") {

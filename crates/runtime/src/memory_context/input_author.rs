@@ -28,7 +28,7 @@ impl InputAuthor {
         }
         if told.confirmed {
             return Err(
-                "`confirmed` is for a person to say: `countersign memory remember --confirmed`"
+                "only a person can set `confirmed`: use `countersign memory remember --confirmed`"
                     .to_owned(),
             );
         }
@@ -36,12 +36,13 @@ impl InputAuthor {
             && !matches!(found.as_str(), "unvalidated" | "testing")
         {
             return Err(format!(
-                "`validation` must be `unvalidated` or `testing` where a model tells, found `{found}`: a person rules on a guess"
+                "`validation` must be `unvalidated` or `testing` when a model writes, found `{found}`; only a person can validate or reject an insight"
             ));
         }
         if told.id.as_deref().is_some_and(|id| id.contains('/')) {
             return Err(
-                "`id` must have no `/` where a model tells: such ids are those of runs".to_owned()
+                "`id` must not contain `/` when a model writes; such ids are reserved for runs"
+                    .to_owned(),
             );
         }
         let thing = told.list_kinds().first().copied().unwrap_or_default();
@@ -49,14 +50,14 @@ impl InputAuthor {
         // create the next revision.
         if matches!(thing, "episode" | "procedure") && told.id.is_some() {
             return Err(format!(
-                "`id` is given to {thing}s that a model tells, so that none takes the place of another"
+                "a model cannot set the `id` of {thing}s, because it could replace an existing one"
             ));
         }
         let origin = told.origin.as_deref();
         match thing {
             // An author that reports an event may name its origin.
             "event" if origin == Some("system") => Err(
-                "`origin` must be `user`, `tool`, `web`, `model` or `imported` where a model tells, found `system`"
+                "`origin` must be `user`, `tool`, `web`, `model` or `imported` when a model writes, found `system`"
                     .to_owned(),
             ),
             "event" => Ok(told),
@@ -64,7 +65,7 @@ impl InputAuthor {
                 Ok(MemoryInput { origin: Some(MODEL_ORIGIN.to_owned()), ..told })
             }
             _ => Err(format!(
-                "`origin` of what a model claims is `{MODEL_ORIGIN}`, found `{}`",
+                "`origin` of a claim by a model must be `{MODEL_ORIGIN}`, found `{}`",
                 origin.unwrap_or_default()
             )),
         }
@@ -91,7 +92,7 @@ mod tests {
         assert_eq!(said(json!({"procedure": {}, "origin": "model"})), model);
         for origin in ["user", "tool", "system", "web", "imported"] {
             let refused = said(json!({"fact": "diet", "value": "meat", "origin": origin}));
-            let text = format!("`origin` of what a model claims is `model`, found `{origin}`");
+            let text = format!("`origin` of a claim by a model must be `model`, found `{origin}`");
             assert_eq!(refused, Err(text));
         }
     }
@@ -100,15 +101,21 @@ mod tests {
     fn a_model_answers_for_nothing() {
         let refused = |line: Value| said(line).unwrap_err();
         let confirmed = json!({"fact": "diet", "value": "meat", "confirmed": true});
-        assert!(refused(confirmed).starts_with("`confirmed` is for a person to say"));
+        assert!(refused(confirmed).starts_with("only a person can set `confirmed`"));
         for state in ["validated", "rejected"] {
             let refused = refused(json!({"insight": "x", "validation": state}));
             assert!(refused.contains(&format!("found `{state}`")), "{refused}");
         }
-        assert!(refused(json!({"procedure": {}, "id": "p1"})).starts_with("`id` is given"));
-        assert!(refused(json!({"episode": "x", "id": "ep1"})).starts_with("`id` is given"));
         assert!(
-            refused(json!({"event": "x", "id": "r1/9/1"})).starts_with("`id` must have no `/`")
+            refused(json!({"procedure": {}, "id": "p1"}))
+                .starts_with("a model cannot set the `id`")
+        );
+        assert!(
+            refused(json!({"episode": "x", "id": "ep1"}))
+                .starts_with("a model cannot set the `id`")
+        );
+        assert!(
+            refused(json!({"event": "x", "id": "r1/9/1"})).starts_with("`id` must not contain `/`")
         );
     }
 

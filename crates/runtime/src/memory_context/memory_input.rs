@@ -99,10 +99,10 @@ impl MemoryInput {
         match &told.list_kinds()[..] {
             [_] => Ok(told),
             [] => Err(
-                "it names nothing to remember; expected one of `event`, `fact`, `episode`, `procedure`, `insight`, `working`, `summary`"
+                "it has nothing to remember; expected one of `event`, `fact`, `episode`, `procedure`, `insight`, `working_memory`, `summary`"
                     .to_owned(),
             ),
-            several => Err(format!("it names several things: `{}`", several.join("`, `"))),
+            several => Err(format!("it has several items to remember: `{}`", several.join("`, `"))),
         }
     }
 
@@ -132,7 +132,7 @@ impl MemoryInput {
         ];
         for (name, text) in texts {
             if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
-                return Err(format!("`{name}` says nothing"));
+                return Err(format!("`{name}` is empty"));
             }
         }
         let claims = &["fact", "episode", "procedure", "insight"][..];
@@ -175,7 +175,9 @@ impl MemoryInput {
             for (name, said, kinds) in &of {
                 if *said && !kinds.contains(&thing) {
                     let kinds = kinds.join("`, `");
-                    return Err(format!("`{name}` is nothing that `{thing}` has; `{kinds}` may"));
+                    return Err(format!(
+                        "`{name}` does not apply to `{thing}`; it applies to `{kinds}`"
+                    ));
                 }
             }
         }
@@ -193,10 +195,10 @@ mod tests {
     fn a_line_names_one_thing() {
         let said = |line: Value| MemoryInput::from_json(line).unwrap_err();
         assert!(MemoryInput::from_json(json!({"event": "Hi", "role": "user"})).is_ok());
-        assert!(said(json!({"role": "user"})).starts_with("it names nothing to remember"));
+        assert!(said(json!({"role": "user"})).starts_with("it has nothing to remember"));
         assert_eq!(
             said(json!({"event": "a", "fact": "b"})),
-            "it names several things: `event`, `fact`"
+            "it has several items to remember: `event`, `fact`"
         );
         assert!(said(json!({"evnt": "a"})).starts_with("unknown field `evnt`"));
         assert!(

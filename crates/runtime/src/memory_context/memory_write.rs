@@ -98,7 +98,7 @@ pub fn to_memory_write(
         let seen = match state.get("state_version") {
             None => None,
             Some(version) => Some(version.as_u64().ok_or_else(|| {
-                format!("`working.state_version` must be a whole number, found {version}")
+                format!("`working_memory.state_version` must be a whole number, found {version}")
             })?),
         };
         return Ok(MemoryWrite::WorkingMemory { scope, state, expected_version: seen });
@@ -129,7 +129,7 @@ fn build_claim(
         told.id.clone().unwrap_or_else(|| derive_id(prefix, &json!([scope, said, now])))
     };
     Ok(if let Some(key) = told.fact {
-        let value = told.value.ok_or("`value` is missing: a fact has one")?;
+        let value = told.value.ok_or("`value` is missing; a fact needs one")?;
         let mut quote = told.quote;
         let evidence =
             told.sources.into_iter().map(|event| FactEvidence { event, quote: quote.take() });
@@ -192,7 +192,7 @@ fn build_claim(
             recorded_at: now,
         }))
     } else {
-        let statement = told.insight.ok_or("nothing is named")?;
+        let statement = told.insight.ok_or("there is nothing to remember")?;
         MemoryClaim::Insight(Box::new(MemoryInsight {
             id: id("i", json!(statement)),
             revision: 1,
@@ -239,5 +239,5 @@ fn parse_expiry(text: &str) -> Result<MemoryExpiry, String> {
     }
     parse_time("expires", text)
         .map(MemoryExpiry::Until)
-        .map_err(|said| format!("{said}, nor `run_end`"))
+        .map_err(|said| format!("{said}; `run_end` is also allowed"))
 }

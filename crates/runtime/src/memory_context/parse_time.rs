@@ -7,7 +7,7 @@ pub fn parse_time(name: &str, text: &str) -> Result<Timestamp, String> {
     let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
     Timestamp::parse(&whole).ok_or_else(|| {
         format!(
-            "`{name}` must be a moment such as `2026-01-21T12:00:00Z` or `2026-01-21`, found `{text}`"
+            "`{name}` must be a timestamp such as `2026-01-21T12:00:00Z` or `2026-01-21`, found `{text}`"
         )
     })
 }
@@ -25,7 +25,7 @@ mod tests {
         );
         for wrong in ["", "yesterday", "2026-02-30", "2026-01-21T12"] {
             let said = parse_time("--now", wrong).unwrap_err();
-            assert!(said.starts_with("`--now` must be a moment"), "{said}");
+            assert!(said.starts_with("`--now` must be a timestamp"), "{said}");
             assert!(said.ends_with(&format!("found `{wrong}`")), "{said}");
         }
     }

@@ -15,7 +15,7 @@ pub enum ExtractionError {
     Model(#[from] ModelError),
     /// The replies violate the contract, also after retries.
     #[error(
-        "`{model}` was refused by the contract `{contract}` {attempts} times; the last reply has {} of it",
+        "contract `{contract}` refused the reply of `{model}` {attempts} times; the last reply has {}",
         format_violation_count(.violations.len())
     )]
     Refused {
@@ -29,7 +29,7 @@ pub enum ExtractionError {
         violations: Vec<Violation>,
     },
     /// The session has no visible events.
-    #[error("there is nothing to learn from: session `{session}` has no events that may be seen")]
+    #[error("session `{session}` has no visible events to learn from")]
     NoEvents {
         /// Id of the session.
         session: String,

@@ -48,7 +48,7 @@ pub async fn add_memory_to_prompt(
             PromptWithMemory { prompt: StepPrompt { system, ..prompt }, build: Some(build) }
         }
         Err(error) => {
-            let told = format!("memory is away, and the prompt goes without: {error}");
+            let told = format!("memory is unavailable; the prompt is sent without it: {error}");
             engine.observer().on_warning(&live.state.run, &told);
             PromptWithMemory { prompt, build: None }
         }
@@ -84,7 +84,10 @@ async fn build_memory_section(
     let (request, away) =
         try_add_vector(&**recall.memory(), embedder.map(|embedder| &**embedder), request).await;
     if let Some(error) = away {
-        engine.observer().on_warning(&state.run, &format!("memory goes by words alone: {error}"));
+        engine.observer().on_warning(
+            &state.run,
+            &format!("memory search uses words only, without vectors: {error}"),
+        );
     }
     let usual = RetrievalLimits::from_policy(&policy);
     let limits = RetrievalLimits { quotes: usual.quotes + EXTRA_QUOTES, ..usual };
@@ -133,14 +136,18 @@ pub(crate) async fn record_idle_run(engine: &Engine, run: &RunId) {
         catch_up_others(engine, CatchUpStep::WhenIdle).await
     };
     if let Err(error) = Box::pin(remembered).await {
-        engine.observer().on_warning(&run.id, &format!("it is not remembered: {error}"));
+        engine
+            .observer()
+            .on_warning(&run.id, &format!("the run is not recorded in memory: {error}"));
     }
 }
 
 /// Takes a step through the runs that a crash may have left behind.
 async fn catch_up_others(engine: &Engine, step: CatchUpStep) -> Result<(), MemoryRecorderError> {
     for (other, error) in catch_up_next(engine, step).await? {
-        engine.observer().on_warning(&other, &format!("it is not remembered: {error}"));
+        engine
+            .observer()
+            .on_warning(&other, &format!("the run is not recorded in memory: {error}"));
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use crate::engine::EngineError;
 
 /// Why memory was not used. The engine reports a warning, and the run continues.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum MemoryRecorderError {
     /// The memory returned an error or refused.
     #[error(transparent)]
@@ -41,7 +42,7 @@ pub enum MemoryRecorderError {
     #[error(transparent)]
     Rebuild(#[from] PacketRebuildError),
     /// A build no longer gives the same packet.
-    #[error("build `{id}` gives another packet now")]
+    #[error("build `{id}` now produces a different packet")]
     BuildMismatch {
         /// Id of the build.
         id: String,

@@ -56,12 +56,13 @@ pub struct ProgramOutput {
 
 /// Why a program did not end by itself.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ProgramError {
     /// The policy declares an empty command.
-    #[error("the command is empty, and a file was expected")]
+    #[error("the command is empty; expected a program")]
     EmptyCommand,
     /// The file does not exist or is not executable.
-    #[error("no program `{command}` is there to run")]
+    #[error("program `{command}` does not exist or is not executable")]
     NotFound {
         /// The command that was not found.
         command: String,
@@ -75,7 +76,7 @@ pub enum ProgramError {
         source: io::Error,
     },
     /// The program exceeded its time limit and was killed with everything that it started.
-    #[error("it was ended after {limit:?}, its time limit")]
+    #[error("it was stopped after its time limit of {limit:?}")]
     TimedOut {
         /// The time limit that was exceeded.
         limit: Duration,
@@ -83,7 +84,7 @@ pub enum ProgramError {
         stderr: CapturedOutput,
     },
     /// The exit status could not be determined.
-    #[error("its end was not seen: {source}")]
+    #[error("its exit status is unknown: {source}")]
     ExitUnknown {
         /// The error of the operating system.
         source: io::Error,

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 /// What is wrong with the state files.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ProjectionError {
     /// The document is not an object, so it cannot be split into files.
     #[error("the document is not an object and has no state files")]
@@ -19,7 +20,7 @@ pub enum ProjectionError {
         source: io::Error,
     },
     /// A write of the file set was interrupted, or is in progress.
-    #[error("the state files in `{folder}` are half written (`{marker}` is there)")]
+    #[error("the state files in `{folder}` are only partly written (`{marker}` exists)")]
     HalfWritten {
         /// Path of the state folder.
         folder: String,
@@ -27,13 +28,13 @@ pub enum ProjectionError {
         marker: &'static str,
     },
     /// The file set lacks its first file.
-    #[error("`{found}` is there and `workflow.json` is not")]
+    #[error("`{found}` exists, but `workflow.json` does not")]
     Incomplete {
         /// Name of a file that exists.
         found: &'static str,
     },
     /// Two files contain the same key.
-    #[error("`{key}` stands in `{file}` and in a file before it")]
+    #[error("`{key}` is in `{file}` and in an earlier file")]
     DuplicateKey {
         /// The duplicate key.
         key: String,
@@ -41,7 +42,7 @@ pub enum ProjectionError {
         file: &'static str,
     },
     /// A file is not valid JSON.
-    #[error("`{file}` is no JSON: line {line}, column {column}")]
+    #[error("`{file}` is not valid JSON: line {line}, column {column}")]
     NotJson {
         /// Name of the invalid file.
         file: &'static str,
@@ -51,7 +52,7 @@ pub enum ProjectionError {
         column: usize,
     },
     /// A file contains a duplicate key or a number that cannot be represented.
-    #[error("`{file}` has a key twice or a number that is too large, at `{pointer}`")]
+    #[error("`{file}` has a duplicate key or a number that is too large, at `{pointer}`")]
     Lossy {
         /// Name of the lossy file.
         file: &'static str,
@@ -59,7 +60,7 @@ pub enum ProjectionError {
         pointer: String,
     },
     /// A file does not contain a JSON object.
-    #[error("`{file}` does not hold an object")]
+    #[error("`{file}` does not contain an object")]
     FileNotAnObject {
         /// Name of the file.
         file: &'static str,

@@ -59,7 +59,7 @@ fn read_text(dir: &Dir, file: &'static str) -> Result<Option<String>, Projection
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(fault(error)),
         Ok(found) if !found.is_file() => {
-            return Err(fault(io::Error::other("it is no file")));
+            return Err(fault(io::Error::other("it is not a regular file")));
         }
         Ok(found) if found.len() > MAX_FILE_BYTES => {
             return Err(ProjectionError::TooLarge { file });

@@ -84,7 +84,7 @@ async fn prune_run(
             Ok(live) => live.to_snapshot_json(),
             Err(EngineError::Store(error)) if error.is_transient() => return Err(error.into()),
             Err(why) => {
-                return Ok(Err(format!("its state at version {at} is not to be had: {why}")));
+                return Ok(Err(format!("its state at version {at} cannot be loaded: {why}")));
             }
         };
         kept.push(SnapshotRow { version: *at, seq: entry.last_seq, body });
@@ -97,7 +97,7 @@ async fn prune_run(
     let pruned = match engine.store().prune_run(&pruning).await {
         Ok(pruned) => pruned,
         Err(StoreError::Conflict { .. }) => {
-            return Ok(Err("it has gone on since it was looked at".to_owned()));
+            return Ok(Err("it changed after it was selected for pruning".to_owned()));
         }
         Err(other) => return Err(other.into()),
     };

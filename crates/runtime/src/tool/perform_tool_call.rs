@@ -54,11 +54,13 @@ fn read_file(workspace: &Workspace, path: &str) -> Result<ToolOutcome, Workspace
             let whole = error.utf8_error().valid_up_to();
             let mut bytes = error.into_bytes();
             bytes.truncate(whole);
-            String::from_utf8(bytes).expect("what lies before the first fault is UTF-8")
+            String::from_utf8(bytes).expect("the bytes before the first error are UTF-8")
         }
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
-            return Ok(build_failure(format!("`{path}` is no text: byte {at} is not UTF-8")));
+            return Ok(build_failure(format!(
+                "`{path}` is not a text file: byte {at} is not UTF-8"
+            )));
         }
     };
     Ok(truncate_output(text, content.size))
@@ -103,10 +105,10 @@ fn format_hits(found: &FileSearchResults) -> ToolOutcome {
         lines.push(format!("nothing found in {} files", found.files));
     }
     if found.skipped_large > 0 {
-        lines.push(format!("… {} files are too long and were passed over", found.skipped_large));
+        lines.push(format!("… {} files are too long and were skipped", found.skipped_large));
     }
     if let Some(why) = found.incomplete_reason {
-        lines.push(format!("… not everything was searched: {why}"));
+        lines.push(format!("… the search is incomplete: {why}"));
     }
     let mut outcome = build_success(lines.join("\n"));
     outcome.truncated |= found.incomplete_reason.is_some();
@@ -124,7 +126,7 @@ fn truncate_output(mut text: String, size: u64) -> ToolOutcome {
     if truncated {
         text.truncate(text.floor_char_boundary(MAX_OUTPUT_BYTES));
         let told = text.len();
-        text.push_str(&format!("\n… cut here: {told} of {size} bytes are shown"));
+        text.push_str(&format!("\n… truncated: {told} of {size} bytes are shown"));
     }
     ToolOutcome { ok: true, output: text, bytes: size, truncated }
 }

@@ -69,6 +69,6 @@ fn encode_blob(digest: String, bytes: Vec<u8>) -> RunFileLine {
 }
 
 fn write_line(text: &mut String, line: &impl Serialize) {
-    text.push_str(&serde_json::to_string(line).expect("texts and numbers are JSON"));
+    text.push_str(&serde_json::to_string(line).expect("strings and numbers serialize to JSON"));
     text.push('\n');
 }

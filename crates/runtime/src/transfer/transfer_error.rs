@@ -7,6 +7,7 @@ use crate::integrity::IntegrityError;
 
 /// Why a run was not transferred. If a file was refused, nothing of it was stored.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum TransferError {
     /// The file is invalid.
     #[error("line {line}: {problem}")]
@@ -17,7 +18,7 @@ pub enum TransferError {
         problem: RunFileError,
     },
     /// The history in the file does not verify.
-    #[error("the history of run `{run}` does not hold: {problem}")]
+    #[error("the history of run `{run}` does not verify: {problem}")]
     InvalidHistory {
         /// Id of the run in the file.
         run: String,
@@ -25,7 +26,9 @@ pub enum TransferError {
         problem: Box<IntegrityError>,
     },
     /// The store has a run of this name with a different history.
-    #[error("run `{run}` is here already with another history: they part at version {version}")]
+    #[error(
+        "run `{run}` already exists with a different history; the first difference is at version {version}"
+    )]
     HistoryConflict {
         /// Id of the existing run.
         run: String,
@@ -33,7 +36,7 @@ pub enum TransferError {
         version: u64,
     },
     /// Bytes that the run refers to are not in the store.
-    #[error("run `{run}` cannot be exported whole: the bytes {digest} are not in the store")]
+    #[error("run `{run}` cannot be exported completely: the bytes {digest} are not in the store")]
     MissingBlob {
         /// Id of the run to export.
         run: String,
@@ -41,7 +44,7 @@ pub enum TransferError {
         digest: String,
     },
     /// Another writer changed the run during the import; import again to see the current state.
-    #[error("run `{run}` was changed by somebody else while it was imported")]
+    #[error("another writer changed run `{run}` during the import; import it again")]
     ConcurrentChange {
         /// Id of the run that changed.
         run: String,
@@ -53,15 +56,16 @@ pub enum TransferError {
 
 /// What is wrong with a line of a run file.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum RunFileError {
     /// The line cannot be parsed.
-    #[error("not a line of a run's file: {0}")]
+    #[error("not a line of a run file: {0}")]
     Unreadable(String),
     /// The file has another format.
     #[error("expected a file of format `countersign-run`, found `{0}`")]
     WrongFormat(String),
     /// The file has a version of the format that this program does not support.
-    #[error("the file has version {0} of the format, and this program knows version 1")]
+    #[error("the file has format version {0}; this program supports version 1")]
     UnsupportedVersion(u32),
     /// The line is not the one that is expected here.
     #[error("expected {expected}, found {found}")]

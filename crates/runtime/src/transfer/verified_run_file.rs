@@ -48,7 +48,7 @@ impl VerifiedRunFile {
             } else if (log.len() as u64) < header.versions {
                 format!("version {}", log.len() + 1)
             } else if (blobs.len() as u64) < header.blobs {
-                "bytes that a version speaks of".to_owned()
+                "bytes that a version refers to".to_owned()
             } else {
                 "the end of the file".to_owned()
             };
@@ -87,12 +87,12 @@ impl VerifiedRunFile {
         let spoken: BTreeSet<String> =
             log.iter().flat_map(|one| collect_blob_digests(&header.run, one)).collect();
         if let Some(lost) = spoken.iter().find(|digest| !blobs.contains_key(*digest)) {
-            return Err(build_end_error(&format!("the bytes {lost}, which a version speaks of"))
+            return Err(build_end_error(&format!("the bytes {lost}, which a version refers to"))
                 .at_line(last));
         }
         if let Some(stray) = blobs.keys().find(|digest| !spoken.contains(*digest)) {
             let (expected, found) =
-                ("only what versions speak of".to_owned(), format!("the bytes {stray}"));
+                ("only bytes that versions refer to".to_owned(), format!("the bytes {stray}"));
             return Err(RunFileError::UnexpectedLine { expected, found }.at_line(last));
         }
         Ok(Self {

@@ -119,7 +119,7 @@ impl fmt::Display for WantedAction<'_> {
             }
             Self::HiddenFiles(patterns) => {
                 let patterns: Vec<&str> = patterns.iter().map(PathPattern::source).collect();
-                write!(f, "to reach hidden files ({})", patterns.join(", "))
+                write!(f, "to access hidden files ({})", patterns.join(", "))
             }
             Self::ModelServer(model) => {
                 let server = extract_model_server(model);
@@ -277,19 +277,20 @@ impl ActionGuard {
         match trusted.await {
             Ok(Ok(true)) => Ok(()),
             Ok(Ok(false)) if lists.is_tenant => Err(format!(
-                "{subject} wants {wanted}, and the operator of this server does not allow it; \
-                 `--allow-program`, `--allow-host` and `--allow-source` of `countersign serve` do"
+                "{subject} wants {wanted}, but the operator of this server does not allow it; \
+                 `countersign serve` allows it with `--allow-program`, `--allow-host` or \
+                 `--allow-source`"
             )),
             Ok(Ok(false)) => Err(format!(
-                "{subject} wants {wanted}, and nobody trusts it to do so here; \
-                 `countersign trust --run {run}` shows all that it may do and asks, \
+                "{subject} wants {wanted}, but it is not trusted to do so here; \
+                 run `countersign trust --run {run}` to review and trust it, \
                  then `countersign resume {run}`"
             )),
             Ok(Err(error)) => Err(format!(
-                "{subject} wants {wanted}, and whether it is trusted cannot be read: \
-                 {error}; then `countersign resume {run}`"
+                "{subject} wants {wanted}, but its trust cannot be checked: {error}; \
+                 fix this, then run `countersign resume {run}`"
             )),
-            Err(_) => Err(format!("{subject} wants {wanted}, and the check broke off")),
+            Err(_) => Err(format!("{subject} wants {wanted}, but the trust check was interrupted")),
         }
     }
 }

@@ -33,15 +33,16 @@ pub struct AllowList {
 
 /// Why a text is not a valid entry of an allow-list.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum AllowListError {
     /// The entry names no program.
     #[error("`{0}` names no program; expected the words of a command: `git`, `cargo clippy`")]
     Program(String),
     /// The entry is not a valid host.
-    #[error("`{0}` is no host; expected `api.example.org` or `127.0.0.1:8080`")]
+    #[error("`{0}` is not a host; expected `api.example.org` or `127.0.0.1:8080`")]
     Host(String),
     /// The entry has no source kind.
-    #[error("`{0}` is no source; expected a kind, or a kind and where it looks: `files:docs`")]
+    #[error("`{0}` is not a source; expected a kind, or a kind and a location: `files:docs`")]
     Source(String),
 }
 

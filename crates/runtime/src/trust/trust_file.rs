@@ -22,6 +22,7 @@ const MAX_BYTES: u64 = 4 << 20;
 
 /// Why the file cannot be used. Nothing is trusted in that case.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum TrustError {
     /// The file system returned an error.
     #[error("`{}` is not accessible: {source}", path.display())]
@@ -32,7 +33,7 @@ pub enum TrustError {
         source: io::Error,
     },
     /// The file is not a valid trust file.
-    #[error("`{}` is no file of trust: {why}", path.display())]
+    #[error("`{}` is not a valid trust file: {why}", path.display())]
     Unreadable {
         /// Path of the trust file.
         path: PathBuf,
@@ -40,7 +41,7 @@ pub enum TrustError {
         why: String,
     },
     /// Other users could have written the file.
-    #[error("`{}` can be written by others, and so proves nothing; `chmod 600` it", path.display())]
+    #[error("other users can write to `{}`, so it cannot be trusted; run `chmod 600` on it", path.display())]
     NotPrivate {
         /// Path of the trust file.
         path: PathBuf,
@@ -127,13 +128,13 @@ impl TrustFile {
             .map_err(|source| self.to_io_error(source))?;
         if text.len() as u64 > MAX_BYTES {
             return Err(
-                self.to_unreadable_error(format!("it has more than {} MiB", MAX_BYTES >> 20))
+                self.to_unreadable_error(format!("it is larger than {} MiB", MAX_BYTES >> 20))
             );
         }
         let content: TrustFileContent = serde_json::from_str(&text)
             .map_err(|error| self.to_unreadable_error(error.to_string()))?;
         if content.v != FORMAT {
-            let why = format!("its format is {}, and this program knows {FORMAT}", content.v);
+            let why = format!("its format is {}; this program supports {FORMAT}", content.v);
             return Err(self.to_unreadable_error(why));
         }
         Ok(content.trusted)
@@ -177,7 +178,7 @@ impl TrustFile {
         let mut trusted = self.read_records()?;
         let result = change(&mut trusted);
         let text = serde_json::to_string_pretty(&TrustFileContent { v: FORMAT, trusted })
-            .expect("texts and numbers are JSON");
+            .expect("strings and numbers serialize to JSON");
         let written = private_files::replace_file(&self.path, text.as_bytes());
         written.map_err(|source| self.to_io_error(source))?;
         drop(lock);

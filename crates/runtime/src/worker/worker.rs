@@ -237,7 +237,7 @@ impl Worker {
             Err(error) => {
                 let store = Arc::clone(&self.store);
                 tokio::spawn(async move { drop(store.expire_lease(&lease).await) });
-                WorkerEvent::RunFailed(run, format!("the work broke down: {error}"))
+                WorkerEvent::RunFailed(run, format!("the task crashed: {error}"))
             }
         };
         self.observer.on_event(news);

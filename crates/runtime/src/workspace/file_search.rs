@@ -68,7 +68,7 @@ impl Workspace {
     ) -> Result<FileSearchResults, WorkspaceError> {
         let found = match query {
             "" => Some("empty"),
-            query if query.contains(['\n', '\r']) => Some("more than a line"),
+            query if query.contains(['\n', '\r']) => Some("more than one line"),
             query if query.len() > MAX_QUERY_BYTES => Some("too long"),
             _ => None,
         };
@@ -90,7 +90,10 @@ impl Workspace {
             _ => {
                 let walked = self.walk(&place, &mut |file| search.visit(file))?;
                 if walked == WalkOutcome::TooDeep {
-                    search.results.incomplete_reason.get_or_insert("some folders lie too deep");
+                    search
+                        .results
+                        .incomplete_reason
+                        .get_or_insert("some folders are nested too deeply");
                 }
             }
         }
@@ -118,11 +121,11 @@ impl FileSearcher<'_> {
     /// Returns whether a limit is reached, and records which one.
     fn check_limits(&mut self) -> bool {
         let why = if self.results.hits.len() >= self.limits.hits {
-            "the most lines are found"
+            "the limit of matching lines is reached"
         } else if self.results.files >= self.limits.files {
-            "the most files are read"
+            "the limit of files is reached"
         } else if self.bytes >= self.limits.bytes {
-            "the most bytes are read"
+            "the limit of bytes is reached"
         } else {
             return false;
         };
@@ -145,7 +148,7 @@ impl FileSearcher<'_> {
         for (index, line) in text.lines().enumerate() {
             let Some(at) = line.to_lowercase().find(&self.query) else { continue };
             if self.results.hits.len() >= self.limits.hits {
-                self.results.incomplete_reason = Some("the most lines are found");
+                self.results.incomplete_reason = Some("the limit of matching lines is reached");
                 return;
             }
             let text = extract_excerpt(line, at);

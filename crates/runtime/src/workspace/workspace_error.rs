@@ -11,9 +11,10 @@ const MAX_PATH_CHARS: usize = 120;
 
 /// Why a workspace operation failed.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum WorkspaceError {
     /// The text is not a valid path.
-    #[error("`{}` is no path inside the workspace: {fault}", format_path(path))]
+    #[error("`{}` is not a path inside the workspace: {fault}", format_path(path))]
     BadPath {
         /// The path as the caller wrote it.
         path: String,
@@ -27,7 +28,7 @@ pub enum WorkspaceError {
         path: String,
     },
     /// The path is hidden: it belongs to the engine or the owner.
-    #[error("`{}` is kept out of the workspace", format_path(path))]
+    #[error("`{}` is hidden from the workspace", format_path(path))]
     Hidden {
         /// Path of the hidden file or folder.
         path: String,
@@ -45,13 +46,13 @@ pub enum WorkspaceError {
         path: String,
     },
     /// The file exists with other content.
-    #[error("`{}` is there already and holds something else", format_path(path))]
+    #[error("`{}` already exists with different content", format_path(path))]
     AlreadyExists {
         /// Path of the existing file.
         path: String,
     },
     /// The path is not a file.
-    #[error("`{}` is {found}, and a file was expected", format_path(path))]
+    #[error("`{}` is {found}; expected a file", format_path(path))]
     NotAFile {
         /// Path of the existing entry.
         path: String,
@@ -59,19 +60,19 @@ pub enum WorkspaceError {
         found: &'static str,
     },
     /// A part of the path is not a folder.
-    #[error("`{}` is no folder, and a folder was expected", format_path(path))]
+    #[error("`{}` is not a folder; expected a folder", format_path(path))]
     NotAFolder {
         /// The path as the caller wrote it.
         path: String,
     },
     /// The query cannot match a single line.
-    #[error("the text to search for is {found}, and one line of 1 to 1000 bytes was expected")]
+    #[error("the text to search for is {found}; expected one line of 1 to 1000 bytes")]
     BadQuery {
         /// What is wrong with the query, such as `empty`.
         found: &'static str,
     },
     /// The workspace itself cannot be hidden.
-    #[error("`{path}` is the workspace itself, and only parts of it can be hidden")]
+    #[error("`{path}` is the workspace itself; only parts of it can be hidden")]
     HidesRoot {
         /// Path that means the workspace.
         path: String,

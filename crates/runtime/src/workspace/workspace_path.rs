@@ -21,15 +21,16 @@ pub(crate) struct WorkspacePath {
 
 /// Why a text is not a path inside a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum WorkspacePathError {
     /// The path names nothing.
-    #[error("it names nothing")]
+    #[error("it names no file or folder")]
     Empty,
     /// The path starts at the root of the file system.
-    #[error("it is absolute, and a path relative to the workspace was expected")]
+    #[error("it is absolute; expected a path relative to the workspace")]
     Absolute,
     /// The path starts with a Windows drive.
-    #[error("it names a drive, and a path relative to the workspace was expected")]
+    #[error("it names a drive; expected a path relative to the workspace")]
     DriveLetter,
     /// One of the names is `..`.
     #[error("`..` is not allowed in it")]

@@ -79,7 +79,7 @@ async fn a_model_that_cannot_be_had_is_a_wait_and_no_loop(kind: Kind) {
     assert_eq!(house.driver(&engine, "w").drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     let state = house.state("r1").await;
     let wait = state.waits.values().next().unwrap();
-    assert!(wait.question.contains("cannot be asked"), "{}", wait.question);
+    assert!(wait.question.contains("cannot be called"), "{}", wait.question);
 }
 
 async fn without_a_model_the_reply_is_handed_in(kind: Kind) {

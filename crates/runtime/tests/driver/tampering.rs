@@ -92,10 +92,10 @@ async fn every_column_of_a_wait_is_compared() {
         ("opened_at", "opened_at + 1", "opening time of wait w2 `"),
         ("deadline", "deadline + 86400000", "deadline of wait w2 `"),
         ("deadline", "NULL", "deadline of wait w2 `none`"),
-        ("who", "'mallory'", "addressee of wait w2 `mallory`, and the log says `anna`"),
+        ("who", "'mallory'", "addressee of wait w2 `mallory`, but the log says `anna`"),
         ("who", "NULL", "addressee of wait w2 `everybody`"),
         ("body", "replace(body, 'Which?', 'Really?')", "text of wait w2 `"),
-        ("id", "'w9'", "open waits `w9`, and its log says `w2`"),
+        ("id", "'w9'", "open waits `w9`, but its log says `w2`"),
     ] {
         let house = waiting().await;
         let found = edited(&house, &format!("UPDATE waits SET {column} = {value}")).await;
@@ -109,9 +109,9 @@ async fn every_column_of_a_wait_is_compared() {
 #[tokio::test]
 async fn every_column_of_a_run_is_compared() {
     for (column, value, told) in [
-        ("status", "'completed'", "status `completed`, and its log says `waiting`"),
-        ("phase", "'done'", "phase `done`, and its log says `ask`"),
-        ("summary", "'all is well'", "summary `all is well`, and its log says `Which?`"),
+        ("status", "'completed'", "status `completed`, but its log says `waiting`"),
+        ("phase", "'done'", "phase `done`, but its log says `ask`"),
+        ("summary", "'all is well'", "summary `all is well`, but its log says `Which?`"),
         ("created_at", "created_at - 1000", "time of creation `"),
         ("updated_at", "updated_at + 1000", "time of the last change `"),
         ("workflow", "'other'", "workflow `other`"),
@@ -127,13 +127,13 @@ async fn every_column_of_a_run_is_compared() {
     let now = crate::rig::EPOCH + 2_000;
     engine.store().acquire_lease(&engine.run_id("r1"), "w", now, now + 10).await.unwrap().unwrap();
     let found = edited(&house, "UPDATE runs SET lease_epoch = 0").await;
-    assert!(found.contains("lease epoch `0`, and the log says `at least 1`"), "{found}");
+    assert!(found.contains("lease epoch `0`, but the log says `at least 1`"), "{found}");
 }
 
 #[tokio::test]
 async fn pending_actions_are_compared() {
     for (value, told) in [
-        ("''", "pending actions `none`, and its log says `2.1`"),
+        ("''", "pending actions `none`, but its log says `2.1`"),
         ("replace(actions, '2.1', '2.7')", "pending actions `2.7`"),
         ("replace(actions, 'model', 'tools')", "kind of action 2.1 `tools`"),
     ] {
@@ -146,11 +146,11 @@ async fn pending_actions_are_compared() {
 #[tokio::test]
 async fn idempotency_keys_are_compared() {
     for (sql, told) in [
-        ("UPDATE keys SET version = 2", "idempotency key `begin` `2`, and the log says `1`"),
-        ("DELETE FROM keys", "idempotency key `begin` `none`, and the log says `1`"),
+        ("UPDATE keys SET version = 2", "idempotency key `begin` `2`, but the log says `1`"),
+        ("DELETE FROM keys", "idempotency key `begin` `none`, but the log says `1`"),
         (
             "INSERT INTO keys VALUES ((SELECT tenant FROM runs), 'r1', 'forged', 3)",
-            "idempotency key `forged` `3`, and the log says `none`",
+            "idempotency key `forged` `3`, but the log says `none`",
         ),
     ] {
         let house = waiting().await;
@@ -231,8 +231,7 @@ async fn the_text_of_a_reply_is_what_the_received_bytes_say() {
     // A log that was written anew as a whole proves itself, but not against the bytes.
     let house = spoken(TRUE, r#"{"note":"no"}"#).await;
     let engine = house.engine();
-    let told =
-        "version 3: the text of the reply is not what the bytes received from the provider say";
+    let told = "version 3: the text of the reply differs from the bytes received from the provider";
     let flaw = verify_stored_chain(&engine, "r1").await.unwrap().unwrap_err();
     assert_eq!(flaw.to_string(), told);
     let flaw = verify_stored_run(&engine, "r1").await.unwrap().unwrap_err();
@@ -259,7 +258,7 @@ async fn snapshots_are_compared() {
         let house = waiting().await;
         house.engine().get_run("r1").await.unwrap().state.version
     };
-    let told = "a snapshot does not hold what the events up to it fold to";
+    let told = "a snapshot differs from the state that the events before it produce";
     let document = || Some(json!({ "answer": "forged" }));
     assert!(forge(newest, document(), None).await.contains(told));
     // An older one is where a look at that version and a fork begin.

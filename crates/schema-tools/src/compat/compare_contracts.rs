@@ -155,7 +155,7 @@ fn compare_schemas(from: &ComparedContract<'_>, to: &ComparedContract<'_>) -> Co
         return open("the schemas were not compared as sets");
     }
     let (Some(before), Some(after)) = (&from.defaults, &to.defaults) else {
-        return open("the defaults have too many places to be compared");
+        return open("there are too many defaults to compare");
     };
     if before == after {
         // Both fill in the same defaults, so it is enough to compare the schemas of the filled
@@ -167,7 +167,7 @@ fn compare_schemas(from: &ComparedContract<'_>, to: &ComparedContract<'_>) -> Co
     }
     match (from.schema_without_defaults(), to.schema_without_defaults()) {
         (Some(inner), Some(outer)) => prove_containment(inner, outer),
-        _ => open("defaults and conditions meet, and what they mean together cannot be proven"),
+        _ => open("defaults and conditions interact, and their combined effect cannot be proven"),
     }
 }
 
@@ -177,8 +177,8 @@ fn compare_rules(from: &ComparedContract<'_>, to: &ComparedContract<'_>) -> Vec<
     for rule in &to.contract.rules {
         match from.contract.rules.iter().find(|other| other.id == rule.id) {
             Some(other) if is_same_rule(rule, other) => {}
-            Some(_) => doubts.push(format!("rule `{}` is another", rule.id)),
-            None => doubts.push(format!("rule `{}` is more", rule.id)),
+            Some(_) => doubts.push(format!("rule `{}` was changed", rule.id)),
+            None => doubts.push(format!("rule `{}` was added", rule.id)),
         }
     }
     let (Some(before), Some(after)) = (&from.defaults, &to.defaults) else { return doubts };

@@ -113,7 +113,7 @@ impl<'s> SchemaDiffWalker<'s> {
             self.push_change(
                 at,
                 ContractChangeKind::KeywordChanged,
-                "what the items are was changed",
+                "the schema of the items was changed",
             );
         }
         self.compare_other_keywords(before, after, at);
@@ -155,7 +155,7 @@ impl<'s> SchemaDiffWalker<'s> {
                 self.push_change(
                     at,
                     ContractChangeKind::Loosened,
-                    "more than listed values are allowed",
+                    "values beyond the listed ones are allowed",
                 );
             }
             (None, None) => {}
@@ -252,7 +252,7 @@ impl<'s> SchemaDiffWalker<'s> {
             _ => self.push_change(
                 at,
                 ContractChangeKind::KeywordChanged,
-                "what undeclared fields may be was changed",
+                "the schema of undeclared fields was changed",
             ),
         }
     }

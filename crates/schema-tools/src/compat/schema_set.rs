@@ -86,7 +86,7 @@ pub(super) fn prove_containment(inner: &SchemaSet, outer: &SchemaSet) -> Contain
         return open("the schemas list too many values to be compared as sets");
     }
     let (Some(left), Some(right)) = (inner.canonical_form(), outer.canonical_form()) else {
-        return open("a schema could not be brought into its canonical form");
+        return open("a schema could not be converted to its canonical form");
     };
     let rest = left.subtract(right).ok();
     let difference = || rest.as_ref().map(CanonicalSchema::to_json_schema);
@@ -128,9 +128,7 @@ pub(super) fn are_pairwise_disjoint(root: &Value, schemas: &[Value]) -> bool {
 /// Returns the canonical form, with the same options that schemas are compiled with.
 fn canonicalize(schema: &Value) -> Result<CanonicalSchema, String> {
     if is_draft_07(schema) && has_later_format(schema) {
-        return Err(
-            "the algebra of draft-07 does not know all formats that are asserted".to_owned()
-        );
+        return Err("draft-07 does not define all formats that the schema uses".to_owned());
     }
     options()
         .offline()

@@ -50,7 +50,7 @@ impl SchemaExporter<'_> {
         self.record_loss(
             at,
             "enum",
-            "the order of listed items decides nothing here",
+            "the order of listed items is not enforced",
             LossEffect::Widened,
         );
         let item = if items.is_empty() {

@@ -29,7 +29,8 @@ impl SchemaExporter<'_> {
             let mut out = self.write_schema(field, &inside);
             if absent && self.profile.all_required {
                 if self.null_checker.accepts_null(&self.traversal.references, field) {
-                    let reason = "absent and null cannot be told apart; the field is always sent";
+                    let reason =
+                        "absent and null cannot be distinguished; the field is always sent";
                     self.record_loss(&inside, "required", reason, LossEffect::Narrowed);
                 } else {
                     out = make_nullable(out);
@@ -87,7 +88,7 @@ impl SchemaExporter<'_> {
                 self.record_loss(
                     at,
                     "patternProperties",
-                    "not in this provider's language; any field is let through",
+                    "not supported by this provider; any field is accepted",
                     LossEffect::Widened,
                 );
                 Value::Bool(true)
@@ -107,7 +108,7 @@ impl SchemaExporter<'_> {
                 self.record_loss(
                     at,
                     "prefixItems",
-                    "the place of an item decides nothing here",
+                    "the position of an item is not enforced",
                     LossEffect::Widened,
                 );
                 let further = match further {

@@ -19,7 +19,7 @@ use super::reference_graph::find_recursive_definitions;
 const DETACHED_KEY_PREFIX: &str = "#folded/";
 
 /// The reason of losses beyond the limits of an export.
-pub(super) const TOO_LARGE_REASON: &str = "the schema is too large to be written out here";
+pub(super) const TOO_LARGE_REASON: &str = "the schema is too large to be exported here";
 
 /// The progress of one export.
 pub(super) struct ExportTraversal<'r> {

@@ -49,7 +49,7 @@ use countersign_contract::contract::Contract;
 /// assert_eq!(export.nullable, ["/note"]);
 /// assert_eq!(
 ///     export.losses[0].to_string(),
-///     "/properties/note: minLength: not in this provider's language \
+///     "/properties/note: minLength: not supported by this provider \
 ///      [widened, enforced by the runtime]",
 /// );
 /// ```

@@ -41,7 +41,7 @@ pub(super) fn build_object_root(writer: &mut SchemaExporter<'_>) -> (Value, Stri
                 1 => (Value::Object(objects.remove(0)), at),
                 _ => {
                     let reason =
-                        "the provider wants one object at the root; the alternatives are joined";
+                        "the provider requires one object at the root; the alternatives are merged";
                     writer.record_loss(&at, keyword, reason, LossEffect::Widened);
                     let mut joined = join_objects(&objects);
                     copy_description(&schema, &mut joined);

@@ -29,7 +29,7 @@ pub(super) fn export_schema(root: &Value, vendor: &StrictModeProfile) -> Exporte
         writer.record_loss(
             &at,
             "type",
-            "the provider wants an object at the root",
+            "the provider requires an object at the root",
             LossEffect::OverLimit,
         );
     }
@@ -124,9 +124,9 @@ impl<'r> SchemaExporter<'r> {
         let NormalizedSchema { shape, dropped, description, .. } = normal;
         for (pointer, keyword) in dropped {
             let reason = match keyword.as_str() {
-                "$ref" => "the reference cannot be followed here",
+                "$ref" => "the reference cannot be resolved here",
                 "limit" => TOO_LARGE_REASON,
-                _ => "not in this provider's language",
+                _ => "not supported by this provider",
             };
             self.record_loss(&pointer, &keyword, reason, LossEffect::Widened);
         }
@@ -197,7 +197,7 @@ impl<'r> SchemaExporter<'r> {
         let open = json!({"type": "object", "additionalProperties": true});
         let mut lose = |reason: &str, effect| self.record_loss(at, "$ref", reason, effect);
         if types.contains(&"array") {
-            let reason = "a definition may not refer to itself here; lists in lists cannot be sent";
+            let reason = "a definition must not refer to itself here; nested lists cannot be sent";
             lose(reason, LossEffect::Narrowed);
             let item = if self.profile.closed_objects {
                 build_scalar_schema()
@@ -208,11 +208,11 @@ impl<'r> SchemaExporter<'r> {
         }
         if types.contains(&"object") && self.profile.closed_objects {
             let reason =
-                "a definition may not refer to itself here; only an empty object can be sent";
+                "a definition must not refer to itself here; only an empty object can be sent";
             self.record_loss(at, "$ref", reason, LossEffect::Narrowed);
             kinds.push(json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false}));
         } else if types.contains(&"object") {
-            let reason = "a definition may not refer to itself here; any object is let through";
+            let reason = "a definition must not refer to itself here; any object is accepted";
             self.record_loss(at, "$ref", reason, LossEffect::Widened);
             kinds.push(open);
         }
@@ -224,7 +224,7 @@ impl<'r> SchemaExporter<'r> {
         self.record_loss(
             at,
             "not",
-            "no value fits here; null is sent in its place",
+            "no value fits here; null is sent instead",
             LossEffect::Widened,
         );
         json!({"type": "null"})
@@ -237,21 +237,21 @@ impl<'r> SchemaExporter<'r> {
                 self.record_loss(
                     at,
                     "type",
-                    "any value is allowed, but objects of any shape cannot be said",
+                    "any value is allowed, but objects of any shape cannot be expressed",
                     LossEffect::Narrowed,
                 );
                 self.uses_any_definition = true;
                 json!({"$ref": format!("#/$defs/{ANY_DEFINITION}")})
             }
             (true, false) => {
-                self.record_loss(at, "type", "any value is allowed, but objects of any shape and lists in lists cannot be said", LossEffect::Narrowed);
+                self.record_loss(at, "type", "any value is allowed, but objects of any shape and nested lists cannot be expressed", LossEffect::Narrowed);
                 build_any_schema(&build_scalar_schema(), false)
             }
             (false, _) => {
                 self.record_loss(
                     at,
                     "type",
-                    "any value is allowed, but lists in lists cannot be said",
+                    "any value is allowed, but nested lists cannot be expressed",
                     LossEffect::Narrowed,
                 );
                 let item = json!({"anyOf": [build_scalar_schema(), {"type": "object", "additionalProperties": true}]});
@@ -345,7 +345,7 @@ impl<'r> SchemaExporter<'r> {
         if self.profile.accepts_keyword(keyword, said) {
             out.insert(keyword.to_owned(), said.clone());
         } else {
-            self.record_loss(at, keyword, "not in this provider's language", LossEffect::Widened);
+            self.record_loss(at, keyword, "not supported by this provider", LossEffect::Widened);
         }
     }
 
@@ -353,7 +353,7 @@ impl<'r> SchemaExporter<'r> {
         let size = ExportSize::from_schema(out);
         let limits = &self.profile.limits;
         let over = [
-            (size.properties, limits.properties, "fields in all"),
+            (size.properties, limits.properties, "fields in total"),
             (size.depth, limits.depth, "levels of objects and lists"),
             (size.enum_values, limits.enum_values, "listed values"),
         ];
@@ -362,7 +362,7 @@ impl<'r> SchemaExporter<'r> {
                 self.record_loss(
                     "",
                     "limit",
-                    &format!("{found} {what}, and the strictest source allows {limit}"),
+                    &format!("{found} {what}; the strictest source allows {limit}"),
                     LossEffect::OverLimit,
                 );
             }

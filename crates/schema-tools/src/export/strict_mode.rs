@@ -40,7 +40,8 @@ pub(super) struct StrictModeLimits {
 }
 
 static PROFILES: LazyLock<BTreeMap<String, StrictModeProfile>> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("vendors.json")).expect("our own table is JSON of this shape")
+    serde_json::from_str(include_str!("vendors.json"))
+        .expect("the built-in table is JSON of this shape")
 });
 
 /// Returns the profiles of all providers by target name.

@@ -10,14 +10,14 @@ use thiserror::Error;
 pub enum HostError {
     /// The `Host` header names a host that this server does not serve.
     #[error(
-        "`{found}` is no name of this server; without a key it is called localhost or by its address"
+        "`{found}` is not a host name of this server; without a key, use `localhost` or the server's IP address"
     )]
     Host {
         /// The value of the `Host` header.
         found: String,
     },
     /// A page of another origin sent the request.
-    #[error("a page of `{found}` may not use this server")]
+    #[error("pages from `{found}` are not allowed to call this server")]
     Origin {
         /// The value of the `Origin` header.
         found: String,

@@ -28,7 +28,7 @@ const MAX_TENANT_LENGTH: usize = 63;
 #[derive(Debug, Error)]
 pub enum KeyringError {
     /// The key file cannot be read or written.
-    #[error("`{}` is not accessible: {source}", path.display())]
+    #[error("cannot access `{}`: {source}", path.display())]
     Io {
         /// The path of the key file.
         path: PathBuf,
@@ -36,7 +36,7 @@ pub enum KeyringError {
         source: io::Error,
     },
     /// The key file has invalid contents.
-    #[error("`{}` is no file of keys: {why}", path.display())]
+    #[error("`{}` is not a valid key file: {why}", path.display())]
     InvalidFile {
         /// The path of the key file.
         path: PathBuf,
@@ -45,20 +45,20 @@ pub enum KeyringError {
     },
     /// The tenant name is invalid. It must be usable as a folder name.
     #[error(
-        "`{0}` is no name of a tenant: expected 1 to {MAX_TENANT_LENGTH} of a-z, 0-9, `-` and `_`, not beginning with `-`"
+        "invalid tenant name `{0}`: expected 1 to {MAX_TENANT_LENGTH} characters from a-z, 0-9, `-` and `_`, not starting with `-`"
     )]
     InvalidTenant(String),
     /// The user name is invalid: it needs 1 to 200 characters, none of them a control character.
-    #[error("`{0}` is no name of a user: expected 1 to 200 characters without control characters")]
+    #[error("invalid user name `{0}`: expected 1 to 200 characters without control characters")]
     InvalidUser(String),
     /// The expiry is in the past.
-    #[error("the key would be over at once: it ends {0}, and that has passed")]
+    #[error("expiry {0} is in the past")]
     AlreadyExpired(Timestamp),
     /// No key has this id.
-    #[error("no key `{0}`; `countersign key list` shows them")]
+    #[error("no key `{0}`; list the keys with `countersign key list`")]
     UnknownKey(String),
     /// The system provides no randomness.
-    #[error("no key can be made: the system gives no random bytes: {0}")]
+    #[error("cannot create a key: the operating system returned no random bytes: {0}")]
     NoRandomness(getrandom::Error),
 }
 
@@ -122,8 +122,7 @@ impl Keyring {
 
     fn read_file(&self) -> Result<Vec<ApiKey>, KeyringError> {
         if fs::metadata(&self.path).is_ok_and(|found| !private_files::is_owned_by_us(&found)) {
-            let why =
-                "others can write it, so its keys prove nothing; `chmod 600` it if it is yours";
+            let why = "other users can write to it, so its keys cannot be trusted; if the file is yours, run `chmod 600` on it";
             return Err(KeyringError::InvalidFile { path: self.path.clone(), why: why.to_owned() });
         }
         let text = match fs::read_to_string(&self.path) {
@@ -135,7 +134,10 @@ impl Keyring {
         let file: KeyringFile =
             serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
         if file.v > FORMAT_VERSION {
-            let why = format!("its format is {}, and this program knows {FORMAT_VERSION}", file.v);
+            let why = format!(
+                "its format version is {}, but this program supports only version {FORMAT_VERSION}",
+                file.v
+            );
             return Err(unreadable(why));
         }
         Ok(file.keys)
@@ -224,7 +226,7 @@ impl Keyring {
     /// Replaces the file atomically: a reader sees the old file or the new one.
     fn write_file(&self, keys: Vec<ApiKey>) -> Result<(), KeyringError> {
         let text = serde_json::to_string_pretty(&KeyringFile { v: FORMAT_VERSION, keys })
-            .expect("keys are JSON");
+            .expect("keys serialize to JSON");
         private_files::replace_file(&self.path, text.as_bytes())
             .map_err(|source| self.io_error(source))?;
         *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -323,7 +325,7 @@ mod tests {
         let keyring = Keyring::open(path.clone());
         for odd in ["", "../x", "A", "a b", "-a", &"a".repeat(64)] {
             let refused = keyring.create(new(odd), Timestamp(5)).unwrap_err();
-            assert!(refused.to_string().contains("is no name of a tenant"), "{refused}");
+            assert!(refused.to_string().contains("invalid tenant name"), "{refused}");
         }
         let over = NewApiKey { expires_at: Some(Timestamp(5)), ..new("a") };
         assert!(matches!(keyring.create(over, Timestamp(5)), Err(KeyringError::AlreadyExpired(_))));

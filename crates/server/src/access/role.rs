@@ -25,7 +25,7 @@ pub enum AccessRole {
 
 /// The text does not name a role.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("no role `{0}`; there are reader, operator, author, admin")]
+#[error("unknown role `{0}`; expected reader, operator, author or admin")]
 pub struct UnknownRole(String);
 
 impl AccessRole {

@@ -148,8 +148,8 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.problem.status)
-            .expect("it was made of a status a few lines above");
-        let body = serde_json::to_vec(&self.problem).expect("a problem is JSON");
+            .expect("the status comes from a valid `StatusCode`");
+        let body = serde_json::to_vec(&self.problem).expect("problem details serialize to JSON");
         let mut response = (status, body).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_MEDIA_TYPE));
@@ -250,7 +250,7 @@ impl From<CatalogError> for ApiError {
             }
             CatalogError::NoModel { .. } => Self::unprocessable(
                 "no_model",
-                format!("{detail}; name one as `model`, such as `openai:NAME` or `human`"),
+                format!("{detail}; set `model`, for example to `openai:NAME` or `human`"),
             ),
             CatalogError::Folder(_) | CatalogError::WriteData { .. } => {
                 Self::internal("folder", detail)
@@ -310,7 +310,7 @@ impl From<WorkspaceError> for ApiError {
 
 impl From<KeyringError> for ApiError {
     fn from(_: KeyringError) -> Self {
-        Self::internal("keys", "the file of keys cannot be read; the server's log says why")
+        Self::internal("keys", "the key file cannot be read; see the server log for the reason")
     }
 }
 
@@ -327,9 +327,9 @@ impl From<HostError> for ApiError {
 impl From<Vec<Diagnostic>> for ApiError {
     fn from(faults: Vec<Diagnostic>) -> Self {
         let found = if faults.len() == 1 {
-            "1 fault".to_owned()
+            "1 error".to_owned()
         } else {
-            format!("{} faults", faults.len())
+            format!("{} errors", faults.len())
         };
         Self::unprocessable("invalid_protocol", format!("{found} in the files"))
             .with_diagnostics(&faults)

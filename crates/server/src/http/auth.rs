@@ -48,7 +48,7 @@ fn check_route(app: &HttpState, request: &Request) -> Result<RoutePolicy, ApiErr
         .check(header_text(headers, &header::HOST), header_text(headers, &header::ORIGIN))?;
     let path = request.extensions().get::<MatchedPath>();
     let path =
-        path.ok_or_else(|| ApiError::not_found("unknown_path", "there is nothing at this path"))?;
+        path.ok_or_else(|| ApiError::not_found("unknown_path", "this path does not exist"))?;
     find_route_policy(request.method().as_str(), path.as_str()).ok_or_else(|| {
         let methods: Vec<&str> = ROUTE_POLICIES
             .iter()
@@ -56,7 +56,7 @@ fn check_route(app: &HttpState, request: &Request) -> Result<RoutePolicy, ApiErr
             .map(|one| one.method)
             .collect();
         let allow = methods.join(", ");
-        let detail = format!("`{}` does not go here; {allow} does", request.method());
+        let detail = format!("method {} is not allowed; allowed: {allow}", request.method());
         ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
             .with_allow(allow)
     })
@@ -77,16 +77,17 @@ async fn authorize(
     if let Some(key) = &caller.key_id
         && let Err(seconds) = app.rate_limiter.try_acquire(key)
     {
-        let detail = "this key asks too often";
+        let detail = "this key sends too many requests; retry later";
         let told = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", detail);
         return Err(told.with_retry_after(seconds));
     }
     if caller.role < role {
-        let detail = format!("this needs the role `{role}`, and yours is `{}`", caller.role);
+        let detail =
+            format!("this request needs the role `{role}`; your role is `{}`", caller.role);
         return Err(ApiError::new(StatusCode::FORBIDDEN, "role", detail));
     }
     if house && caller.tenant() != TenantId::default().as_str() {
-        let detail = "this tells of the whole house, and is for tenant `local` alone";
+        let detail = "this covers all tenants and is available only to tenant `local`";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "tenant", detail));
     }
     Ok(caller)
@@ -106,14 +107,18 @@ impl RequestCredentials {
         let Some(shown) = header_text(headers, &header::AUTHORIZATION) else {
             let odd = headers.contains_key(header::AUTHORIZATION);
             if !app.host_policy.allows_keyless() || odd {
-                return Err(unauthorized_error("a key is needed: `Authorization: Bearer KEY`"));
+                return Err(unauthorized_error(
+                    "an API key is required: send `Authorization: Bearer KEY`",
+                ));
             }
             check_cookie(app, headers)?;
             return Ok(Self { key: None, acting_user: acting });
         };
         let (scheme, secret) = shown.split_once(' ').unwrap_or((shown, ""));
         if !scheme.eq_ignore_ascii_case("bearer") {
-            return Err(unauthorized_error("a key is shown as `Authorization: Bearer KEY`"));
+            return Err(unauthorized_error(
+                "unsupported authorization scheme: send `Authorization: Bearer KEY`",
+            ));
         }
         let secret = secret.trim();
         if app.token.as_ref().is_some_and(|token| token.matches(secret)) {
@@ -133,7 +138,7 @@ impl RequestCredentials {
             return Ok(Caller { runtime: desk, role: AccessRole::Admin, user, key_id: None });
         }
         let found = tokio::task::spawn_blocking(move || self.find_caller(&house, &keyring)).await;
-        found.map_err(|_| ApiError::internal("internal_error", "looking for the key broke down"))?
+        found.map_err(|_| ApiError::internal("internal_error", "looking up the key failed"))?
     }
 
     fn find_caller(self, house: &AppState, keyring: &Keyring) -> Result<Caller, ApiError> {
@@ -146,12 +151,15 @@ impl RequestCredentials {
         let key =
             keyring.find_by_secret(&secret)?.ok_or_else(|| unauthorized_error("no such key"))?;
         if let Some(why) = key.inactive_reason(house.deps().clock.now()) {
-            return Err(unauthorized_error(&format!("the key was {why}")));
+            return Err(unauthorized_error(&format!("the key is {why}")));
         }
         let user = match acting {
             Some(user) if key.role == AccessRole::Admin || user == key.user => user,
             Some(_) => {
-                let detail = format!("only an admin acts as another; this key is `{}`'s", key.user);
+                let detail = format!(
+                    "only an admin can act as another user; this key belongs to `{}`",
+                    key.user
+                );
                 return Err(ApiError::new(StatusCode::FORBIDDEN, "impersonation_denied", detail));
             }
             None => key.user,
@@ -170,7 +178,7 @@ fn check_cookie(app: &HttpState, headers: &HeaderMap) -> Result<(), ApiError> {
         cookies.filter_map(|cookies| cookies.to_str().ok()).any(|one| token.is_in_cookies(one));
     if !shown {
         let detail = format!(
-            "this server lets in who has its token: send `Authorization: Bearer TOKEN` with what stands in `{}`, or open the page at the address that `countersign serve --open` opens",
+            "this server requires its token: send `Authorization: Bearer TOKEN` with the token from `{}`, or open the web page with `countersign serve --open`",
             token.path().display()
         );
         return Err(ApiError::new(StatusCode::UNAUTHORIZED, "no_token", detail));
@@ -178,7 +186,7 @@ fn check_cookie(app: &HttpState, headers: &HeaderMap) -> Result<(), ApiError> {
     match header_text(headers, &SEC_FETCH_SITE_HEADER) {
         None | Some("same-origin" | "none") => Ok(()),
         Some(_) => {
-            let detail = "a page of another origin may not use this server";
+            let detail = "pages from other origins are not allowed to call this server";
             Err(ApiError::forbidden("foreign_origin", detail))
         }
     }

@@ -12,7 +12,7 @@ use crate::access::Caller;
 /// The response is exactly what was sent to a model or received from it. It never contains provider
 /// keys.
 #[utoipa::path(get, path = "/v1/blobs/{digest}", tag = "runs",
-    params(("digest" = String, Path, description = "SHA-256 in hexadecimal, as an `exchange` of the log has it.")),
+    params(("digest" = String, Path, description = "The SHA-256 digest in hexadecimal, from an `exchange` in the log.")),
     responses((status = 200, content_type = "application/octet-stream", body = Vec<u8>)))]
 pub(crate) async fn get_blob(
     caller: Caller,
@@ -20,8 +20,9 @@ pub(crate) async fn get_blob(
 ) -> Result<Response, ApiError> {
     let engine = &caller.runtime.engine;
     let bytes = engine.store().load_blob(engine.tenant(), &digest).await?;
-    let bytes =
-        bytes.ok_or_else(|| ApiError::not_found("unknown_blob", format!("no bytes `{digest}`")))?;
+    let bytes = bytes.ok_or_else(|| {
+        ApiError::not_found("unknown_blob", format!("no stored bytes with digest `{digest}`"))
+    })?;
     // The bytes are untrusted text: a browser may display them but must never execute them.
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream"),

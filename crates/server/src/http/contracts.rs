@@ -54,8 +54,8 @@ pub(crate) async fn get_contract_export(
     ApiQuery(ContractExportQuery { target }): ApiQuery<ContractExportQuery>,
 ) -> Result<Json<ContractExportView>, ApiError> {
     let target = ExportTarget::parse(&target).ok_or_else(|| {
-        let there = "there are openai, anthropic, gemini, grammar";
-        ApiError::bad_request("bad_query", format!("no target `{target}`; {there}"))
+        let there = "expected openai, anthropic, gemini or grammar";
+        ApiError::bad_request("bad_query", format!("unknown target `{target}`; {there}"))
     })?;
     let registry = with_catalog(&app, |catalog| Ok(catalog.load_registry())).await?;
     let contract = registry.find(&id)?;

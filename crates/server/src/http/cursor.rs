@@ -24,7 +24,7 @@ struct CursorToken<P> {
 /// Encodes a position in a list. `filter` contains everything that selects the items of the list.
 pub(crate) fn encode_cursor<P: Serialize>(filter: &impl Serialize, place: P) -> String {
     let carried = CursorToken { filter_digest: digest_filter(filter), position: place };
-    URL_SAFE_NO_PAD.encode(serde_json::to_vec(&carried).expect("places are JSON"))
+    URL_SAFE_NO_PAD.encode(serde_json::to_vec(&carried).expect("a cursor serializes to JSON"))
 }
 
 /// Decodes a cursor, which must come from the same list with the same filter.
@@ -33,7 +33,10 @@ pub(crate) fn decode_cursor<P: DeserializeOwned>(
     cursor: &str,
 ) -> Result<P, ApiError> {
     let wrong = || {
-        ApiError::bad_request("bad_cursor", "the cursor is not one of this list with this filter")
+        ApiError::bad_request(
+            "bad_cursor",
+            "the cursor does not belong to this list with this filter",
+        )
     };
     let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| wrong())?;
     let carried: CursorToken<P> = serde_json::from_slice(&bytes).map_err(|_| wrong())?;
@@ -53,7 +56,7 @@ pub(crate) fn resolve_limit(asked: Option<usize>) -> Result<usize, ApiError> {
 }
 
 fn digest_filter(filter: &impl Serialize) -> String {
-    let text = serde_json::to_vec(filter).expect("filters are JSON");
+    let text = serde_json::to_vec(filter).expect("a filter serializes to JSON");
     sha256_hex(&[&text])[..16].to_owned()
 }
 

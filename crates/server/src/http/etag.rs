@@ -6,7 +6,8 @@ use super::ApiError;
 
 /// Returns the entity tag of a version.
 pub(crate) fn version_etag(version: u64) -> HeaderValue {
-    HeaderValue::try_from(format!("\"{version}\"")).expect("digits between quotes are a header")
+    HeaderValue::try_from(format!("\"{version}\""))
+        .expect("digits in quotes are a valid header value")
 }
 
 /// Parses the version that `If-Match` requires; `None` if the header is absent or requires nothing.
@@ -20,7 +21,7 @@ pub(crate) fn parse_if_match(headers: &HeaderMap) -> Result<Option<u64>, ApiErro
     let version = version.and_then(|digits| digits.parse().ok());
     version.map(Some).ok_or_else(|| {
         let detail =
-            "`If-Match` must be one version in quotes, such as `\"5\"`, as an `ETag` has it";
+            "`If-Match` must be one version in quotes, as in an `ETag`, for example `\"5\"`";
         ApiError::bad_request("bad_if_match", detail)
     })
 }

@@ -51,13 +51,13 @@ pub(crate) struct RunStreamQuery {
 ///
 /// Server-sent events: `version` contains an input and the resulting events, in the format of
 /// `versions`; its event id is the version. `writing` contains text that a model is writing, as
-/// `{"from", "text"}`; the next `version` ends it. `end`: the run has ended. `bye`: the server
+/// `{"offset", "text"}`; the next `version` ends it. `end`: the run has ended. `bye`: the server
 /// shuts down; reconnect. `problem` contains an error. A client that reconnects to a run that has
 /// ended gets status 204, which stops a browser from reconnecting.
 #[utoipa::path(get, path = "/v1/runs/{run}/stream", tag = "runs",
     params(("run" = String, Path, description = "The id of the run."), RunStreamQuery,
-        ("Last-Event-ID" = Option<String>, Header, description = "The last version that was seen.")),
-    responses((status = 200, content_type = "text/event-stream", body = String), (status = 204, description = "Nothing comes any more.")))]
+        ("Last-Event-ID" = Option<String>, Header, description = "The last version that the client received.")),
+    responses((status = 200, content_type = "text/event-stream", body = String), (status = 204, description = "The run has ended; there are no more events.")))]
 pub(crate) async fn stream_run(
     State(app): State<HttpState>,
     caller: Caller,
@@ -208,7 +208,7 @@ impl RunEventStream {
 /// when it arrives. `opened` contains a wait, in the format of the inbox. `closed` contains
 /// `{"run", "id", "address"}`. `bye`: the server shuts down; reconnect.
 #[utoipa::path(get, path = "/v1/inbox/stream", tag = "inbox",
-    params(("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was seen.")),
+    params(("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that the client received.")),
     responses((status = 200, content_type = "text/event-stream", body = String)))]
 pub(crate) async fn stream_inbox(
     State(app): State<HttpState>,
@@ -323,7 +323,9 @@ where
 
 /// Builds an event with a name and JSON data, which is always a single line.
 fn sse_event(name: &str, data: &impl Serialize) -> Event {
-    Event::default().event(name).data(serde_json::to_string(data).expect("what is sent is JSON"))
+    Event::default()
+        .event(name)
+        .data(serde_json::to_string(data).expect("event data serializes to JSON"))
 }
 
 fn last_event_id(headers: &HeaderMap) -> Option<&str> {

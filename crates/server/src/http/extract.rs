@@ -61,7 +61,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequest<S> for ApiJson<T> {
         let kind = kind.split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/json") {
             let found = if kind.is_empty() { "none".to_owned() } else { format!("`{kind}`") };
-            let detail = format!("the body must be `application/json`, found {found}");
+            let detail = format!("the request body must be `application/json`, found {found}");
             return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", detail));
         }
         parse_body(&bytes).map(Self)
@@ -72,13 +72,16 @@ fn parse_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     // Serde would accept an array as the members in declaration order, which is not part of the
     // API.
     if bytes.trim_ascii_start().first().is_some_and(|first| b"[\"tfn-0123456789".contains(first)) {
-        return Err(ApiError::unprocessable("bad_body", "the body must be a JSON object"));
+        return Err(ApiError::unprocessable("bad_body", "the request body must be a JSON object"));
     }
     serde_json::from_slice(bytes).map_err(|error| {
         if error.is_data() {
-            return ApiError::unprocessable("bad_body", format!("the body: {error}"));
+            return ApiError::unprocessable("bad_body", format!("invalid request body: {error}"));
         }
-        ApiError::bad_request("invalid_json", format!("the body is not JSON: {error}"))
+        ApiError::bad_request(
+            "invalid_json",
+            format!("the request body is not valid JSON: {error}"),
+        )
     })
 }
 
@@ -89,6 +92,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
         let caller = parts.extensions.get::<Self>().cloned();
         // The authentication middleware sets the caller on every protected route; a route without
         // it stays closed.
-        caller.ok_or_else(|| ApiError::internal("no_guard", "the route has no guard"))
+        caller.ok_or_else(|| ApiError::internal("no_guard", "the route has no authentication"))
     }
 }

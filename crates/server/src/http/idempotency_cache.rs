@@ -109,7 +109,7 @@ pub(super) async fn answer_once(
     }
     let (parts, body) = response.into_parts();
     let Ok(body) = body.collect().await.map(http_body_util::Collected::to_bytes) else {
-        return ApiError::internal("internal_error", "the answer broke off").into_response();
+        return ApiError::internal("internal_error", "reading the response failed").into_response();
     };
     if forgets {
         app.idempotency_cache.forget_tenant(&asked.tenant);

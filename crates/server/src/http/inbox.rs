@@ -28,7 +28,7 @@ const WAIT_KINDS: [WaitKind; 6] = [
 pub(crate) struct InboxQuery {
     /// Only waits of this run.
     pub(crate) run: Option<String>,
-    /// Only waits of this kind: `question`, `document`, `approval`, `budget`, `work`, `trouble`.
+    /// Only waits of this kind: `question`, `document`, `approval`, `budget`, `work`, `incident`.
     pub(crate) kind: Option<String>,
     /// Only waits that this user may answer: those assigned to the user, and those without an
     /// assignee.
@@ -62,7 +62,7 @@ pub(crate) async fn list_inbox(
         let all = WAIT_KINDS.map(WaitKind::as_str).join(", ");
         return Err(ApiError::bad_request(
             "bad_query",
-            format!("no kind of wait `{word}`; there are {all}"),
+            format!("unknown kind of wait `{word}`; expected one of: {all}"),
         ));
     }
     let chosen = ("inbox", &run, &kind, &who);

@@ -159,8 +159,8 @@ pub(super) fn respond_with_etag(taken: InputResponse) -> Response {
 /// recorded too: `violations` lists everything that is wrong with it.
 #[utoipa::path(post, path = "/v1/runs/{run}/submit", tag = "runs", request_body = SubmitReplyRequest,
     params(("run" = String, Path, description = "The id of the run."),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),
-        ("If-Match" = Option<String>, Header, description = "The version it was decided on.")),
+        ("Idempotency-Key" = Option<String>, Header, description = "Requests with the same key submit the input once."),
+        ("If-Match" = Option<String>, Header, description = "The version of the run that the input is based on.")),
     responses((status = 200, body = InputResponse)))]
 pub(crate) async fn submit_reply(
     State(app): State<HttpState>,
@@ -183,7 +183,7 @@ pub(crate) async fn submit_reply_text(
     action: Option<String>,
 ) -> Result<InputResponse, ApiError> {
     if action.is_none() && along.expected_version.is_none() {
-        let detail = "name the order as `action`, or the version that was seen (over HTTP as `If-Match`): the run may have gone on";
+        let detail = "set `action`, or the version that you read (over HTTP: `If-Match`), because the run may have changed since";
         return Err(version_required_error(detail));
     }
     let state = caller.runtime.engine.get_run(&along.run).await?.state;
@@ -219,7 +219,7 @@ fn is_same_reply(kept: &InputKind, text: &str, action: Option<&str>, by: &str) -
 #[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/answer", tag = "inbox", request_body = AnswerRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("wait" = String, Path, description = "The id of the wait."),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input.")),
+        ("Idempotency-Key" = Option<String>, Header, description = "Requests with the same key submit the input once.")),
     responses((status = 200, body = InputResponse)))]
 pub(crate) async fn answer_wait(
     State(app): State<HttpState>,
@@ -240,7 +240,7 @@ pub(crate) async fn answer_wait(
 #[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/approve", tag = "inbox", request_body = DecisionRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("wait" = String, Path, description = "The id of the wait."),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input.")),
+        ("Idempotency-Key" = Option<String>, Header, description = "Requests with the same key submit the input once.")),
     responses((status = 200, body = InputResponse)))]
 pub(crate) async fn approve_wait(
     State(app): State<HttpState>,
@@ -265,7 +265,7 @@ pub(crate) async fn approve_wait(
 #[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/deny", tag = "inbox", request_body = DecisionRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("wait" = String, Path, description = "The id of the wait."),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input.")),
+        ("Idempotency-Key" = Option<String>, Header, description = "Requests with the same key submit the input once.")),
     responses((status = 200, body = InputResponse)))]
 pub(crate) async fn deny_wait(
     State(app): State<HttpState>,
@@ -289,8 +289,8 @@ pub(crate) async fn deny_wait(
 /// Halt a run until it is resumed.
 #[utoipa::path(post, path = "/v1/runs/{run}/halt", tag = "runs", request_body = StopRunRequest,
     params(("run" = String, Path, description = "The id of the run."),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),
-        ("If-Match" = Option<String>, Header, description = "The version it was decided on.")),
+        ("Idempotency-Key" = Option<String>, Header, description = "Requests with the same key submit the input once."),
+        ("If-Match" = Option<String>, Header, description = "The version of the run that the input is based on.")),
     responses((status = 200, body = InputResponse)))]
 pub(crate) async fn halt_run(
     State(app): State<HttpState>,
@@ -310,8 +310,8 @@ pub(crate) async fn halt_run(
 /// Optionally grants additional budget.
 #[utoipa::path(post, path = "/v1/runs/{run}/resume", tag = "runs", request_body = ResumeRequest,
     params(("run" = String, Path, description = "The id of the run."),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),
-        ("If-Match" = Option<String>, Header, description = "The version it was decided on.")),
+        ("Idempotency-Key" = Option<String>, Header, description = "Requests with the same key submit the input once."),
+        ("If-Match" = Option<String>, Header, description = "The version of the run that the input is based on.")),
     responses((status = 200, body = InputResponse)))]
 pub(crate) async fn resume_run(
     State(app): State<HttpState>,
@@ -329,8 +329,8 @@ pub(crate) async fn resume_run(
 /// Cancel a run permanently.
 #[utoipa::path(post, path = "/v1/runs/{run}/cancel", tag = "runs", request_body = StopRunRequest,
     params(("run" = String, Path, description = "The id of the run."),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),
-        ("If-Match" = Option<String>, Header, description = "The version it was decided on.")),
+        ("Idempotency-Key" = Option<String>, Header, description = "Requests with the same key submit the input once."),
+        ("If-Match" = Option<String>, Header, description = "The version of the run that the input is based on.")),
     responses((status = 200, body = InputResponse)))]
 pub(crate) async fn cancel_run(
     State(app): State<HttpState>,

@@ -177,7 +177,8 @@ pub(crate) async fn remember_as(
 ) -> Result<RememberResponse, ApiError> {
     let RememberRequest { user, agent, session, run, now: at, items: things } = telling;
     if things.is_empty() || things.len() > MAX_RECORDS {
-        let detail = format!("`things` must be 1 to {MAX_RECORDS}, found {}", things.len());
+        let detail =
+            format!("`items` must contain 1 to {MAX_RECORDS} records, found {}", things.len());
         return Err(ApiError::unprocessable("bad_body", detail));
     }
     let scope = build_scope(caller, user, agent, session, run)?;
@@ -246,7 +247,7 @@ pub(crate) async fn search_memory(
 /// Lists what the packet contains and by which rule, what was left out and why, and the cost of
 /// each section.
 #[utoipa::path(get, path = "/v1/memory/builds/{build}", tag = "memory",
-    params(("build" = String, Path, description = "The id of the build; that of a run is `RUN/ACTION`, with the slash as `%2F`."), BuildOwnerQuery),
+    params(("build" = String, Path, description = "The id of the build. A build of a run has the id `RUN/ACTION`; encode the slash as `%2F`."), BuildOwnerQuery),
     responses((status = 200, body = BuildExplanation)))]
 pub(crate) async fn explain_build(
     caller: Caller,
@@ -326,7 +327,8 @@ async fn embed_request_or_warn(caller: &Caller, request: PacketRequest) -> Packe
     let (request, away) = try_add_vector(&**recall.memory(), embedder, request).await;
     if let Some(error) = away {
         let watch = caller.runtime.engine.observer();
-        watch.on_warning(request.scope.run(), &format!("memory goes by words alone: {error}"));
+        watch
+            .on_warning(request.scope.run(), &format!("memory search uses keywords only: {error}"));
     }
     request
 }
@@ -336,7 +338,7 @@ fn require_memory(caller: &Caller) -> Result<&dyn Memory, ApiError> {
     let recall = caller.runtime.engine.memory_recorder();
     recall.map(|recall| &**recall.memory()).ok_or_else(|| {
         let detail =
-            "this server has no memory: it was started with `--no-memory`, or it cannot be opened";
+            "memory is not available: the server was started with `--no-memory`, or the memory cannot be opened";
         ApiError::new(StatusCode::NOT_IMPLEMENTED, "no_memory", detail)
     })
 }
@@ -367,7 +369,7 @@ fn parse_time_field(name: &str, text: &str) -> Result<Timestamp, ApiError> {
 
 fn find_policy(name: &str) -> Result<MemoryPolicy, ApiError> {
     MemoryPolicy::load_shipped(name).ok_or_else(|| {
-        let detail = format!("no policy `{name}`; there are `default` and `recall`");
+        let detail = format!("unknown policy `{name}`; expected `default` or `recall`");
         ApiError::unprocessable("bad_body", detail)
     })
 }
@@ -381,7 +383,7 @@ fn build_memory_request(
         Some("tool") => PacketPurpose::Tool,
         Some("responder") => PacketPurpose::Responder,
         Some(other) => {
-            let detail = format!("no purpose `{other}`; there are planner, tool, responder");
+            let detail = format!("unknown purpose `{other}`; expected planner, tool or responder");
             return Err(ApiError::unprocessable("bad_body", detail));
         }
     };
@@ -427,7 +429,7 @@ async fn load_build(
     let build = require_memory(caller)?.load_build(&subject, id).await?;
     build.ok_or_else(|| {
         let detail =
-            format!("no build `{id}` of user `{}` with agent `{}`", subject.user, subject.agent);
+            format!("no build `{id}` for user `{}` and agent `{}`", subject.user, subject.agent);
         ApiError::not_found("unknown_build", detail)
     })
 }

@@ -53,14 +53,14 @@ impl HttpMetrics {
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
         };
         let name = "countersign_http_requests_total";
-        about(&mut text, name, "counter", "Requests that were answered.");
+        about(&mut text, name, "counter", "Number of answered HTTP requests.");
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for ((method, path, status), count) in requests {
             let labels = format!("method=\"{method}\",path=\"{path}\",status=\"{status}\"");
             let _ = writeln!(text, "{name}{{{labels}}} {count}");
         }
         let name = "countersign_http_request_seconds";
-        about(&mut text, name, "histogram", "How long answers took to begin.");
+        about(&mut text, name, "histogram", "Time until the response starts, in seconds.");
         let times = self.latencies.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for ((method, path), times) in times {
             let labels = format!("method=\"{method}\",path=\"{path}\"");
@@ -73,7 +73,7 @@ impl HttpMetrics {
             let _ = writeln!(text, "{name}_count{{{labels}}} {}", times.count);
         }
         let name = "countersign_http_requests_in_flight";
-        about(&mut text, name, "gauge", "Requests that are being answered.");
+        about(&mut text, name, "gauge", "Number of HTTP requests in progress.");
         let _ = writeln!(text, "{name} {}", self.in_flight.load(Ordering::Relaxed));
         text
     }
@@ -136,18 +136,18 @@ pub(crate) async fn get_metrics(State(app): State<HttpState>) -> Result<Response
     let ours = held.iter().filter(|lease| lease.worker == app.app_state.worker()).count();
     let ServerQuotas { body_bytes, upload_bytes, uploads, streams } = &*app.quotas;
     for (name, help, value) in [
-        ("countersign_runs_leased", "Runs that somebody works on.", held.len() as u64),
-        ("countersign_runs_leased_here", "Runs that this process works on.", ours as u64),
+        ("countersign_runs_leased", "Runs leased by any worker.", held.len() as u64),
+        ("countersign_runs_leased_here", "Runs leased by this process.", ours as u64),
         (
             "countersign_runs_watched",
-            "Runs that somebody watches, or a model writes for.",
+            "Runs that a client follows or a model is writing for.",
             app.app_state.hub().run_count() as u64,
         ),
-        ("countersign_streams_open", "Event streams that are open.", streams.used_amount()),
-        ("countersign_uploads_open", "Documents that are being uploaded.", uploads.used_amount()),
+        ("countersign_streams_open", "Open event streams.", streams.used_amount()),
+        ("countersign_uploads_open", "Document uploads in progress.", uploads.used_amount()),
         (
             "countersign_upload_bytes",
-            "Bytes of unfinished uploads on the disk.",
+            "Bytes of unfinished uploads on disk.",
             upload_bytes.used_amount(),
         ),
         ("countersign_body_bytes", "Bytes of request bodies in memory.", body_bytes.used_amount()),

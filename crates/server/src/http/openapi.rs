@@ -18,17 +18,17 @@ use crate::access::{AccessRole, RoutePolicy, find_route_policy};
 #[openapi(
     info(
         title = "Countersign",
-        description = "Models propose, contracts decide. Runs, contracts, the inbox and memory.",
+        description = "The HTTP API for runs, protocols, contracts, the inbox and memory.",
         license(name = "MIT OR Apache-2.0"),
     ),
     components(schemas(ProblemDetails)),
     tags(
-        (name = "server", description = "The server itself."),
-        (name = "protocols", description = "What runs can be started of."),
-        (name = "contracts", description = "What replies are held against."),
-        (name = "runs", description = "Runs: looked at, started, given something, steered."),
-        (name = "inbox", description = "What waits for a person."),
-        (name = "memory", description = "What is remembered, and packets of it."),
+        (name = "server", description = "The state of the server."),
+        (name = "protocols", description = "Protocols that runs can be started from."),
+        (name = "contracts", description = "Contracts that replies are checked against."),
+        (name = "runs", description = "Start, read and control runs, and submit inputs to them."),
+        (name = "inbox", description = "Open waits that need a person."),
+        (name = "memory", description = "Add records to memory, search it, and compose packets from it."),
     ),
 )]
 struct ApiDoc;
@@ -62,12 +62,12 @@ fn complete_operation(operation: &mut Operation, need: Option<RoutePolicy>) {
     let problem =
         ContentBuilder::new().schema(Some(Ref::from_schema_name("ProblemDetails"))).build();
     let told = ResponseBuilder::new()
-        .description("What went wrong, with a stable `code`.")
+        .description("An error, with a stable `code`.")
         .content(PROBLEM_MEDIA_TYPE, problem)
         .build();
     operation.responses.responses.insert("default".to_owned(), RefOr::T(told));
     let needs = match need {
-        None | Some(RoutePolicy::Public) => "Needs nothing.".to_owned(),
+        None | Some(RoutePolicy::Public) => "Needs no authentication.".to_owned(),
         Some(RoutePolicy::Role(role)) => format!("Needs the role `{role}`."),
         Some(RoutePolicy::LocalTenant(role)) => {
             format!("Needs the role `{role}` in tenant `local`.")
@@ -83,7 +83,7 @@ fn complete_operation(operation: &mut Operation, need: Option<RoutePolicy>) {
 
 /// Builds the routes for the description and the HTML page.
 pub(crate) fn routes(described: &OpenApi) -> Router<HttpState> {
-    let text = described.to_json().expect("a description is JSON");
+    let text = described.to_json().expect("the description serializes to JSON");
     let page = render_page(described);
     let json = move || {
         let text = text.clone();
@@ -123,7 +123,7 @@ fn render_page(described: &OpenApi) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Countersign: HTTP</title>\n\
          <h1>Countersign: HTTP</h1>\n\
-         <p>The whole description, with every shape: <a href=\"/v1/openapi.json\">openapi.json</a>.</p>\n\
+         <p>The complete OpenAPI description: <a href=\"/v1/openapi.json\">openapi.json</a>.</p>\n\
          <table>\n<tr><th>Method</th><th>Path</th><th>Role</th><th>What it does</th></tr>\n{rows}</table>\n"
     )
 }

@@ -36,7 +36,7 @@ pub(crate) async fn list_protocols(
 
 /// Get a protocol with its workflows and the findings of `check`.
 #[utoipa::path(get, path = "/v1/protocols/{name}", tag = "protocols",
-    params(("name" = String, Path, description = "Its name.")),
+    params(("name" = String, Path, description = "The name of the protocol.")),
     responses((status = 200, body = ProtocolView)))]
 pub(crate) async fn get_protocol(
     State(app): State<HttpState>,
@@ -73,5 +73,5 @@ pub(crate) async fn with_catalog<T: Send + 'static>(
 ) -> Result<T, ApiError> {
     let house = std::sync::Arc::clone(&app.app_state);
     let done = tokio::task::spawn_blocking(move || work(house.catalog())).await;
-    done.map_err(|_| ApiError::internal("internal_error", "reading the files broke down"))?
+    done.map_err(|_| ApiError::internal("internal_error", "reading the protocol files failed"))?
 }

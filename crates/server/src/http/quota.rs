@@ -77,12 +77,12 @@ impl QuotaShare {
         let mut used = self.quota.lock();
         let of_key = used.by_key.get(&self.key).copied().unwrap_or(0);
         if of_key.saturating_add(units) > *per_key {
-            let detail = format!("this key may hold {per_key} {what} at once");
+            let detail = format!("this key can use at most {per_key} {what} at the same time");
             let told = ApiError::new(StatusCode::TOO_MANY_REQUESTS, code, detail);
             return Err(told.with_retry_after(RETRY_AFTER_SECONDS));
         }
         if used.total.saturating_add(units) > *total {
-            let detail = format!("the server holds as many {what} as it may: {total}");
+            let detail = format!("the server has reached its limit of {total} {what}; retry later");
             return Err(ApiError::unavailable("busy", detail).with_retry_after(RETRY_AFTER_SECONDS));
         }
         used.total += units;
@@ -128,7 +128,7 @@ impl ServerQuotas {
         let streams = limits.streams.min((limits.connections / 2).max(1) as u64);
         Self {
             body_bytes: Quota::new(
-                "bytes of bodies",
+                "bytes of request bodies",
                 "too_many_bytes",
                 limits.body_bytes,
                 limits.body_bytes_per_key,

@@ -99,7 +99,7 @@ impl BodyChunks {
             let frame = frame.map_err(|error| {
                 ApiError::bad_request(
                     "incomplete_body",
-                    format!("the body did not come whole: {error}"),
+                    format!("the request body is incomplete: {error}"),
                 )
             })?;
             // The server ignores trailers.
@@ -114,11 +114,12 @@ impl BodyChunks {
 }
 
 fn body_too_large(most: usize) -> ApiError {
-    let detail = format!("the body is longer than {most} bytes");
+    let detail = format!("the request body is larger than {most} bytes");
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
 }
 
 fn body_too_slow() -> ApiError {
-    let detail = "the body comes too slowly; nothing was kept, so send it again";
+    let detail =
+        "the request body arrived too slowly; nothing was saved, so send the request again";
     ApiError::new(StatusCode::REQUEST_TIMEOUT, "slow_body", detail)
 }

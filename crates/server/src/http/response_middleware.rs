@@ -23,14 +23,15 @@ const UPLOAD_TIMEOUT: Duration = Duration::from_mins(5);
 pub(crate) async fn enforce_timeout(request: Request, next: Next) -> Response {
     let most = if request.method() == Method::PUT { UPLOAD_TIMEOUT } else { RESPONSE_TIMEOUT };
     timeout(most, next.run(request)).await.unwrap_or_else(|_| {
-        let detail = "the answer took too long; whether something was kept is not known, so repeat it with its key";
+        let detail = "the request took too long; the change may or may not be saved, so repeat the request with the same `Idempotency-Key`";
         ApiError::unavailable("timed_out", detail).into_response()
     })
 }
 
 /// Builds the response for a handler that panicked.
 pub(crate) fn respond_to_panic(_: Box<dyn Any + Send>) -> HttpResponse<axum::body::Body> {
-    ApiError::internal("internal_error", "the server broke down over this request").into_response()
+    ApiError::internal("internal_error", "the server failed while processing this request")
+        .into_response()
 }
 
 /// Middleware that adds headers which prevent a browser from treating a response as a page or a

@@ -23,7 +23,7 @@ pub fn build_router(app: HttpState) -> (Router, OpenApi) {
         .merge(openapi::routes(&described))
         .merge(crate::mcp::routes(app.clone()))
         .fallback(async || {
-            ApiError::not_found("unknown_path", "there is nothing at this path").into_response()
+            ApiError::not_found("unknown_path", "this path does not exist").into_response()
         })
         .layer(from_fn_with_state(app.clone(), idempotency_cache::answer_once))
         .layer(from_fn_with_state(app.clone(), request_body::buffer_body))

@@ -93,7 +93,7 @@ pub(crate) async fn get_document(
 /// Returns the value at a JSON Pointer of a document.
 pub(crate) fn read_pointer(document: &Value, pointer: &str) -> Result<Value, ApiError> {
     document.pointer(pointer).cloned().ok_or_else(|| {
-        ApiError::not_found("not_found", format!("nothing stands at `{pointer}` in the document"))
+        ApiError::not_found("not_found", format!("the document has no value at `{pointer}`"))
     })
 }
 

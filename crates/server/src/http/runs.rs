@@ -64,7 +64,7 @@ pub(crate) async fn list_runs(
         let all = ExecutionStatus::ALL.map(ExecutionStatus::as_str).join(", ");
         return Err(ApiError::bad_request(
             "bad_query",
-            format!("no status `{word}`; there are {all}"),
+            format!("unknown status `{word}`; expected one of: {all}"),
         ));
     }
     let chosen = ("runs", &status, &workflow, &phase, &protocol);
@@ -94,7 +94,7 @@ pub(crate) async fn list_runs(
 /// Returns the newest version by default. The `ETag` is the version.
 #[utoipa::path(get, path = "/v1/runs/{run}", tag = "runs",
     params(("run" = String, Path, description = "The id of the run."), RunVersionQuery),
-    responses((status = 200, body = RunStatusView), (status = 304, description = "It is still at the version of `If-None-Match`.")))]
+    responses((status = 200, body = RunStatusView), (status = 304, description = "The run is still at the version in `If-None-Match`.")))]
 pub(crate) async fn get_run(
     State(app): State<HttpState>,
     caller: Caller,

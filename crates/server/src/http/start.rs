@@ -57,7 +57,7 @@ pub(crate) struct ForkRunRequest {
 ///
 /// A worker starts on the run immediately. `Location` contains its URL.
 #[utoipa::path(post, path = "/v1/runs", tag = "runs", request_body = StartRunRequest,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same key twice starts one run.")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "Requests with the same key start one run.")),
     responses((status = 201, body = InputResponse)))]
 pub(crate) async fn start_run(
     State(app): State<HttpState>,
@@ -105,7 +105,7 @@ pub(crate) async fn begin_run(
 /// Starts a new run from a version of this one.
 #[utoipa::path(post, path = "/v1/runs/{run}/fork", tag = "runs", request_body = ForkRunRequest,
     params(("run" = String, Path, description = "The id of the run."),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice begins one run.")),
+        ("Idempotency-Key" = Option<String>, Header, description = "Requests with the same key start one run.")),
     responses((status = 201, body = InputResponse)))]
 pub(crate) async fn fork_run(
     State(app): State<HttpState>,
@@ -151,7 +151,7 @@ async fn respond_created(
             header::LOCATION,
             format!("/v1/runs/{run}")
                 .parse()
-                .map_err(|_| ApiError::internal("name", "the id of the run is no path"))?,
+                .map_err(|_| ApiError::internal("name", "the run id is not a valid URL path"))?,
         ),
         (header::ETAG, version_etag(taken.version)),
     ];
@@ -170,7 +170,8 @@ async fn authorize_model(
     let reaches = |model: &String| model.contains('@') || model.starts_with("script:");
     let Some(reaching) = model.clone().filter(reaches) else { return Ok(model) };
     if !owner {
-        let detail = "only an admin of tenant `local` names a script, or a model at an address";
+        let detail =
+            "only an admin of tenant `local` can name a script or a model with a custom address";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "model", detail));
     }
     let furniture = app.app_state.deps();
@@ -179,6 +180,6 @@ async fn authorize_model(
     match kept {
         Ok(Ok(())) => Ok(model),
         Ok(Err(error)) => Err(ApiError::internal("trust", error.to_string())),
-        Err(_) => Err(ApiError::internal("trust", "keeping the server of the model broke off")),
+        Err(_) => Err(ApiError::internal("trust", "saving the model server as trusted failed")),
     }
 }

@@ -72,14 +72,15 @@ async fn spawn_disk_io<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T, ApiError> {
     let done = tokio::task::spawn_blocking(work).await;
-    let done =
-        done.map_err(|_| ApiError::internal("internal_error", "spooling the document broke down"))?;
+    let done = done.map_err(|_| {
+        ApiError::internal("internal_error", "buffering the document on disk failed")
+    })?;
     done.map_err(|error| match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            let detail = "there is no room on the disk for the document";
+            let detail = "there is not enough disk space for the document";
             ApiError::new(axum::http::StatusCode::INSUFFICIENT_STORAGE, "store_full", detail)
         }
-        _ => ApiError::internal("folder", format!("the document cannot be spooled: {error}")),
+        _ => ApiError::internal("folder", format!("cannot buffer the document on disk: {error}")),
     })
 }
 

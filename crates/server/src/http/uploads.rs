@@ -37,7 +37,7 @@ pub(crate) struct UploadQuery {
     request_body(content = Vec<u8>, content_type = "application/octet-stream"),
     params(("run" = String, Path, description = "The id of the run."),
         ("wait" = String, Path, description = "The id of the wait."), UploadQuery,
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input.")),
+        ("Idempotency-Key" = Option<String>, Header, description = "Requests with the same key submit the input once.")),
     responses((status = 200, body = InputResponse)))]
 pub(crate) async fn upload_document(
     State(app): State<HttpState>,
@@ -116,7 +116,7 @@ pub(crate) async fn answer_with_document<R: Read + Send + 'static>(
         let workspace = caller.runtime.workspace.with_policy(&protocol.policy);
         let put = move || save_document(&workspace, open.as_ref(), document);
         let put = tokio::task::spawn_blocking(put).await;
-        put.map_err(|_| ApiError::internal("internal_error", "writing the document broke down"))??
+        put.map_err(|_| ApiError::internal("internal_error", "saving the document failed"))??
     };
     submit_input_matching(app, caller, along, InputKind::Answered { wait, value, by }, &matching)
         .await
@@ -148,7 +148,7 @@ async fn find_open_wait(
     let Some(open) = state.waits.get(wait) else { return Ok(None) };
     if open.kind != WaitKind::Document {
         let (wait, kind) = (wait.to_owned(), open.kind.as_str());
-        let expected = "it asks for no document";
+        let expected = "this wait does not ask for a document";
         return Err(InputRejection::WrongKind { wait, kind, expected }.into());
     }
     Ok(Some(open.clone()))
@@ -156,7 +156,7 @@ async fn find_open_wait(
 
 fn check_file_name(name: &str) -> Result<(), ApiError> {
     if name.contains(['/', '\\']) || name.is_empty() {
-        let detail = format!("`name` must be the name of a file without folders, found `{name}`");
+        let detail = format!("`name` must be a file name without folders, found `{name}`");
         return Err(ApiError::bad_request("bad_query", detail));
     }
     Ok(())

@@ -214,8 +214,9 @@ fn load_selected_contract(
     match named {
         ContractSelector { id: Some(id), text: None } => Ok(Arc::clone(registry.find(&id)?)),
         ContractSelector { id: None, text: Some(text) } => {
-            let alone =
-                |path: &str| Err(format!("`{path}` is another file, and only this text came"));
+            let alone = |path: &str| {
+                Err(format!("`{path}` is another file, but the request contains only this text"))
+            };
             let source = SourceFile::new(format!("{which}.yaml"), text);
             Ok(Arc::new(load_contract_with_base(source, &alone, registry)?))
         }
@@ -236,7 +237,7 @@ pub(crate) async fn check_protocol_files(
     let bytes: usize = files.values().map(String::len).sum();
     if files.len() > MAX_PROTOCOL_FILES || bytes as u64 > MAX_PROTOCOL_BYTES {
         let detail = format!(
-            "a protocol has at most {MAX_PROTOCOL_FILES} files and {MAX_PROTOCOL_BYTES} bytes"
+            "a protocol can have at most {MAX_PROTOCOL_FILES} files and {MAX_PROTOCOL_BYTES} bytes"
         );
         return Err(ApiError::unprocessable("too_large", detail));
     }

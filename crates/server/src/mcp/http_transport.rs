@@ -54,7 +54,7 @@ async fn to_problem_response(response: Response) -> Response {
     let said = Limited::new(response.into_body(), MAX_ERROR_BYTES).collect().await;
     let said = said.map(|body| String::from_utf8_lossy(&body.to_bytes()).into_owned());
     let said = said.ok().filter(|said| !said.trim().is_empty());
-    let detail = said.unwrap_or_else(|| "this is no request of MCP".to_owned());
+    let detail = said.unwrap_or_else(|| "this is not an MCP request".to_owned());
     let code = if status == StatusCode::PAYLOAD_TOO_LARGE { "too_large" } else { "not_mcp" };
     ApiError::new(status, code, detail).into_response()
 }

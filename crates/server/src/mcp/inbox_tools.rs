@@ -23,7 +23,7 @@ use countersign_view::wire::{CursorPage, InboxRow};
 struct InboxParams {
     /// Only waits of this run.
     run: Option<String>,
-    /// Only waits of this kind: `question`, `document`, `approval`, `budget`, `work`, `trouble`.
+    /// Only waits of this kind: `question`, `document`, `approval`, `budget`, `work`, `incident`.
     kind: Option<String>,
     /// Only waits that you may answer: those assigned to the user you act as, and those without an
     /// assignee. Default: false.
@@ -49,7 +49,7 @@ struct AnswerParams {
     value: Option<Value>,
     /// A document to save in the workspace, for a wait of kind `document`.
     document: Option<AnswerDocumentParams>,
-    /// An idempotency key of your choice: the same key twice is one answer.
+    /// An idempotency key of your choice: calls with the same key count as one answer.
     idempotency_key: Option<String>,
 }
 
@@ -80,7 +80,7 @@ struct DecideParams {
     wait: String,
     /// The reason, in the words of the person.
     note: Option<String>,
-    /// An idempotency key of your choice: the same key twice is one decision.
+    /// An idempotency key of your choice: calls with the same key count as one decision.
     idempotency_key: Option<String>,
 }
 
@@ -106,10 +106,10 @@ pub(super) fn build_tools() -> Vec<McpTool> {
         McpTool::new(
             told(
                 "inbox",
-                "What waits for a person",
+                "List open waits",
                 ("GET", "/v1/inbox"),
                 McpToolEffect::ReadOnly,
-                "Lists what waits for a person, over all runs: questions, documents, approvals, budgets, troubles; the nearest deadline first. `who` says whose it is (absent: anybody's), `shape` and `answer_hint` what an answer looks like. Use it to tell the person what needs them.",
+                "Lists the open waits of all runs: questions, documents, approvals, budgets, manual work and incidents; the nearest deadline first. `who` is the assignee (absent: anyone may answer), and `answer_shape` and `answer_hint` describe the expected answer. Use it to tell the person what needs their attention.",
             ),
             list_inbox,
         ),
@@ -119,27 +119,27 @@ pub(super) fn build_tools() -> Vec<McpTool> {
                 "Answer a question",
                 ("POST", "/v1/runs/{run}/waits/{wait}/answer"),
                 McpToolEffect::Additive,
-                "Answers a wait of kind `question` with `value`, or one of kind `document` with the text of a file. One answer is taken, and it is on record as that of whom you act as: use it only with what the person said, or where the person left the answer to you. An answer of another shape comes back with its violations, and the wait stays open.",
+                "Answers a wait of kind `question` with `value`, or a wait of kind `document` with the text of a file. A wait accepts exactly one answer, and the answer is recorded under the name of the user you act as: send what the person said, or answer yourself only if the person left the answer to you. If the answer does not have the expected shape, the call returns the violations and the wait stays open.",
             ),
             answer_wait,
         ),
         McpTool::new(
             told(
                 "approve",
-                "Say yes in a person's name",
+                "Approve on behalf of a person",
                 ("POST", "/v1/runs/{run}/waits/{wait}/approve"),
                 McpToolEffect::Irreversible,
-                "Says yes to a wait of kind `approval`, `budget` or `trouble`, on record as whom you act as. It cannot be taken back. Approvals are there so that a person looks: call it only after the person said yes to this very wait, never by your own judgement. One that is for somebody else is refused with code `not_assignee`.",
+                "Approves a wait of kind `approval`, `budget` or `incident`. The decision is recorded under the name of the user you act as and cannot be undone. Approvals exist so that a person checks: call this tool only after the person approved this particular wait, never by your own judgement. A wait that is assigned to another user is refused with code `not_assignee`.",
             ),
             approve_wait,
         ),
         McpTool::new(
             told(
                 "deny",
-                "Say no in a person's name",
+                "Deny on behalf of a person",
                 ("POST", "/v1/runs/{run}/waits/{wait}/deny"),
                 McpToolEffect::Irreversible,
-                "Says no to a wait of kind `approval`, `budget` or `trouble`, on record as whom you act as. Call it only after the person said no to this very wait, with their reason as `note`.",
+                "Denies a wait of kind `approval`, `budget` or `incident`. The decision is recorded under the name of the user you act as and cannot be undone. Call this tool only after the person denied this particular wait, with their reason as `note`.",
             ),
             deny_wait,
         ),
@@ -186,7 +186,7 @@ async fn answer_wait(
         _ => {
             return Err(ApiError::unprocessable(
                 "bad_arguments",
-                "give either `value` or `document`",
+                "set either `value` or `document`",
             ));
         }
     };

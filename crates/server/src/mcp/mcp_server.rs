@@ -23,10 +23,10 @@ use crate::http::{ApiError, HttpState};
 
 /// Instructions for every model that connects.
 const INSTRUCTIONS: &str = "Countersign runs protocols: workflows in which every reply must satisfy a contract before it changes anything. \
-You can take the model's place in a run. The loop: start_run (or list_runs to go on with one), next_step, write the reply that it asks for, submit_reply; \
-where the reply is refused, mend every place in `violations` and submit again; repeat until the run is completed or waits for a person. \
-Every result says in `next` what to do. What waits for a person (inbox) is the person's: ask them, and answer or approve only with what they said. \
-A call that fails has a `code`; the sentence in `detail` says what was found and what was expected.";
+You can reply in place of the model of a run. The loop: call start_run (or list_runs to continue an existing run), then next_step, write the requested reply, and call submit_reply. \
+If the reply is refused, fix everything that `violations` lists and submit again. Repeat until the run is completed or waits for a person. \
+After each of these calls, the member `next_step` of the result says what to do. Waits in the inbox are for a person: ask the person, and answer or approve only with what the person said. \
+A failed call returns a `code`; `detail` says what was found and what was expected.";
 
 /// Where the caller of a tool comes from.
 #[derive(Clone)]
@@ -60,7 +60,7 @@ impl McpServer {
                 parts.and_then(|parts| parts.extensions.get::<Caller>()).cloned()
             }
         };
-        caller.ok_or_else(|| ErrorData::internal_error("the route has no guard", None))
+        caller.ok_or_else(|| ErrorData::internal_error("the route has no authentication", None))
     }
 
     fn is_offered(&self, tool: &McpTool) -> bool {
@@ -83,7 +83,7 @@ impl McpServer {
             tool.call(self.state.clone(), caller, arguments.unwrap_or_default()).await
         } else {
             let detail = format!(
-                "`{name}` is switched off here: the person decides, with `countersign inbox` or on the page"
+                "`{name}` is disabled on this server: the person decides, with `countersign inbox` or on the web page"
             );
             Err(ApiError::forbidden("decisions_off", detail))
         };

@@ -35,7 +35,10 @@ struct RememberParams {
 /// model cannot set other members.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "only its schema is used; what comes is read by the names of `Told`")]
+#[expect(
+    dead_code,
+    reason = "only the schema of this type is used; requests are parsed as `MemoryInput`"
+)]
 struct RememberItemParams {
     /// The exact text of what was said or done.
     event: Option<String>,
@@ -126,30 +129,30 @@ pub(super) fn build_tools() -> Vec<McpTool> {
         McpTool::new(
             told(
                 "remember",
-                "Remember",
+                "Add to memory",
                 ("POST", "/v1/memory/remember"),
                 McpToolEffect::Additive,
-                "Keeps things about a user, for one agent: first what was said, such as {\"event\": \"I am vegetarian\", \"id\": \"e1\"}, then what follows from it, such as {\"fact\": \"diet\", \"value\": \"vegetarian\", \"sources\": [\"e1\"], \"quote\": \"vegetarian\"}: what you claim counts as a model's, so a fact must quote an event letter for letter (`sources` and `quote`), and never takes the place of what the person said; only a person confirms. Each is kept or refused by itself: `kept` and `refused` say which and why. Use it when the person says something that should still be known later; remember what was said, not what you guess.",
+                "Stores records about a user for one agent. Send first what was said, such as {\"event\": \"I am vegetarian\", \"id\": \"e1\"}, then what follows from it, such as {\"fact\": \"diet\", \"value\": \"vegetarian\", \"sources\": [\"e1\"], \"quote\": \"vegetarian\"}. Your claims count as those of a model: a fact must quote an event exactly (`sources` and `quote`), and it never replaces what the person said; only a person can confirm a fact. Each record is accepted or refused separately: `saved` lists the stored records, `refused` the others with the reason. Use it when the person says something that should still be known later. Store what was said, not what you assume.",
             ),
             remember,
         ),
         McpTool::new(
             told(
                 "compose_packet",
-                "Compose what is remembered for a prompt",
+                "Compose a memory packet",
                 ("POST", "/v1/memory/compose"),
                 McpToolEffect::Additive,
-                "Composes a packet of what is remembered of a user for the task at hand, within a budget of tokens: `text` goes into a prompt, `packet` is the same as data, `build` names it for explanations. Use it at the beginning of a task, with what is being said now as `message`.",
+                "Composes a packet from the memory of a user for the current task, within a token budget: `text` is for the prompt, `packet` contains the same as structured data, and `build` is the id with which the packet can be explained. Use it at the start of a task, with the current message as `message`.",
             ),
             compose_packet,
         ),
         McpTool::new(
             told(
                 "search_memory",
-                "Search what is remembered",
+                "Search memory",
                 ("POST", "/v1/memory/search"),
                 McpToolEffect::ReadOnly,
-                "Looks for events that are remembered of a user, best first, each with who said it, when, and what its score is made of. Use it to look one thing up; for what belongs into a prompt use compose_packet.",
+                "Searches the remembered events of a user and returns the best match first; each hit says who spoke, when, and how its score is computed. Use it to look up one thing. To get memory for a prompt, use compose_packet.",
             ),
             search_memory,
         ),

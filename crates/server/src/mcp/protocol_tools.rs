@@ -81,7 +81,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
                 title: "List protocols",
                 route: ("GET", "/v1/protocols"),
                 effect: McpToolEffect::ReadOnly,
-                description: "Lists the protocols that runs can be started of: the one of the folder of work (origin `folder`) and those that ship. Use it first, when you do not know yet what there is. Next: show_protocol for what a workflow takes and does, or start_run.",
+                description: "Lists the protocols that runs can be started from: the protocol of the workspace (origin `folder`) and the shipped protocols (origin `shipped`). Use it first if you do not know which protocols exist. Next: show_protocol for the input and the phases of a workflow, or start_run.",
             },
             list_protocols,
         ),
@@ -91,7 +91,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
                 title: "Show a protocol",
                 route: ("GET", "/v1/protocols/{name}"),
                 effect: McpToolEffect::ReadOnly,
-                description: "Shows one protocol: its workflows with their phases, ways and gates, what each workflow takes as `input` (a JSON Schema), and every fault in its files. Use it before start_run when a workflow takes an input.",
+                description: "Shows one protocol: its workflows with their phases, transitions and gates, the `input` of each workflow with its JSON Schema, and every error in its files. Use it before start_run if a workflow takes an input.",
             },
             show_protocol,
         ),
@@ -101,17 +101,17 @@ pub(super) fn build_tools() -> Vec<McpTool> {
                 title: "Check a protocol",
                 route: ("POST", "/v1/protocols/check"),
                 effect: McpToolEffect::ReadOnly,
-                description: "Looks for faults in a protocol without running or keeping anything: one that there is by `name`, or all `files` of one that you are writing. Comes back with every finding: code, file, line, column, message and hint; `errors` is 0 where it can be run. Use it after every edit of a protocol.",
+                description: "Checks a protocol for errors without running or storing anything: an existing protocol by `name`, or a protocol that you are writing with all its `files`. Returns every finding with code, file, line, column, message and hint. If `errors` is 0, the protocol can run. Use it after every edit of a protocol.",
             },
             check_protocol,
         ),
         McpTool::new(
             McpToolSpec {
                 name: "admit_text",
-                title: "Hold a text against a contract",
+                title: "Check a text against a contract",
                 route: ("POST", "/v1/contracts/{id}/admit"),
                 effect: McpToolEffect::ReadOnly,
-                description: "Holds a text against a contract and says `accepted` with the value, or `refused` with every violation (pointer, code, expected, found, hint). Nothing is kept, and no run moves: use it to try a reply before submit_reply, or to check a text that no run asks for. Rules that need a `state` are listed in `unchecked` where none is given.",
+                description: "Checks a text against a contract and returns `accepted` with the value, or `refused` with every violation (pointer, code, expected, found, hint). It stores nothing and changes no run: use it to try a reply before submit_reply, or to check a text that no run asks for. If you pass no `state`, `unchecked` lists the rules that need one.",
             },
             admit_text,
         ),
@@ -141,7 +141,7 @@ async fn check_protocol(
 ) -> Result<CheckReport, ApiError> {
     match asked {
         CheckProtocolParams { name: Some(_), files: Some(_) } => {
-            Err(ApiError::unprocessable("bad_arguments", "give either `name` or `files`"))
+            Err(ApiError::unprocessable("bad_arguments", "set either `name` or `files`"))
         }
         CheckProtocolParams { name: None, files: Some(files) } => Ok(
             validation::check_protocol_files(State(app), ApiJson(CheckProtocolRequest { files }))

@@ -21,7 +21,7 @@ pub(super) const RESOURCE_TEMPLATES: [(&str, &str, &str); 4] = [
     (
         "protocols/{name}",
         "protocol",
-        "One protocol: workflows, phases, ways and gates, what each takes, every fault in its files.",
+        "One protocol: workflows, phases, transitions, gates and inputs, and every error in its files.",
     ),
     (
         "contracts/{id}",
@@ -31,9 +31,9 @@ pub(super) const RESOURCE_TEMPLATES: [(&str, &str, &str); 4] = [
     (
         "runs/{run}",
         "run",
-        "Where one run stands and why: phase, waits, closed gates, budgets, output.",
+        "The status of one run and its reasons: phase, waits, closed gates, budgets, output.",
     ),
-    ("runs/{run}/document", "document", "The document that one run works on."),
+    ("runs/{run}/document", "document", "The document of one run."),
 ];
 
 /// Returns the templates for the client.
@@ -56,9 +56,9 @@ pub(super) async fn list_resources(
     let mut all = Vec::new();
     if cursor.is_none() {
         for (path, says) in [
-            ("protocols", "Every protocol that runs can be started of."),
-            ("contracts", "Every contract that replies can be held against."),
-            ("runs", "The newest runs, with status, phase and why."),
+            ("protocols", "All protocols that runs can be started from."),
+            ("contracts", "All contracts that replies can be checked against."),
+            ("runs", "The newest runs, with status, phase and reason."),
         ] {
             all.push(new_resource(path, path, says));
         }
@@ -91,7 +91,7 @@ pub(super) async fn read_resource(
     address: &str,
 ) -> Result<ResourceContents, ApiError> {
     let missing = || {
-        let detail = format!("no resource `{address}`; addresses begin with `{URI_PREFIX}`");
+        let detail = format!("no resource `{address}`; resource URIs start with `{URI_PREFIX}`");
         ApiError::not_found("unknown_resource", detail)
     };
     let path = address.strip_prefix(URI_PREFIX).ok_or_else(missing)?;

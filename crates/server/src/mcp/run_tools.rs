@@ -37,8 +37,8 @@ struct StartRunParams {
     /// models that the protocol and the server name. Or one model: `openai:NAME`, `anthropic:NAME`,
     /// …. Default: `human`.
     model: Option<String>,
-    /// An idempotency key of your choice: the same key twice starts one run, so that you can repeat
-    /// a call safely.
+    /// An idempotency key of your choice: calls with the same key start one run, so that you can
+    /// repeat a call safely.
     idempotency_key: Option<String>,
     /// How many seconds to wait for the run to pause, at most 25. Default: 10.
     wait_seconds: Option<u64>,
@@ -104,8 +104,8 @@ struct SubmitReplyParams {
     text: Option<String>,
     /// The `version` from `next_step`. The run refuses the reply if it has a newer version.
     version: Option<u64>,
-    /// An idempotency key of your choice: the same key twice is one reply, so that you can repeat a
-    /// call safely.
+    /// An idempotency key of your choice: calls with the same key count as one reply, so that you
+    /// can repeat a call safely.
     idempotency_key: Option<String>,
     /// How many seconds to wait for the run to pause, at most 25. Default: 10.
     wait_seconds: Option<u64>,
@@ -149,7 +149,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
                 "Start a run",
                 ("POST", "/v1/runs"),
                 McpToolEffect::Additive,
-                "Starts a run of a protocol, in which you write the replies unless `model` says otherwise. Comes back with its id, where it stands, and in `next` what to do. Next: next_step. A workflow with an input refuses to start without one: show_protocol has its schema.",
+                "Starts a run of a protocol. You write the replies unless `model` names another author. Returns the id of the run, its status, and in `next_step` what to do. Next: call next_step. A workflow that declares an input does not start without one; show_protocol returns its schema.",
             ),
             start_run,
         ),
@@ -159,17 +159,17 @@ pub(super) fn build_tools() -> Vec<McpTool> {
                 "List runs",
                 ("GET", "/v1/runs"),
                 McpToolEffect::ReadOnly,
-                "Lists runs, the newest first, with status, phase and a line on why each stands where it stands. Use it to find a run that somebody speaks of, or one to go on with.",
+                "Lists runs, newest first, with status, phase and the reason for the status in one line. Use it to find a run that the person mentions, or a run to continue.",
             ),
             list_runs,
         ),
         McpTool::new(
             told(
                 "show_run",
-                "Look at a run",
+                "Show a run",
                 ("GET", "/v1/runs/{run}"),
                 McpToolEffect::ReadOnly,
-                "Says where a run stands and why: status, phase, what it waits for, which gates are closed and for what reason, budgets, how it ended, what it made. Changes nothing. Use it to report on a run, or while something else works on it.",
+                "Returns the status of a run and its reasons: phase, open waits, closed gates and why they are closed, budgets, how the run ended, and its output. Changes nothing. Use it to report on a run, or to follow a run that a model or a worker is processing.",
             ),
             show_run,
         ),
@@ -179,27 +179,27 @@ pub(super) fn build_tools() -> Vec<McpTool> {
                 "Read the document of a run",
                 ("GET", "/v1/runs/{run}/document"),
                 McpToolEffect::ReadOnly,
-                "Reads the document that a run works on, or one place of it, now or at an earlier version. Replies change it only through their contract.",
+                "Reads the document of a run, or the value at a JSON Pointer in it, at the newest or an earlier version. Replies change the document only through their contract.",
             ),
             read_document,
         ),
         McpTool::new(
             told(
                 "next_step",
-                "What a run asks for",
+                "Get the next step",
                 ("GET", "/v1/runs/{run}/next"),
                 McpToolEffect::ReadOnly,
-                "Gives everything you need to take the model's place in a run: `asks` says what is wanted (`reply`, `patch`, or null: nothing now), `system` and `turns` are the prompt to follow, `packet` what of the document you are shown, `contract` the JSON Schema and rules that your reply must satisfy, `action` the order it answers. Read all of it, write the reply, then submit_reply with that `action`. Where `asks` is null, `waits` says for whom it waits.",
+                "Returns everything you need to reply in place of the model of a run: `expects` says what the run expects (`reply`, `patch`, or null for nothing), `system` and `messages` are the prompt to follow, `packet` is the part of the document that you are shown, `contract` has the JSON Schema and the rules that your reply must satisfy, and `action` is the action that the reply answers. Read all of it, write the reply, then call submit_reply with that `action`. If `expects` is null, `waits` says whom the run waits for.",
             ),
             next_step,
         ),
         McpTool::new(
             told(
                 "submit_reply",
-                "Hand in a reply",
+                "Submit a reply",
                 ("POST", "/v1/runs/{run}/submit"),
                 McpToolEffect::Additive,
-                "Hands in the reply that next_step asked for, or a patch. It is held against the contract: `accepted` says the verdict. A refused reply changes nothing in the document, but counts as a try: `violations` has every fault with its place, what was expected and what was found. Mend them all and hand in again under the new `action`; after too many tries the run stops or asks a person. Never make up facts to get past a rule.",
+                "Submits the reply that next_step asked for, or a patch. The reply is checked against the contract; `accepted` is the verdict. A refused reply does not change the document, but it counts as an attempt: `violations` lists every error with its pointer, what was expected and what was found. Fix all of them and submit again with the new `action`; after too many attempts, the run stops or asks a person. Never invent facts to satisfy a rule.",
             ),
             submit_reply,
         ),
@@ -283,7 +283,7 @@ async fn submit_reply(
     let text = match (reply, text) {
         (Some(reply), None) => reply.to_string(),
         (None, Some(text)) => text,
-        _ => return Err(ApiError::unprocessable("bad_arguments", "give either `reply` or `text`")),
+        _ => return Err(ApiError::unprocessable("bad_arguments", "set either `reply` or `text`")),
     };
     let patience = PreferWait::from_seconds(wait_seconds.unwrap_or(DEFAULT_WAIT_SECONDS));
     let along = SubmitOptions {

@@ -89,48 +89,46 @@ fn describe_next_action(
     let by_model = |wait: &&WaitView| wait.kind == WaitKind::Work;
     let people: Vec<&WaitView> = taken.waits.iter().filter(|wait| !by_model(wait)).collect();
     let told = match (taken.status.as_str(), asked) {
-        ("completed", _) => "The run is completed: `output` is what it made.".to_owned(),
-        ("failed", _) => format!("The run has failed: show_run {run} says why in `end`."),
+        ("completed", _) => "The run is completed: `output` contains its result.".to_owned(),
+        ("failed", _) => format!("The run has failed: call show_run for run {run}; `end` contains the reason."),
         ("halted", _) => {
-            format!("A person halted it, and a person lets it go on: `countersign resume {run}`.")
+            format!("A person halted the run. A person can resume it with `countersign resume {run}`.")
         }
         (_, Some(ExpectedInput::Reply { action }))
             if taken.waits.iter().any(|wait| by_model(&wait)) =>
         {
             if again {
                 return format!(
-                    "{refused}Mend every place that `violations` names, and hand it in again with submit_reply under action {action}; next_step has the prompt once more."
+                    "{refused}Fix everything that `violations` lists, and submit the reply again with submit_reply and action {action}; next_step returns the prompt again."
                 );
             }
             format!(
-                "It is your turn: call next_step for run {run}, write the reply it asks for, and hand it in with submit_reply under action {action}."
+                "It is your turn: call next_step for run {run}, write the requested reply, and submit it with submit_reply and action {action}."
             )
         }
         (_, Some(ExpectedInput::Reply { .. })) => {
-            format!("A model is being asked: call show_run {run} in a while.")
+            format!("A model is writing the reply: call show_run for run {run} later.")
         }
         (_, _) if !people.is_empty() => describe_waits(&people, user),
         (_, Some(ExpectedInput::Patch)) => {
-            "Every way on is closed: next_step says why, and takes a patch that opens one."
+            "Every transition is closed: call next_step for the reasons, then submit a patch that opens one."
                 .to_owned()
         }
-        ("running", None) => format!("It is being worked on: call show_run {run} in a while."),
-        (_, None) => format!("Nothing is asked for now: show_run {run} says why."),
+        ("running", None) => format!("A worker is processing the run: call show_run for run {run} later."),
+        (_, None) => format!("The run expects nothing now: call show_run for run {run} to see why."),
     };
     format!("{refused}{told}")
 }
 
 fn describe_waits(people: &[&WaitView], user: &str) -> String {
-    let mut text = "It waits for a person:".to_owned();
+    let mut text = "The run waits for a person:".to_owned();
     for wait in people {
         let whom = wait.who.as_ref().map_or_else(String::new, |who| format!(", for {who}"));
         text.push_str(&format!(" {} ({}{whom}): {}", wait.id, wait.kind.as_str(), wait.question));
     }
     let foreign = |wait: &&&WaitView| wait.who.as_ref().is_some_and(|who| who != user);
     if people.iter().all(|wait| foreign(&wait)) {
-        text.push_str(&format!(
-            " You act as {user}, so this is not yours to answer: tell the person."
-        ));
+        text.push_str(&format!(" You act as {user}, so you cannot answer: tell the person."));
     } else {
         text.push_str(
             " Ask the person; call answer, approve or deny only with what the person said.",

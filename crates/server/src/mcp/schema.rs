@@ -27,7 +27,7 @@ pub(super) fn build_schema<T: ToSchema>() -> JsonObject {
 
 fn inline_refs(schema: Value, named: &BTreeMap<String, Value>, deep: usize) -> Map<String, Value> {
     let Value::Object(mut schema) = schema else { return Map::new() };
-    assert!(deep > 0, "a type that is sent contains itself");
+    assert!(deep > 0, "a schema type contains itself");
     if let Some(Value::String(reference)) = schema.remove("$ref") {
         let meant = reference.strip_prefix(SCHEMAS_PREFIX).and_then(|name| named.get(name));
         let meant = meant.expect("utoipa collects every type that it refers to").clone();

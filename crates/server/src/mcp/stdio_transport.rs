@@ -27,7 +27,7 @@ pub enum McpStdioError {
     #[error(transparent)]
     TenantRuntime(#[from] TenantRuntimeError),
     /// The client does not speak MCP.
-    #[error("no session of MCP: {0}")]
+    #[error("the MCP session failed: {0}")]
     NoSession(String),
 }
 

@@ -68,7 +68,7 @@ impl McpTool {
             Box::pin(async move {
                 let arguments = serde_json::from_value(Value::Object(arguments));
                 let arguments = arguments.map_err(|error| {
-                    ApiError::unprocessable("bad_arguments", format!("the arguments: {error}"))
+                    ApiError::unprocessable("bad_arguments", format!("invalid arguments: {error}"))
                 })?;
                 Ok(json!(operation(app, caller, arguments).await?))
             })
@@ -103,13 +103,13 @@ impl McpTool {
         if !self.is_allowed_for(caller.role) {
             let Self { required_role: role, spec: McpToolSpec { name, .. }, .. } = self;
             let detail =
-                format!("`{name}` needs the role `{role}`, and yours is `{}`", caller.role);
+                format!("`{name}` needs the role `{role}`; your role is `{}`", caller.role);
             return Err(ApiError::forbidden("role", detail));
         }
         // A separate task, so that a panic becomes an error result.
         let done = tokio::spawn((self.call)(app, caller, arguments)).await;
         done.map_err(|_| {
-            ApiError::internal("internal_error", "the server broke down over this call")
+            ApiError::internal("internal_error", "the server failed while processing this call")
         })?
     }
 

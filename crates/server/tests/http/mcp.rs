@@ -76,7 +76,7 @@ async fn an_agent_claims_as_a_model_and_answers_for_nothing() {
         let problem = problem_of(&client, "remember", telling(json!([thing]))).await;
         assert_eq!(problem["code"], "bad_body", "{problem}");
         let detail = problem["detail"].as_str().unwrap();
-        assert!(detail.starts_with(&format!("`things`, number 1: {said}")), "{detail}");
+        assert!(detail.starts_with(&format!("`items`, number 1: {said}")), "{detail}");
     }
     let things = telling(json!([
         {"fact": "diet", "value": "meat", "valid_from": "2026-01-01", "confidence": 1},
@@ -88,7 +88,7 @@ async fn an_agent_claims_as_a_model_and_answers_for_nothing() {
     let answer = asked(&client, "tools/call", params).await.good();
     let told = &answer["result"]["structuredContent"];
     let refused = told["refused"][0]["message"].as_str().unwrap();
-    assert!(refused.ends_with("must quote the event it rests on"), "{told}");
+    assert!(refused.ends_with("must quote the event that supports it"), "{told}");
     let outcomes: Vec<&Value> =
         told["saved"].as_array().unwrap().iter().map(|one| &one["outcome"]).collect();
     // Newer and surer, and no more than a contradiction.

@@ -1,5 +1,6 @@
 //! What runs are given, and what they make of it.
 
+use countersign_store::{LeaseStore as _, RunStore as _};
 use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use countersign_runtime::clock::{Clock as _, SystemClock};
 use countersign_runtime::engine::{Engine, EngineConfig};
 use countersign_runtime::prune::{PruneCriteria, plan_prune, prune_runs};
 use countersign_runtime::run_observer::NoopRunObserver;
-use countersign_store::{RunId, SqliteStore, Store as _, TenantId};
+use countersign_store::{RunId, SqliteStore, TenantId};
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, Client, json as with_json, serve};

@@ -1,4 +1,4 @@
-// Begins: the frame around every page, the banner, the theme, and which page is shown.
+// The entry point: the frame around every page, the banner, the theme, and the current page.
 
 import { h, put } from "./view/dom.js";
 import { icon, mark } from "./view/icons.js";
@@ -74,7 +74,7 @@ function enter({ page: name, params }) {
   put(page, place);
   if (name) PAGES[name](place, params, leaving.signal);
   else put(place, head(t("state.no_page"), null), empty("incident", t("state.no_page"), t("state.no_page_why"), h("a", { class: "button first", href: "/inbox" }, t("nav.inbox"))));
-  // Whoever hears the page is told where they are; at the very beginning the browser does that.
+  // Screen readers announce the focused title. For the first page, the browser announces it.
   if (here !== null) {
     window.scrollTo(0, 0);
     place.querySelector("h1")?.focus({ preventScroll: true });
@@ -96,7 +96,7 @@ store.watch("connection", (state) => {
 
 let locked = false;
 store.watch("locked", (problem) => {
-  // Several requests are told so, and the first has asked already.
+  // Several requests can get status 401; the form is shown once.
   if (locked) return;
   locked = true;
   const typed = h("input", { class: "input", type: "password", id: "key", autocomplete: "current-password", required: true });

@@ -154,6 +154,6 @@ async fn parse_document(
 
 /// Error for a search that was interrupted because the runtime shuts down.
 pub(super) fn shutdown_error() -> EffectError {
-    let message = "the search was broken off because the runtime is shutting down";
+    let message = "the search was cancelled because the runtime is shutting down";
     EffectError::new_transient(EffectErrorKind::Unavailable, message)
 }

@@ -81,7 +81,7 @@ impl DocumentFolder {
         opened.map_err(|error| {
             let what = match error.kind() {
                 io::ErrorKind::NotFound => "has no folder at its path",
-                _ => "has a folder that cannot be opened, or that leads out of the folder of work",
+                _ => "has a folder that cannot be opened, or that is outside the working folder",
             };
             source_config_error(&self.name, what)
         })
@@ -103,7 +103,7 @@ impl DocumentFolder {
             EffectError::new_transient(EffectErrorKind::Unavailable, message)
         };
         if depth > MAX_DEPTH {
-            return Err(large("has folders that lie too deep".to_owned()));
+            return Err(large("has folders that are nested too deeply".to_owned()));
         }
         for entry in dir.entries().map_err(lost)? {
             let entry = entry.map_err(lost)?;

@@ -39,15 +39,15 @@ pub(super) struct PdfPages {
 pub(super) enum PdfError {
     #[error("is a PDF with a password")]
     PasswordProtected,
-    #[error("is no PDF that can be read")]
+    #[error("is not a readable PDF")]
     Unreadable,
     #[error("is a PDF that unpacks to more than the limits allow")]
     TooLarge,
-    #[error("is a PDF without text; pictures of text are not read")]
+    #[error("is a PDF without text; images are not read")]
     NoText,
     #[error("is a PDF that took too long to read")]
     TimedOut,
-    #[error("is a PDF that its reader broke down over")]
+    #[error("is a PDF that crashed the reader")]
     ReaderCrashed,
 }
 

@@ -35,7 +35,7 @@ impl DocumentSource {
     ) -> Result<Self, EffectError> {
         let place = settings.get_path("path")?;
         let path: PathBuf = place.ok_or_else(|| {
-            settings.config_error("has no `path` or `path_env`; a folder was expected")
+            settings.config_error("has no `path` or `path_env`; expected a folder")
         })?;
         let base = settings.get("path").map(|_| settings.base().to_owned());
         Ok(Self {
@@ -90,7 +90,7 @@ impl DocumentSource {
             let message = format!("the query to source `{}` {what}", self.folder.name);
             EffectError::new_permanent(EffectErrorKind::Invalid, message)
         };
-        let expected = "is neither a text nor an object with `text` and `limit`";
+        let expected = "is neither a string nor an object with `text` and `limit`";
         let (text, limit) = match query {
             Value::String(text) => (text.as_str(), self.limit),
             Value::Object(fields) if fields.keys().all(|key| key == "text" || key == "limit") => {

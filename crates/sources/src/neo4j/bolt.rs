@@ -43,13 +43,13 @@ pub(super) struct BoltQuery<'q> {
 /// Why a query failed.
 #[derive(Debug, Error)]
 pub(super) enum BoltError {
-    #[error("the connection broke")]
+    #[error("the connection was lost")]
     ConnectionLost(#[from] io::Error),
-    #[error("the server speaks no Bolt that is known here")]
+    #[error("the server does not support a known version of Bolt")]
     UnexpectedMessage,
     /// The server's code, such as `Neo.ClientError.Statement.SyntaxError`. Its message is left out,
     /// because it may contain values.
-    #[error("the server said {code}")]
+    #[error("the server returned {code}")]
     Refused { code: String },
     #[error("the server sent a message of more than {MAX_MESSAGE_BYTES} bytes")]
     TooLarge,
@@ -191,7 +191,7 @@ fn failure_error(about: Option<Value>) -> BoltError {
         code.len() < 120
             && code.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '.')
     };
-    let code = code.filter(plain).unwrap_or_else(|| "something without a code".to_owned());
+    let code = code.filter(plain).unwrap_or_else(|| "an error without a code".to_owned());
     BoltError::Refused { code }
 }
 

@@ -64,7 +64,7 @@ impl Neo4jSource {
             let writes = |word: &&String| WRITE_KEYWORDS.contains(&word.as_str());
             if let Some(word) = query.template.words.iter().find(writes) {
                 let name = &query.name;
-                let advice = "a name that is spelt like that stands between backticks";
+                let advice = "if it is a name, put it between backticks";
                 return Err(settings.config_error(format!(
                     "has a query `{name}` with `{word}`, which does more than read; {advice}"
                 )));
@@ -77,7 +77,7 @@ impl Neo4jSource {
         // Details of the error could show a password, so it only says that the address is invalid.
         let address = BoltAddress::parse(&settings.read_variable("url_env")?).ok_or_else(|| {
             settings.config_error(
-                "has a variable `url_env` that does not hold a Bolt address, \
+                "has a variable `url_env` that does not contain a Bolt address, \
                  such as `bolt://user:password@host:7687`",
             )
         })?;
@@ -133,7 +133,7 @@ impl Neo4jSource {
 
     async fn connect(&self) -> Result<BoltConnection, EffectError> {
         let unreachable = || {
-            let message = format!("source `{}` does not reach its server", self.name);
+            let message = format!("source `{}` cannot reach its server", self.name);
             EffectError::new_transient(EffectErrorKind::Unavailable, message)
         };
         let greeted = timeout(CONNECT_TIMEOUT, async {
@@ -151,20 +151,20 @@ impl Neo4jSource {
         });
         match greeted.await {
             Ok(Ok(bolt)) => Ok(bolt),
-            Ok(Err(BoltError::Refused { code })) => Err(source_config_error(
-                &self.name,
-                format!("is not let in by its server ({code})"),
-            )),
-            Ok(Err(BoltError::UnexpectedMessage)) => {
-                Err(source_config_error(&self.name, "has a server that speaks no Bolt known here"))
+            Ok(Err(BoltError::Refused { code })) => {
+                Err(source_config_error(&self.name, format!("is rejected by its server ({code})")))
             }
+            Ok(Err(BoltError::UnexpectedMessage)) => Err(source_config_error(
+                &self.name,
+                "has a server that does not support a known version of Bolt",
+            )),
             Ok(Err(_)) | Err(_) => Err(unreachable()),
         }
     }
 
     fn timeout_error(&self, asked: &QueryCall<'_>) -> EffectError {
         let about = format!("source `{}`: its query `{}`", self.name, asked.query.name);
-        let message = format!("{about} was ended after {:?}, its time limit", self.timeout);
+        let message = format!("{about} was stopped after its time limit of {:?}", self.timeout);
         EffectError::new_transient(EffectErrorKind::TimedOut, message)
     }
 
@@ -172,14 +172,14 @@ impl Neo4jSource {
         let about = format!("source `{}`: its query `{}`", self.name, asked.query.name);
         let kind = match error {
             BoltError::ConnectionLost(_) => {
-                let message = format!("{about} lost its server");
+                let message = format!("{about} lost the connection to its server");
                 return EffectError::new_transient(EffectErrorKind::Unavailable, message);
             }
             BoltError::Refused { code } if code.contains("TransactionTimedOut") => {
                 return self.timeout_error(asked);
             }
             BoltError::Refused { code } if code.contains("TransientError") => {
-                let message = format!("{about} was not answered: {error}");
+                let message = format!("{about} got no answer: {error}");
                 return EffectError::new_transient(EffectErrorKind::Unavailable, message);
             }
             BoltError::Refused { .. } | BoltError::UnexpectedMessage => EffectErrorKind::Failed,

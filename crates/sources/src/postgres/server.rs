@@ -28,7 +28,7 @@ impl PostgresSourceServer {
                 }
                 PgAddressError::Tls(fault) => tls_config_error(settings.name, fault),
                 _ => settings.config_error(
-                    "has a variable `url_env` that does not hold a PostgreSQL address",
+                    "has a variable `url_env` that does not contain a PostgreSQL address",
                 ),
             }
         })?;
@@ -47,10 +47,10 @@ impl PostgresSourceServer {
             PgError::AuthenticationFailed(code) => String::from_utf8_lossy(&code).into_owned(),
             PgError::NoDatabase => "3D000".to_owned(),
             _ => {
-                let message = format!("source `{}` does not reach its server", self.name);
+                let message = format!("source `{}` cannot reach its server", self.name);
                 return EffectError::new_transient(EffectErrorKind::Unavailable, message);
             }
         };
-        source_config_error(&self.name, format!("is not let in by its server ({code})"))
+        source_config_error(&self.name, format!("is rejected by its server ({code})"))
     }
 }

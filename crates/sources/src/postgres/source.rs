@@ -140,7 +140,7 @@ impl PostgresSource {
                 || error.code() == Some(&SqlState::FEATURE_NOT_SUPPORTED)
             {
                 PostgresFetchError::Effect(
-                    self.declaration_error(asked, "is no statement that only reads"),
+                    self.declaration_error(asked, "is not a read-only statement"),
                 )
             } else {
                 PostgresFetchError::Client(error)
@@ -180,14 +180,14 @@ impl PostgresSource {
         columns: &[(String, Type)],
     ) -> Option<EffectError> {
         if columns.is_empty() {
-            return Some(self.declaration_error(asked, "is no statement that only reads"));
+            return Some(self.declaration_error(asked, "is not a read-only statement"));
         }
         let twice = columns
             .iter()
             .enumerate()
             .find(|(at, (name, _))| columns[..*at].iter().any(|(before, _)| before == name));
         twice.map(|(_, (name, _))| {
-            self.declaration_error(asked, &format!("gives the column `{name}` twice"))
+            self.declaration_error(asked, &format!("returns the column `{name}` twice"))
         })
     }
 
@@ -201,33 +201,35 @@ impl PostgresSource {
 
     fn cell_size_error(&self, asked: &QueryCall<'_>, column: &str) -> EffectError {
         let about = self.describe_query(asked);
-        let message = format!("{about} gave a `{column}` of more than {MAX_CELL_CHARS} characters");
+        let message =
+            format!("{about} returned a `{column}` of more than {MAX_CELL_CHARS} characters");
         EffectError::new_permanent(EffectErrorKind::TooLarge, message)
     }
 
     fn timeout_error(&self, asked: &QueryCall<'_>) -> EffectError {
         let about = self.describe_query(asked);
-        let message = format!("{about} was ended after {:?}, its time limit", self.timeout);
+        let message = format!("{about} was stopped after its time limit of {:?}", self.timeout);
         EffectError::new_transient(EffectErrorKind::TimedOut, message)
     }
 
     fn query_error(&self, asked: &QueryCall<'_>, error: &tokio_postgres::Error) -> EffectError {
         let about = self.describe_query(asked);
         let Some(fault) = error.as_db_error() else {
-            let message = format!("{about} lost its server");
+            let message = format!("{about} lost the connection to its server");
             return EffectError::new_transient(EffectErrorKind::Unavailable, message);
         };
         match fault.code().code() {
             "57014" => self.timeout_error(asked),
             "25006" => self.declaration_error(asked, "does more than read, and was refused"),
-            "42501" => self.declaration_error(asked, "reads what its server does not let it read"),
+            "42501" => self
+                .declaration_error(asked, "reads data that its server does not allow it to read"),
             // The statement itself is wrong: the message quotes the author's text, never a value.
             code if code.starts_with("42") => {
                 self.declaration_error(asked, &format!("is refused: {}", fault.message()))
             }
             // The server is out of resources, shutting down, or rolled the transaction back.
             code if code.starts_with("53") || code.starts_with("57") || code.starts_with("40") => {
-                let message = format!("{about} was not answered by its server ({code})");
+                let message = format!("{about} got no answer from its server ({code})");
                 EffectError::new_transient(EffectErrorKind::Unavailable, message)
             }
             code => EffectError::new_permanent(

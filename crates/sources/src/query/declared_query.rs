@@ -68,7 +68,7 @@ impl DeclaredQueries {
         let declared = settings.get("queries").and_then(Value::as_object);
         let declared = declared.filter(|declared| !declared.is_empty());
         let declared = declared.ok_or_else(|| {
-            settings.config_error("has no `queries`; a map of names to statements was expected")
+            settings.config_error("has no `queries`; expected a map of names to statements")
         })?;
         let confidence = settings.get_confidence(0.9)?;
         let mut known = BTreeMap::new();
@@ -105,7 +105,7 @@ impl DeclaredQuery {
             fields.keys().find(|field| *field != key && !KEYS.contains(&field.as_str()))
         {
             return Err(format!(
-                "has `{strange}`; `{key}`, `about`, `params`, `key` and `confidence` were expected"
+                "has an unknown field `{strange}`; expected `{key}`, `about`, `params`, `key` and `confidence`"
             ));
         }
         let text = fields.get(key).and_then(Value::as_str);

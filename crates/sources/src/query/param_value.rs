@@ -54,11 +54,11 @@ impl ParamType {
     /// Describes the expected value.
     pub(crate) fn describe_expected(self) -> &'static str {
         match self {
-            Self::Text => "a text of at most 4000 bytes without NUL",
+            Self::Text => "a string of at most 4000 bytes without NUL",
             Self::Integer => "a whole number",
             Self::Number => "a number",
             Self::Boolean => "true or false",
-            Self::Date => "a day such as `2026-11-16`",
+            Self::Date => "a date such as `2026-11-16`",
         }
     }
 

@@ -56,7 +56,7 @@ impl<'q> QueryCall<'q> {
                 if declared.is_empty() { "none".to_owned() } else { declared.join(", ") };
             let nth = extra + 1;
             return Err(about(format!(
-                "has parameters beyond those declared ({declared}): number {nth}"
+                "has an undeclared parameter (declared: {declared}): number {nth}"
             )));
         }
         let mut values = BTreeMap::new();
@@ -120,7 +120,9 @@ impl<'q> QueryCall<'q> {
             for column in &self.query.key_columns {
                 let value = row.get(column).ok_or_else(|| {
                     let (source, name) = (&self.source, &self.query.name);
-                    let what = format!("its query `{name}` gives no column `{column}`, its key");
+                    let what = format!(
+                        "its query `{name}` returns no column `{column}`, which is its key"
+                    );
                     let message = format!("source `{source}`: {what}");
                     EffectError::new_permanent(EffectErrorKind::NotConfigured, message)
                 })?;

@@ -35,13 +35,13 @@ pub(crate) struct StatementTemplate {
 pub(crate) enum StatementError {
     #[error("is blank")]
     Empty,
-    #[error("holds several statements; one was expected")]
+    #[error("contains several statements; expected one")]
     MultipleStatements,
     #[error("has a quote or a comment that does not end")]
     Unterminated,
-    #[error("holds a NUL character")]
+    #[error("contains a NUL character")]
     NulCharacter,
-    #[error("uses a parameter without a name (`?` or `$1`); `:name` was expected")]
+    #[error("uses a parameter without a name (`?` or `$1`); expected `:name`")]
     UnnamedParam,
 }
 

@@ -46,10 +46,12 @@ impl SqliteOrigin {
             }
             (None, Some(script)) => Ok(Self::Script { path: script.to_owned(), base }),
             (Some(_), Some(_)) => {
-                Err(settings.config_error("has both a file and a `script`; one was expected"))
+                Err(settings.config_error("has both a file and a `script`; expected one of them"))
             }
-            (None, None) => Err(settings
-                .config_error("has no `path`, `path_env` or `script`; a database was expected")),
+            (None, None) => {
+                Err(settings
+                    .config_error("has no `path`, `path_env` or `script`; expected a database"))
+            }
         }
     }
 
@@ -82,9 +84,10 @@ impl SqliteOrigin {
             }
             Self::Script { path, base } => {
                 let folder = Workspace::open(base)
-                    .map_err(|error| gone(format!("has no folder: {error}")))?;
+                    .map_err(|error| gone(format!("has no usable folder: {error}")))?;
                 let script = folder.read(path, MAX_SCRIPT_BYTES);
-                let script = script.map_err(|error| gone(format!("has no script: {error}")))?;
+                let script =
+                    script.map_err(|error| gone(format!("has no readable script: {error}")))?;
                 if script.truncated {
                     return Err(gone("has a `script` of more than 4 MiB".to_owned()));
                 }
@@ -129,9 +132,9 @@ fn run_script(name: &str, script: &str) -> Result<Connection, EffectError> {
 fn resolve_confined(path: &Path, base: Option<&Path>) -> Result<PathBuf, String> {
     let real = path.canonicalize().map_err(|_| "has no file at its path".to_owned())?;
     if let Some(base) = base {
-        let base = base.canonicalize().map_err(|_| "has no folder of work".to_owned())?;
+        let base = base.canonicalize().map_err(|_| "has no working folder".to_owned())?;
         if !real.starts_with(&base) {
-            return Err("has a path that a link leads out of the folder of work".to_owned());
+            return Err("has a path with a link that leads out of the working folder".to_owned());
         }
     }
     if real.is_file() { Ok(real) } else { Err("has no file at its path".to_owned()) }
@@ -140,7 +143,7 @@ fn resolve_confined(path: &Path, base: Option<&Path>) -> Result<PathBuf, String>
 fn describe_open_error(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => {
-            "has a file that is no SQLite database".to_owned()
+            "has a file that is not a SQLite database".to_owned()
         }
         code => format!("has a database that cannot be opened ({code:?})"),
     }

@@ -52,7 +52,7 @@ impl SourceRetriever for SqliteSource {
         Box::pin(async move {
             let (inner, query) = (Arc::clone(&self.inner), query.clone());
             spawn_blocking(move || inner.run_query(&query)).await.unwrap_or_else(|_| {
-                let message = "the query was broken off because the runtime is shutting down";
+                let message = "the query was cancelled because the runtime is shutting down";
                 Err(EffectError::new_transient(EffectErrorKind::Unavailable, message))
             })
         })
@@ -81,10 +81,10 @@ impl SqliteSourceInner {
         match outcome {
             Ok(SqliteReadOutcome::Rows { rows, more }) => Ok((rows, more)),
             Ok(SqliteReadOutcome::NotReadOnly) => {
-                Err(self.declaration_error(asked, "is no statement that only reads"))
+                Err(self.declaration_error(asked, "is not a read-only statement"))
             }
             Ok(SqliteReadOutcome::DuplicateColumn(column)) => {
-                Err(self.declaration_error(asked, &format!("gives the column `{column}` twice")))
+                Err(self.declaration_error(asked, &format!("returns the column `{column}` twice")))
             }
             Ok(SqliteReadOutcome::PrepareFailed(error)) => {
                 Err(self.prepare_error(asked, &error, deadline.was_hit()))
@@ -127,7 +127,7 @@ impl SqliteSourceInner {
         match code {
             _ if late => EffectError::new_transient(
                 EffectErrorKind::TimedOut,
-                format!("{about} was ended after {:?}, its time limit", self.timeout),
+                format!("{about} was stopped after its time limit of {:?}", self.timeout),
             ),
             Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => {
                 self.declaration_error(asked, "does more than read, and was refused")
@@ -135,12 +135,12 @@ impl SqliteSourceInner {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 EffectError::new_transient(
                     EffectErrorKind::Unavailable,
-                    format!("{about} found the database locked by somebody else"),
+                    format!("{about} found the database locked by another process"),
                 )
             }
             Some(ErrorCode::TooBig) => EffectError::new_permanent(
                 EffectErrorKind::TooLarge,
-                format!("{about} made a value of more than 1 MiB"),
+                format!("{about} returned a value of more than 1 MiB"),
             ),
             _ => EffectError::new_permanent(
                 EffectErrorKind::Failed,

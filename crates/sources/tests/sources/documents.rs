@@ -126,10 +126,10 @@ async fn what_cannot_be_read_is_named_and_the_rest_is_found() {
     assert_eq!(
         answer["skipped"],
         json!([
-            { "ref": "broken.pdf", "why": "is no PDF that can be read" },
-            { "ref": "empty.pdf", "why": "is a PDF without text; pictures of text are not read" },
-            { "ref": "large.md", "why": "is larger than 4 MiB" },
-            { "ref": "latin.txt", "why": "is not UTF-8" },
+            { "ref": "broken.pdf", "reason": "is not a readable PDF" },
+            { "ref": "empty.pdf", "reason": "is a PDF without text; images are not read" },
+            { "ref": "large.md", "reason": "is larger than 4 MiB" },
+            { "ref": "latin.txt", "reason": "is not UTF-8" },
         ])
     );
 }
@@ -153,7 +153,10 @@ async fn a_bomb_is_named() {
         .map(|one| one["ref"].as_str().unwrap())
         .collect();
     assert_eq!(skipped, ["bomb.pdf", "nested.pdf"]);
-    assert_eq!(answer["skipped"][0]["why"], "is a PDF that unpacks to more than the limits allow");
+    assert_eq!(
+        answer["skipped"][0]["reason"],
+        "is a PDF that unpacks to more than the limits allow"
+    );
 }
 
 /// So many MiB of zeros, packed by hand: a zlib stream of one block with fixed codes, in which
@@ -204,11 +207,11 @@ async fn a_question_or_a_folder_that_does_not_fit_is_refused() {
         assert_eq!(good.refused(query.clone()).await.0, EffectErrorKind::Invalid, "{query}");
     }
     for (settings, said) in [
-        (json!({}), "has no `path` or `path_env`; a folder was expected"),
+        (json!({}), "has no `path` or `path_env`; expected a folder"),
         (json!({ "path": "gone" }), "has no folder at its path"),
         (json!({ "path": "docs/a.md" }), "has a folder that cannot be opened"),
-        (json!({ "path": "../docs" }), "has a `path` that leads out of the folder of work"),
-        (json!({ "path": "/etc" }), "has a `path` that leads out of the folder of work"),
+        (json!({ "path": "../docs" }), "has a `path` outside the working folder"),
+        (json!({ "path": "/etc" }), "has a `path` outside the working folder"),
         (json!({ "path": "docs", "limit": 0 }), "has a `limit` that is not a number from 1 to 50"),
         (json!({ "path": "docs", "paths": "x" }), "did you mean `path`?"),
     ] {

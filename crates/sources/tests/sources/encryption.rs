@@ -76,7 +76,7 @@ async fn a_server_is_talked_to_when_its_authority_is_trusted() {
     let address = format!("postgresql://me@127.0.0.1:{port}/x?sslmode=require");
     let (kind, text) = asked("postgres", address.clone(), json!({ "ca": "tls/ca.pem" })).await;
     assert_eq!(kind, EffectErrorKind::NotConfigured);
-    assert_eq!(text, "source `db` is not let in by its server (28P01)");
+    assert_eq!(text, "source `db` is rejected by its server (28P01)");
     let (_, text) = asked("postgres", address, json!({})).await;
     assert!(!text.contains("28P01"), "a stranger's certificate was taken: {text}");
 
@@ -84,9 +84,12 @@ async fn a_server_is_talked_to_when_its_authority_is_trusted() {
     let address = format!("bolt+s://127.0.0.1:{port}");
     let (kind, text) = asked("neo4j", address.clone(), json!({ "ca": "tls/ca.pem" })).await;
     assert_eq!(kind, EffectErrorKind::NotConfigured);
-    assert_eq!(text, "source `db` has a server that speaks no Bolt known here");
+    assert_eq!(text, "source `db` has a server that does not support a known version of Bolt");
     let (_, text) = asked("neo4j", address, json!({})).await;
-    assert!(!text.contains("speaks no Bolt"), "a stranger's certificate was taken: {text}");
+    assert!(
+        !text.contains("does not support a known version of Bolt"),
+        "a stranger's certificate was taken: {text}"
+    );
 }
 
 #[tokio::test]
@@ -107,7 +110,7 @@ async fn a_server_without_encryption_is_not_talked_to_where_it_is_asked_for() {
     let (kind, text) = asked("postgres", address, json!({ "ca": "tls/ca.pem" })).await;
     assert_eq!(
         (kind, text.as_str()),
-        (EffectErrorKind::Unavailable, "source `db` does not reach its server")
+        (EffectErrorKind::Unavailable, "source `db` cannot reach its server")
     );
     assert_eq!(heard.await.unwrap(), b"", "not even the name of the user was told");
 }

@@ -99,7 +99,7 @@ async fn parameters_are_values_and_faults_are_told() {
     let (kind, text) = source.refused(json!({ "query": "wrong" })).await;
     assert_eq!(kind, EffectErrorKind::Failed);
     assert!(
-        text.starts_with("source `neo4j`: its query `wrong` failed: the server said "),
+        text.starts_with("source `neo4j`: its query `wrong` failed: the server returned "),
         "{text}"
     );
     assert!(source.ask(json!({ "query": "node" })).await.is_ok(), "a new connection is made");
@@ -124,7 +124,7 @@ async fn statements_that_write_are_refused_before_they_are_sent() {
         assert!(text.contains("which does more than read"), "{cypher}: {text}");
     }
     for (query, said) in [
-        (json!({ "cypher": "RETURN 1; RETURN 2" }), "holds several statements"),
+        (json!({ "cypher": "RETURN 1; RETURN 2" }), "contains several statements"),
         (json!({ "cypher": "RETURN $a" }), "uses the parameter `a`"),
         (json!({ "sql": "SELECT 1" }), "has `sql`"),
     ] {
@@ -178,13 +178,25 @@ async fn a_server_that_lies_or_is_silent_is_an_error() {
     let said = |more: &[u8]| [&granted[..], more].concat();
     let endless = [&[0xFF, 0xFF][..], &vec![0x91; 0xFFFF]].concat().repeat(80);
     for (words, kind, text) in [
-        (vec![0, 0, 0, 0], EffectErrorKind::NotConfigured, "speaks no Bolt known here"),
-        (b"HTTP/1.1 400 Bad".to_vec(), EffectErrorKind::NotConfigured, "speaks no Bolt known here"),
-        (vec![0, 0, 9, 5], EffectErrorKind::NotConfigured, "speaks no Bolt known here"),
+        (
+            vec![0, 0, 0, 0],
+            EffectErrorKind::NotConfigured,
+            "does not support a known version of Bolt",
+        ),
+        (
+            b"HTTP/1.1 400 Bad".to_vec(),
+            EffectErrorKind::NotConfigured,
+            "does not support a known version of Bolt",
+        ),
+        (
+            vec![0, 0, 9, 5],
+            EffectErrorKind::NotConfigured,
+            "does not support a known version of Bolt",
+        ),
         (
             [&version[..], &chunk(&[0xC0])].concat(),
             EffectErrorKind::NotConfigured,
-            "speaks no Bolt",
+            "does not support a known version of Bolt",
         ),
         (
             [
@@ -193,7 +205,7 @@ async fn a_server_that_lies_or_is_silent_is_an_error() {
             ]
             .concat(),
             EffectErrorKind::NotConfigured,
-            "is not let in by its server (N.A)",
+            "is rejected by its server (N.A)",
         ),
         (
             [
@@ -202,14 +214,18 @@ async fn a_server_that_lies_or_is_silent_is_an_error() {
             ]
             .concat(),
             EffectErrorKind::NotConfigured,
-            "is not let in by its server (something without a code)",
+            "is rejected by its server (an error without a code)",
         ),
-        (said(&[]), EffectErrorKind::TimedOut, "was ended after 300ms, its time limit"),
-        (said(&chunk(&[0xB1, 0x71, 0x92, 1, 2])), EffectErrorKind::Failed, "speaks no Bolt"),
+        (said(&[]), EffectErrorKind::TimedOut, "was stopped after its time limit of 300ms"),
+        (
+            said(&chunk(&[0xB1, 0x71, 0x92, 1, 2])),
+            EffectErrorKind::Failed,
+            "does not support a known version of Bolt",
+        ),
         (
             said(&chunk(&[0xB1, 0x71, 0xD6, 0xFF, 0xFF, 0xFF, 0xFF])),
             EffectErrorKind::Failed,
-            "speaks no Bolt",
+            "does not support a known version of Bolt",
         ),
         (said(&endless), EffectErrorKind::TooLarge, "a message of more than"),
     ] {
@@ -225,7 +241,7 @@ async fn a_server_that_is_not_there_is_an_error_with_the_name_of_the_source() {
     let (kind, text) = at(port).refused(json!({ "query": "q" })).await;
     assert_eq!(
         (kind, text.as_str()),
-        (EffectErrorKind::Unavailable, "source `neo4j` does not reach its server")
+        (EffectErrorKind::Unavailable, "source `neo4j` cannot reach its server")
     );
     let settings =
         json!({ "url_env": "GRAPH", "queries": { "q": { "cypher": "RETURN 1 AS one" } } });

@@ -153,7 +153,7 @@ async fn what_takes_too_long_or_is_too_much_is_ended() {
     }));
     let (kind, text) = source.refused(json!({ "query": "slow" })).await;
     assert_eq!(kind, EffectErrorKind::TimedOut);
-    assert_eq!(text, "source `db`: its query `slow` was ended after 1s, its time limit");
+    assert_eq!(text, "source `db`: its query `slow` was stopped after its time limit of 1s");
     let answer = source.ask(json!({ "query": "many" })).await.unwrap();
     assert_eq!(
         (answer["items"].as_array().unwrap().len(), &answer["truncated"]),
@@ -193,7 +193,7 @@ async fn what_the_author_got_wrong_is_told() {
     for (sql, said) in [
         ("SELECT x FROM nowhere", "relation \"nowhere\" does not exist"),
         ("SELEC 1", "is refused: syntax error"),
-        ("SELECT 1 AS a, 2 AS a", "gives the column `a` twice"),
+        ("SELECT 1 AS a, 2 AS a", "returns the column `a` twice"),
     ] {
         let (kind, text) =
             source(&json!({ "q": { "sql": sql } })).refused(json!({ "query": "q" })).await;
@@ -228,7 +228,7 @@ async fn a_server_that_is_not_there_is_an_error_with_the_name_of_the_source() {
         (
             "https://me:secret@host",
             EffectErrorKind::NotConfigured,
-            "does not hold a PostgreSQL address",
+            "does not contain a PostgreSQL address",
         ),
         (
             "postgresql://",
@@ -238,7 +238,7 @@ async fn a_server_that_is_not_there_is_an_error_with_the_name_of_the_source() {
         (
             "postgresql://me:secret@127.0.0.1:1/x",
             EffectErrorKind::Unavailable,
-            "does not reach its server",
+            "cannot reach its server",
         ),
     ] {
         let (found, text) = at(address).refused(json!({ "query": "q" })).await;
@@ -257,6 +257,6 @@ async fn a_server_that_says_nothing_is_not_waited_for() {
     let (kind, text) = source.refused(json!({ "query": "q" })).await;
     assert_eq!(
         (kind, text.as_str()),
-        (EffectErrorKind::Unavailable, "source `db` does not reach its server")
+        (EffectErrorKind::Unavailable, "source `db` cannot reach its server")
     );
 }

@@ -106,15 +106,15 @@ async fn a_question_that_does_not_fit_is_refused() {
         (json!({ "query": "of_project" }), "`of_project` lacks the parameter `project`"),
         (
             json!({ "query": "of_project", "params": { "project": "a", "x; DROP TABLE tasks": 1 } }),
-            "has parameters beyond those declared (project): number 2",
+            "has an undeclared parameter (declared: project): number 2",
         ),
         (
             json!({ "query": "of_project", "params": { "project": 5 } }),
-            "has a parameter `project` that is not a text of at most 4000 bytes without NUL",
+            "has a parameter `project` that is not a string of at most 4000 bytes without NUL",
         ),
         (
             json!({ "query": "of_project", "params": { "project": null } }),
-            "has a parameter `project` that is not a text",
+            "has a parameter `project` that is not a string",
         ),
         (
             json!({ "query": "open", "params": { "done": "false" } }),
@@ -212,12 +212,12 @@ async fn a_declaration_that_makes_no_sense_is_told() {
         (json!({ "script": "make.sql", "queries": {} }), "has no `queries`"),
         (
             json!({ "script": "make.sql", "querys": {} }),
-            "`querys` that its kind does not know; did you mean `queries`?",
+            "`querys` that its kind does not support; did you mean `queries`?",
         ),
         (query(json!("SELECT 1")), "`q` that is not an object with `sql`"),
         (
             query(json!({ "sql": "SELECT 1; SELECT 2" })),
-            "holds several statements; one was expected",
+            "contains several statements; expected one",
         ),
         (query(json!({ "sql": "SELECT ?" })), "uses a parameter without a name"),
         (
@@ -235,19 +235,19 @@ async fn a_declaration_that_makes_no_sense_is_told() {
         (query(json!({ "sql": "SELECT 1", "sq": 1 })), "has `sq`"),
         (query(json!({ "sql": "SELEC 1" })), "is refused:"),
         (query(json!({ "sql": "SELECT x FROM nowhere" })), "no such table: nowhere"),
-        (query(json!({ "sql": "SELECT 1 AS a, 2 AS a" })), "gives the column `a` twice"),
-        (query(json!({ "sql": "SELECT 1 AS a", "key": "b" })), "gives no column `b`"),
+        (query(json!({ "sql": "SELECT 1 AS a, 2 AS a" })), "returns the column `a` twice"),
+        (query(json!({ "sql": "SELECT 1 AS a", "key": "b" })), "returns no column `b`"),
         (
             json!({ "path": "gone.db", "queries": { "q": { "sql": "SELECT 1" } } }),
             "has no file at its path",
         ),
         (
             json!({ "path": "make.sql", "queries": { "q": { "sql": "SELECT 1" } } }),
-            "is no SQLite database",
+            "is not a SQLite database",
         ),
         (
             json!({ "script": "gone.sql", "queries": { "q": { "sql": "SELECT 1" } } }),
-            "has no script",
+            "has no readable script",
         ),
         (
             json!({ "path_env": "COUNTERSIGN_NO_SUCH_VARIABLE", "queries": { "q": { "sql": "SELECT 1" } } }),
@@ -308,7 +308,7 @@ async fn what_takes_too_long_is_ended() {
     let source = Asking::of("db", "sqlite", &settings, folder.path());
     let (kind, text) = source.refused(json!({ "query": "endless" })).await;
     assert_eq!(kind, EffectErrorKind::TimedOut);
-    assert_eq!(text, "source `db`: its query `endless` was ended after 200ms, its time limit");
+    assert_eq!(text, "source `db`: its query `endless` was stopped after its time limit of 200ms");
     assert!(source.ask(json!({ "query": "quick" })).await.is_ok(), "the next question is not late");
     std::fs::write(folder.path().join("endless.sql"), format!("CREATE TABLE t AS {endless};"))
         .unwrap();

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the certificates of the tests: an authority, and a server that it vouches for.
-# They are for loopback, open nothing, and last a hundred years.
+# Creates the certificates of the tests: a certificate authority, and a server certificate that it signs.
+# They are for loopback, protect nothing, and are valid for a hundred years.
 set -eu
 cd "$(dirname "$0")"
 openssl ecparam -name prime256v1 -genkey -noout -out ca.key

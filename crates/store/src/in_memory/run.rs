@@ -89,13 +89,13 @@ impl InMemoryRun {
         };
         if let Some(action) = commit.actions.iter().find(|action| outstanding(&action.id)) {
             return Err(StoreError::malformed(format!(
-                "action `{}` is outstanding already",
+                "action `{}` is already pending",
                 action.id
             )));
         }
         let open = |id: &String| !commit.waits_closed.contains(id) && self.waits.contains_key(id);
         match commit.waits_opened.iter().find(|wait| open(&wait.id)) {
-            Some(wait) => Err(StoreError::malformed(format!("wait `{}` is open already", wait.id))),
+            Some(wait) => Err(StoreError::malformed(format!("wait `{}` is already open", wait.id))),
             None => Ok(()),
         }
     }

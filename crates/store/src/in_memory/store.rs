@@ -11,10 +11,10 @@ use crate::validation::{check_blob, check_commit, check_creation, check_name, ch
 use crate::wake::WakeNotifier;
 use crate::worker::check_worker;
 use crate::{
-    ActionRow, Blob, DueRunsRequest, Lease, LoadedRun, LogEntryRow, NewRun, PruneRequest,
-    PruneStats, RESOLVE_LIMIT, RunCommit, RunFilter, RunHead, RunId, Store, StoreError,
-    StoreFuture, StoreWatermark, TenantId, WaitFilter, WaitRow, WakeListener, WorkerInfo,
-    WorkerRow,
+    ActionRow, Blob, ContentStore, DueRunsRequest, Lease, LeaseStore, LoadedRun, LogEntryRow,
+    NewRun, PruneRequest, PruneStats, RESOLVE_LIMIT, RunCommit, RunFilter, RunHead, RunId,
+    RunStore, StoreError, StoreFuture, StoreMaintenance, StoreWatermark, TenantId, WaitFilter,
+    WaitRow, WakeListener, WorkerInfo, WorkerRow,
 };
 
 /// Keeps runs in memory.
@@ -59,7 +59,7 @@ impl InMemoryStore {
     }
 }
 
-impl Store for InMemoryStore {
+impl RunStore for InMemoryStore {
     fn create_run(&self, run: NewRun, commit: RunCommit) -> StoreFuture<'_, ()> {
         self.with_tables(move |tables| {
             check_creation(&run, &commit)?;
@@ -163,6 +163,20 @@ impl Store for InMemoryStore {
         })
     }
 
+    fn resolve_run_id<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        prefix: &'a str,
+    ) -> StoreFuture<'a, Vec<RunId>> {
+        self.with_tables(move |tables| {
+            let ids = tables.runs.keys();
+            let ids = ids.filter(|run| run.tenant == *tenant && run.id.starts_with(prefix));
+            Ok(ids.take(RESOLVE_LIMIT).cloned().collect())
+        })
+    }
+}
+
+impl LeaseStore for InMemoryStore {
     fn acquire_due_runs<'a>(&'a self, taking: &'a DueRunsRequest) -> StoreFuture<'a, Vec<Lease>> {
         self.with_tables(move |tables| {
             check_lease_term(&taking.worker, taking.now, taking.until)?;
@@ -290,52 +304,12 @@ impl Store for InMemoryStore {
         self.with_tables(move |tables| Ok(tables.list_workers(now)))
     }
 
-    fn list_tenants(&self) -> StoreFuture<'_, Vec<TenantId>> {
-        self.with_tables(|tables| {
-            let mut tenants: Vec<_> = tables.runs.keys().map(|run| run.tenant.clone()).collect();
-            tenants.dedup();
-            Ok(tenants)
-        })
-    }
-
-    fn read_watermark(&self) -> StoreFuture<'_, StoreWatermark> {
-        // Pruning reads every body, so it needs no position.
-        self.with_tables(|_| Ok(StoreWatermark(0)))
-    }
-
-    fn prune_run<'a>(&'a self, pruning: &'a PruneRequest) -> StoreFuture<'a, PruneStats> {
-        self.with_tables(move |tables| {
-            check_prune_request(pruning)?;
-            let Some(run) = tables.runs.get_mut(&pruning.run) else {
-                return Err(StoreError::NotFound { run: pruning.run.clone() });
-            };
-            let (expected, found) = (pruning.version, run.head.version);
-            if found != expected {
-                return Err(StoreError::Conflict { expected, found });
-            }
-            if run.head.pruned.is_some() {
-                return Ok(PruneStats::default());
-            }
-            let mut pruned = run.prune_bodies(pruning);
-            let tenant = &pruning.run.tenant;
-            for digest in &pruning.blobs {
-                let named = tables.runs.iter().any(|(run, known)| {
-                    run.tenant == *tenant && known.log.iter().any(|one| one.body.contains(digest))
-                });
-                let key = (tenant.clone(), digest.clone());
-                if !named && let Some(bytes) = tables.blobs.remove(&key) {
-                    pruned.blobs += 1;
-                    pruned.bytes += bytes.len() as u64;
-                }
-            }
-            Ok(pruned)
-        })
-    }
-
     fn subscribe_wakes(&self) -> WakeListener {
         self.wake_notifier.subscribe()
     }
+}
 
+impl ContentStore for InMemoryStore {
     fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> StoreFuture<'a, ()> {
         self.with_tables(move |tables| {
             check_name("tenant", tenant.as_str())?;
@@ -380,16 +354,48 @@ impl Store for InMemoryStore {
             Ok(tables.protocols.get(&(tenant.clone(), digest.to_owned())).cloned())
         })
     }
+}
 
-    fn resolve_run_id<'a>(
-        &'a self,
-        tenant: &'a TenantId,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<RunId>> {
+impl StoreMaintenance for InMemoryStore {
+    fn list_tenants(&self) -> StoreFuture<'_, Vec<TenantId>> {
+        self.with_tables(|tables| {
+            let mut tenants: Vec<_> = tables.runs.keys().map(|run| run.tenant.clone()).collect();
+            tenants.dedup();
+            Ok(tenants)
+        })
+    }
+
+    fn read_watermark(&self) -> StoreFuture<'_, StoreWatermark> {
+        // Pruning reads every body, so it needs no position.
+        self.with_tables(|_| Ok(StoreWatermark(0)))
+    }
+
+    fn prune_run<'a>(&'a self, pruning: &'a PruneRequest) -> StoreFuture<'a, PruneStats> {
         self.with_tables(move |tables| {
-            let ids = tables.runs.keys();
-            let ids = ids.filter(|run| run.tenant == *tenant && run.id.starts_with(prefix));
-            Ok(ids.take(RESOLVE_LIMIT).cloned().collect())
+            check_prune_request(pruning)?;
+            let Some(run) = tables.runs.get_mut(&pruning.run) else {
+                return Err(StoreError::NotFound { run: pruning.run.clone() });
+            };
+            let (expected, found) = (pruning.version, run.head.version);
+            if found != expected {
+                return Err(StoreError::Conflict { expected, found });
+            }
+            if run.head.pruned.is_some() {
+                return Ok(PruneStats::default());
+            }
+            let mut pruned = run.prune_bodies(pruning);
+            let tenant = &pruning.run.tenant;
+            for digest in &pruning.blobs {
+                let named = tables.runs.iter().any(|(run, known)| {
+                    run.tenant == *tenant && known.log.iter().any(|one| one.body.contains(digest))
+                });
+                let key = (tenant.clone(), digest.clone());
+                if !named && let Some(bytes) = tables.blobs.remove(&key) {
+                    pruned.blobs += 1;
+                    pruned.bytes += bytes.len() as u64;
+                }
+            }
+            Ok(pruned)
         })
     }
 }

@@ -23,11 +23,11 @@ impl PgCommitVerdict {
             }
             4 => Err(StoreError::Conflict { expected: commit.expected_version, found }),
             5 => Err(StoreError::malformed(format!(
-                "the log ends at event {found}, and the commit goes on with event {}",
+                "the log ends at event {found}, but the commit continues with event {}",
                 commit.entry.first_seq
             ))),
             other => Err(StoreError::Corrupt {
-                reason: format!("the server's function says {other}, expected 0 to 5"),
+                reason: format!("the server's function returned {other}, expected 0 to 5"),
             }),
         }
     }

@@ -127,7 +127,7 @@ fn next_migration(
     for (step, found) in schema.migrations.iter().zip(found) {
         if step.number != found.number || sql_checksum(step.sql) != found.checksum {
             let what = format!(
-                "schema step {} is not the one this program knows as `{}`",
+                "schema migration {} differs from migration `{}` of this program",
                 found.number, step.name
             );
             return Err(StoreError::Corrupt { reason: what });
@@ -154,7 +154,8 @@ async fn load_applied_migrations(
         (false, true) => return Err(StoreError::ForeignDatabase),
         (false, false) => return Ok(Vec::new()),
     }
-    let look = format!("SELECT number, compatible_from, checksum FROM {space}.{ledger} ORDER BY number");
+    let look =
+        format!("SELECT number, compatible_from, checksum FROM {space}.{ledger} ORDER BY number");
     let rows = client.query_typed(&look, &[]).await.map_err(to_store_error)?;
     let read = |row: &tokio_postgres::Row| AppliedMigration {
         number: row.get::<_, i32>(0) as u32,
@@ -200,8 +201,8 @@ mod tests {
         assert_eq!(
             sums,
             [
-                "ae90c8a7207ca981389010ea88bc5b4fea93f434deaefbf2e1844b4ba36f9997",
-                "d01f05e94724d3ae240af0b940146d71b740e27eed7ece2d224a0b54174f5361",
+                "8de944b7cb94b9659515723c6de9a5cbdfc79faf28055d2bff0b8c48656c4794",
+                "d3fd72c62079db3f4938446c54e6434bde7a0d806366d9d009f494c3bf3833d5",
             ]
         );
     }

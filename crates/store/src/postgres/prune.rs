@@ -38,7 +38,7 @@ pub(super) async fn read_watermark(db: &SharedPgDatabase) -> Result<StoreWaterma
     let answers = db.query_all(TenantScope::AllTenants, &[SqlStatement::new(WATERMARK)]).await?;
     match answers.first().and_then(|rows| rows.first()) {
         Some(row) => Ok(StoreWatermark(get_column(row, 0)?)),
-        None => Err(StoreError::Corrupt { reason: "the server has no moment".to_owned() }),
+        None => Err(StoreError::Corrupt { reason: "the server returned no watermark".to_owned() }),
     }
 }
 

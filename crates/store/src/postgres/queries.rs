@@ -26,13 +26,23 @@ macro_rules! head_columns {
 }
 
 pub(super) const HEAD: &str = concat!(head_columns!(), "WHERE tenant = $1 AND id = $2");
-pub(super) const RUNS: &str = concat!(
-    head_columns!(),
-    "WHERE tenant = $1 AND ($2::bigint IS NULL OR (created_at, id) < ($2, $3::text))
-        AND ($4::text IS NULL OR status = $4) AND ($5::text IS NULL OR phase = $5)
-        AND ($6::text IS NULL OR workflow = $6) AND ($7::text IS NULL OR protocol = $7)
-    ORDER BY created_at DESC, id DESC LIMIT $8"
-);
+/// One statement for each index: a condition that may be absent cannot select one.
+macro_rules! list_runs_where {
+    ($condition:literal) => {
+        concat!(
+            head_columns!(),
+            "WHERE tenant = $1 AND ($2::bigint IS NULL OR (created_at, id) < ($2, $3::text)) AND ",
+            $condition,
+            " AND ($5::text IS NULL OR phase = $5) AND ($7::text IS NULL OR protocol = $7)
+            ORDER BY created_at DESC, id DESC LIMIT $8"
+        )
+    };
+}
+pub(super) const RUNS: &str = list_runs_where!("$4::text IS NULL AND $6::text IS NULL");
+pub(super) const RUNS_BY_STATUS: &str =
+    list_runs_where!("status = $4::text AND ($6::text IS NULL OR workflow = $6)");
+pub(super) const RUNS_BY_WORKFLOW: &str =
+    list_runs_where!("workflow = $6::text AND $4::text IS NULL");
 /// Decides by `$2`, the caller's clock, or by the server's clock if `$2` is null.
 pub(super) const PARKED: &str = concat!(
     head_columns!(),
@@ -124,7 +134,12 @@ pub(super) async fn list_runs(
     let tenant = tenant.as_str();
     let (created, id) = (after.as_ref().map(|at| at.created_at), after.as_ref().map(|at| &at.id));
     let most = limit_to_i64(*limit);
-    let call = SqlStatement::new(RUNS).bind_text(&tenant).bind_int8(&created).bind_text(&id);
+    let sql = match (status, workflow) {
+        (Some(_), _) => RUNS_BY_STATUS,
+        (None, Some(_)) => RUNS_BY_WORKFLOW,
+        (None, None) => RUNS,
+    };
+    let call = SqlStatement::new(sql).bind_text(&tenant).bind_int8(&created).bind_text(&id);
     let call = call
         .bind_text(status)
         .bind_text(phase)
@@ -264,7 +279,7 @@ pub(super) async fn describe_id_conflict(
             && known.iter().any(|known| known.id == action.id)
     };
     if let Some(action) = commit.actions.iter().find(twice) {
-        return Ok(Some(format!("action `{}` is outstanding already", action.id)));
+        return Ok(Some(format!("action `{}` is already pending", action.id)));
     }
     let all = WaitFilter::all(commit.run.tenant.clone(), usize::MAX);
     let known = list_waits(db, &WaitFilter { run: Some(commit.run.id.clone()), ..all }).await?;
@@ -272,7 +287,7 @@ pub(super) async fn describe_id_conflict(
         !commit.waits_closed.contains(&wait.id) && known.iter().any(|known| known.id == wait.id)
     };
     let wait = commit.waits_opened.iter().find(twice);
-    Ok(wait.map(|wait| format!("wait `{}` is open already", wait.id)))
+    Ok(wait.map(|wait| format!("wait `{}` is already open", wait.id)))
 }
 
 async fn query_tenant(

@@ -1,7 +1,7 @@
 //! Checks the query plans of the hot statements on tables that are large enough to matter.
 //!
 //! These tests are here, and not with the others, because they read the statements themselves.
-//! `COUNTERSIGN_PLAN_RUNS` sets the number of runs (default: 20,000), each with ten versions.
+//! `COUNTERSIGN_PLAN_RUNS` sets the number of runs (default: 100,000), each with ten versions.
 
 use countersign_postgres::{PgConnectOptions, PgServer};
 use tokio_postgres::{Client, NoTls};
@@ -19,7 +19,8 @@ const FILL: &str = "SET countersign.all_tenants = 'on'; SET synchronous_commit =
         CASE WHEN n % 50 = 0 THEN n WHEN n % 7 = 0 THEN 1000000000000 + n END, 1,
         CASE WHEN n % 1000 = 0 THEN 9000000000000 ELSE 0 END,
         CASE WHEN n % 1000 = 0 THEN 'worker' END,
-        'sha256:p', 'intake', repeat('0', 64), CASE WHEN n % 3 = 0 THEN 'done' ELSE 'waiting' END,
+        'sha256:p', CASE WHEN n % 4000 = 0 THEN 'rare' ELSE 'intake' END, repeat('0', 64),
+        CASE WHEN n % 5000 = 0 THEN 'failed' WHEN n % 3 = 0 THEN 'done' ELSE 'waiting' END,
         'phase', 'a run'
     FROM generate_series(1, RUNS) AS n;";
 const FILL_OTHERS: &str = "
@@ -51,7 +52,7 @@ async fn hot_statements_go_by_indexes() {
         return;
     };
     let runs = std::env::var("COUNTERSIGN_PLAN_RUNS").ok().and_then(|runs| runs.parse().ok());
-    let runs: u64 = runs.unwrap_or(20_000);
+    let runs: u64 = runs.unwrap_or(100_000);
     let name = format!("plans{}", std::process::id());
     let admin = connect(&base).await;
     admin.batch_execute(&format!("CREATE ROLE r_{name} LOGIN")).await.unwrap();
@@ -73,6 +74,11 @@ async fn hot_statements_go_by_indexes() {
     for (name, sql, values) in hot_statements() {
         let told = explain_plan(&client, sql, values).await;
         assert!(!told.contains("Seq Scan on"), "{name}:\n{told}");
+        // A list that is filtered reads only the rows it returns.
+        if let Some(column) = name.strip_prefix("runs of a ") {
+            assert!(told.contains(&format!("runs_{column}")), "{name}:\n{told}");
+            assert!(!told.contains("Rows Removed by Filter"), "{name}:\n{told}");
+        }
         // Few runs are held, and the query reads them from an index that contains nothing else.
         let sorts = told.contains("Sort Method") && !told.contains("runs_held");
         assert!(!sorts, "{name} sorts:\n{told}");
@@ -90,7 +96,7 @@ async fn hot_statements_go_by_indexes() {
 }
 
 /// The statements that a busy store runs, with values of a run in the middle.
-fn hot_statements() -> [(&'static str, &'static str, &'static [&'static str]); 10] {
+fn hot_statements() -> [(&'static str, &'static str, &'static [&'static str]); 12] {
     const TENANT: &str = "'tenant-005'";
     const RUN: &str = "'run-000001055'";
     [
@@ -100,6 +106,16 @@ fn hot_statements() -> [(&'static str, &'static str, &'static [&'static str]); 1
             "runs after",
             queries::RUNS,
             &[TENANT, "19055", "'run-000019055'", "NULL", "NULL", "NULL", "NULL", "20"],
+        ),
+        (
+            "runs of a status",
+            queries::RUNS_BY_STATUS,
+            &[TENANT, "NULL", "NULL", "'failed'", "NULL", "NULL", "NULL", "20"],
+        ),
+        (
+            "runs of a workflow",
+            queries::RUNS_BY_WORKFLOW,
+            &[TENANT, "NULL", "NULL", "NULL", "NULL", "'rare'", "NULL", "20"],
         ),
         ("snapshot", queries::SNAPSHOT, &[TENANT, RUN, "8"]),
         ("entries", queries::ENTRIES, &[TENANT, RUN, "8"]),

@@ -20,9 +20,10 @@ use crate::round_robin::TenantRoundRobin;
 use crate::validation::{check_blob, check_commit, check_creation, check_name, check_text};
 use crate::worker::check_worker;
 use crate::{
-    ActionRow, Blob, DueRunsRequest, Lease, LoadedRun, LogEntryRow, NewRun, PruneRequest,
-    PruneStats, RunCommit, RunFilter, RunHead, RunId, Store, StoreError, StoreFuture,
-    StoreWatermark, TenantId, WaitFilter, WaitRow, WakeListener, WorkerInfo, WorkerRow,
+    ActionRow, Blob, ContentStore, DueRunsRequest, Lease, LeaseStore, LoadedRun, LogEntryRow,
+    NewRun, PruneRequest, PruneStats, RunCommit, RunFilter, RunHead, RunId, RunStore, StoreError,
+    StoreFuture, StoreMaintenance, StoreWatermark, TenantId, WaitFilter, WaitRow, WakeListener,
+    WorkerInfo, WorkerRow,
 };
 
 const ADD_BLOB: &str = "INSERT INTO countersign.blobs (tenant, digest, bytes) VALUES ($1, $2, $3)
@@ -78,7 +79,7 @@ impl PostgresStore {
     }
 }
 
-impl Store for PostgresStore {
+impl RunStore for PostgresStore {
     fn create_run(&self, run: NewRun, commit: RunCommit) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             check_creation(&run, &commit)?;
@@ -144,6 +145,16 @@ impl Store for PostgresStore {
         Box::pin(queries::list_keys(&self.database, run))
     }
 
+    fn resolve_run_id<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        prefix: &'a str,
+    ) -> StoreFuture<'a, Vec<RunId>> {
+        Box::pin(queries::resolve_run_id(&self.database, tenant, prefix))
+    }
+}
+
+impl LeaseStore for PostgresStore {
     fn acquire_due_runs<'a>(&'a self, taking: &'a DueRunsRequest) -> StoreFuture<'a, Vec<Lease>> {
         Box::pin(async move {
             check_lease_term(&taking.worker, taking.now, taking.until)?;
@@ -239,25 +250,12 @@ impl Store for PostgresStore {
         Box::pin(workers::list_workers(&self.database, now))
     }
 
-    fn list_tenants(&self) -> StoreFuture<'_, Vec<TenantId>> {
-        Box::pin(workers::list_tenants(&self.database))
-    }
-
-    fn read_watermark(&self) -> StoreFuture<'_, StoreWatermark> {
-        Box::pin(prune::read_watermark(&self.database))
-    }
-
-    fn prune_run<'a>(&'a self, pruning: &'a PruneRequest) -> StoreFuture<'a, PruneStats> {
-        Box::pin(async move {
-            check_prune_request(pruning)?;
-            prune::prune_run(&self.database, pruning.clone()).await
-        })
-    }
-
     fn subscribe_wakes(&self) -> WakeListener {
         self.wake_channel.subscribe()
     }
+}
 
+impl ContentStore for PostgresStore {
     fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             check_name("tenant", tenant.as_str())?;
@@ -303,12 +301,21 @@ impl Store for PostgresStore {
     ) -> StoreFuture<'a, Option<String>> {
         Box::pin(queries::load_protocol(&self.database, tenant, digest))
     }
+}
 
-    fn resolve_run_id<'a>(
-        &'a self,
-        tenant: &'a TenantId,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<RunId>> {
-        Box::pin(queries::resolve_run_id(&self.database, tenant, prefix))
+impl StoreMaintenance for PostgresStore {
+    fn list_tenants(&self) -> StoreFuture<'_, Vec<TenantId>> {
+        Box::pin(workers::list_tenants(&self.database))
+    }
+
+    fn read_watermark(&self) -> StoreFuture<'_, StoreWatermark> {
+        Box::pin(prune::read_watermark(&self.database))
+    }
+
+    fn prune_run<'a>(&'a self, pruning: &'a PruneRequest) -> StoreFuture<'a, PruneStats> {
+        Box::pin(async move {
+            check_prune_request(pruning)?;
+            prune::prune_run(&self.database, pruning.clone()).await
+        })
     }
 }

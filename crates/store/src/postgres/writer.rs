@@ -216,7 +216,8 @@ impl PgWriterTask {
             if found.len() == jobs.len() {
                 return Ok(found);
             }
-            let what = format!("{} answers to {} commits", found.len(), jobs.len());
+            let what =
+                format!("the server returned {} verdicts for {} commits", found.len(), jobs.len());
             Err(StoreError::Corrupt { reason: what })
         }))
     }

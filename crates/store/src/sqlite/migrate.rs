@@ -85,7 +85,7 @@ fn next_migration(
         if migration.number != *number || sql_checksum(migration.sql) != *found {
             return Err(StoreError::Corrupt {
                 reason: format!(
-                    "schema step {number} is not the one this program knows as `{}`",
+                    "schema migration {number} differs from migration `{}` of this program",
                     migration.name
                 ),
             });
@@ -179,9 +179,9 @@ mod tests {
         assert_eq!(
             sums,
             [
-                "cb3e710c2b3bbe903c9fda45fe46e74585dd588e6ca938f0aec83e63fd8eb5e4",
-                "3121b186dcbf904c6a0107678e277d8418efd5163c363cf774f0cd8986ecc2ee",
-                "9841efb4183c1b80650628f82066197997c8142a55cede1535147bb1c3cbe436",
+                "441fa16c38cc0b84eda5336bb2fb7c803026afcdf12a901019ee00f124044d1a",
+                "ebbb7268871d0e9bce96f97cd58ea72bc007ac6af27183de5c9ccd11791a27a2",
+                "d01143efb68b1a8b5a0f127060f1099aeb67750b55484afb43ea9a18ac255e76",
             ]
         );
     }
@@ -209,7 +209,7 @@ mod tests {
         let error = migrate(&mut db, of(&[FIRST])).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the database has schema 2, this program knows schemas up to 1"
+            "the database has schema 2; this program supports schemas up to 1"
         );
     }
 
@@ -230,7 +230,7 @@ mod tests {
         let error = migrate(&mut db, of(&[ALTERED])).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the database is damaged: schema step 1 is not the one this program knows as `runs`"
+            "the database is damaged: schema migration 1 differs from migration `runs` of this program"
         );
     }
 

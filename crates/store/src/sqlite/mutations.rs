@@ -244,10 +244,7 @@ fn merge_actions(outstanding: &str, commit: &RunCommit) -> Result<String, StoreE
     known.retain(|action| !commit.finished_actions.contains(&action.id));
     let twice = |action: &&ActionRow| known.iter().any(|known| known.id == action.id);
     if let Some(action) = commit.actions.iter().find(twice) {
-        return Err(StoreError::malformed(format!(
-            "action `{}` is outstanding already",
-            action.id
-        )));
+        return Err(StoreError::malformed(format!("action `{}` is already pending", action.id)));
     }
     Ok(encode_actions(known.iter().chain(&commit.actions)))
 }
@@ -264,7 +261,7 @@ fn update_waits(db: &Connection, commit: &RunCommit) -> Result<(), StoreError> {
             statement.execute(params![tenant, id, wait_id, kind, opened_at, deadline, who, body]);
         match added {
             Err(error) if is_unique_violation(&error) => {
-                return Err(StoreError::malformed(format!("wait `{wait_id}` is open already")));
+                return Err(StoreError::malformed(format!("wait `{wait_id}` is already open")));
             }
             added => added?,
         };

@@ -18,14 +18,24 @@ const HEAD: &str = "SELECT tenant, id, protocol, workflow, created_at, version, 
         pruned_at, seal, lease_version, lease_deaths
     FROM runs WHERE tenant = ?1 AND id = ?2";
 /// The cursor is always bound: at the start of the list it is a position before the newest run.
-const RUNS: &str = "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
-        phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
-        pruned_at, seal, lease_version, lease_deaths
-    FROM runs
-    WHERE tenant = ?1 AND (created_at, id) < (?2, ?3)
-        AND (?4 IS NULL OR status = ?4) AND (?5 IS NULL OR phase = ?5)
-        AND (?6 IS NULL OR workflow = ?6) AND (?7 IS NULL OR protocol = ?7)
-    ORDER BY created_at DESC, id DESC LIMIT ?8";
+/// One statement for each index: a condition that may be absent cannot select one.
+macro_rules! list_runs_where {
+    ($condition:literal) => {
+        concat!(
+            "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
+                phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
+                pruned_at, seal, lease_version, lease_deaths
+            FROM runs
+            WHERE tenant = ?1 AND (created_at, id) < (?2, ?3) AND ",
+            $condition,
+            " AND (?5 IS NULL OR phase = ?5) AND (?7 IS NULL OR protocol = ?7)
+            ORDER BY created_at DESC, id DESC LIMIT ?8"
+        )
+    };
+}
+const RUNS: &str = list_runs_where!("?4 IS NULL AND ?6 IS NULL");
+const RUNS_BY_STATUS: &str = list_runs_where!("status = ?4 AND (?6 IS NULL OR +workflow = ?6)");
+const RUNS_BY_WORKFLOW: &str = list_runs_where!("workflow = ?6 AND ?4 IS NULL");
 /// `lease_deaths >= 2` is the condition of an index: the holder of an expired lease is the third.
 const PARKED: &str =
     "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
@@ -94,7 +104,12 @@ pub(super) fn list_runs(db: &Connection, filter: &RunFilter) -> Result<Vec<RunHe
         // `SQLite` sorts every blob after every text.
         None => (i64::MAX, Value::Blob(Vec::new())),
     };
-    let mut statement = db.prepare_cached(RUNS)?;
+    let sql = match (status, workflow) {
+        (Some(_), _) => RUNS_BY_STATUS,
+        (None, Some(_)) => RUNS_BY_WORKFLOW,
+        (None, None) => RUNS,
+    };
+    let mut statement = db.prepare_cached(sql)?;
     let owner = tenant.as_str();
     let wanted =
         params![owner, created_at, id, status, phase, workflow, protocol, limit_to_i64(*limit)];
@@ -268,6 +283,15 @@ mod tests {
                 "{sql}: {:?}",
                 explain_plan(sql)
             );
+        }
+        // A list that is filtered reads only the rows of its status or workflow.
+        for (sql, index) in [
+            (RUNS, "runs_newest (tenant=? AND "),
+            (RUNS_BY_STATUS, "runs_status (tenant=? AND status=? AND "),
+            (RUNS_BY_WORKFLOW, "runs_workflow (tenant=? AND workflow=? AND "),
+        ] {
+            let steps = explain_plan(sql);
+            assert!(steps.len() == 1 && steps[0].contains(index), "{sql}: {steps:?}");
         }
         // This query sorts the open waits of one run.
         let plan_of_run = explain_plan(WAITS_OF_RUN);

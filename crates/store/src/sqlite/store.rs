@@ -16,9 +16,10 @@ use crate::validation::{check_blob, check_commit, check_creation, check_name, ch
 use crate::wake::WakeNotifier;
 use crate::worker::check_worker;
 use crate::{
-    ActionRow, Blob, DueRunsRequest, Lease, LoadedRun, LogEntryRow, NewRun, PruneRequest,
-    PruneStats, RunCommit, RunFilter, RunHead, RunId, Store, StoreError, StoreFuture,
-    StoreWatermark, TenantId, WaitFilter, WaitRow, WakeListener, WorkerInfo, WorkerRow,
+    ActionRow, Blob, ContentStore, DueRunsRequest, Lease, LeaseStore, LoadedRun, LogEntryRow,
+    NewRun, PruneRequest, PruneStats, RunCommit, RunFilter, RunHead, RunId, RunStore, StoreError,
+    StoreFuture, StoreMaintenance, StoreWatermark, TenantId, WaitFilter, WaitRow, WakeListener,
+    WorkerInfo, WorkerRow,
 };
 
 /// Keeps runs in one `SQLite` file.
@@ -89,7 +90,7 @@ impl SqliteStore {
     }
 }
 
-impl Store for SqliteStore {
+impl RunStore for SqliteStore {
     fn create_run(&self, run: NewRun, commit: RunCommit) -> StoreFuture<'_, ()> {
         let check = check_creation(&run, &commit);
         self.write_commit(check, commit.makes_run_due(), move |db| {
@@ -156,6 +157,17 @@ impl Store for SqliteStore {
         self.run_read(move |db| queries::list_keys(db, &run))
     }
 
+    fn resolve_run_id<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        prefix: &'a str,
+    ) -> StoreFuture<'a, Vec<RunId>> {
+        let (tenant, prefix) = (tenant.clone(), prefix.to_owned());
+        self.run_read(move |db| queries::resolve_run_id(db, &tenant, &prefix))
+    }
+}
+
+impl LeaseStore for SqliteStore {
     fn acquire_due_runs<'a>(&'a self, taking: &'a DueRunsRequest) -> StoreFuture<'a, Vec<Lease>> {
         Box::pin(async move {
             check_lease_term(&taking.worker, taking.now, taking.until)?;
@@ -269,27 +281,12 @@ impl Store for SqliteStore {
         self.run_read(move |db| workers::list_workers(db, now))
     }
 
-    fn list_tenants(&self) -> StoreFuture<'_, Vec<TenantId>> {
-        self.run_read(workers::list_tenants)
-    }
-
-    fn read_watermark(&self) -> StoreFuture<'_, StoreWatermark> {
-        self.run_read(prune::read_watermark)
-    }
-
-    fn prune_run<'a>(&'a self, pruning: &'a PruneRequest) -> StoreFuture<'a, PruneStats> {
-        let (check, pruning) = (check_prune_request(pruning), pruning.clone());
-        self.run_write(check, move |db| prune::prune_run(db, &pruning))
-    }
-
-    fn check_ready(&self) -> StoreFuture<'_, ()> {
-        Box::pin(self.file.check_ready())
-    }
-
     fn subscribe_wakes(&self) -> WakeListener {
         self.wake_notifier.subscribe()
     }
+}
 
+impl ContentStore for SqliteStore {
     fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> StoreFuture<'a, ()> {
         let check = check_name("tenant", tenant.as_str()).and_then(|()| check_blob(&blob));
         let tenant = tenant.clone();
@@ -326,13 +323,23 @@ impl Store for SqliteStore {
         let (tenant, digest) = (tenant.clone(), digest.to_owned());
         self.run_read(move |db| queries::load_protocol(db, &tenant, &digest))
     }
+}
 
-    fn resolve_run_id<'a>(
-        &'a self,
-        tenant: &'a TenantId,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<RunId>> {
-        let (tenant, prefix) = (tenant.clone(), prefix.to_owned());
-        self.run_read(move |db| queries::resolve_run_id(db, &tenant, &prefix))
+impl StoreMaintenance for SqliteStore {
+    fn list_tenants(&self) -> StoreFuture<'_, Vec<TenantId>> {
+        self.run_read(workers::list_tenants)
+    }
+
+    fn read_watermark(&self) -> StoreFuture<'_, StoreWatermark> {
+        self.run_read(prune::read_watermark)
+    }
+
+    fn prune_run<'a>(&'a self, pruning: &'a PruneRequest) -> StoreFuture<'a, PruneStats> {
+        let (check, pruning) = (check_prune_request(pruning), pruning.clone());
+        self.run_write(check, move |db| prune::prune_run(db, &pruning))
+    }
+
+    fn check_ready(&self) -> StoreFuture<'_, ()> {
+        Box::pin(self.file.check_ready())
     }
 }

@@ -1,9 +1,10 @@
 //! A dump of the database, restored elsewhere: the same runs, and they go on.
 
+use countersign_store::{ContentStore as _, RunStore as _};
 use std::process::{Command, Stdio};
 
 use countersign_store::suite::sample::{self, load_stored_run};
-use countersign_store::{RunId, Store, TenantId};
+use countersign_store::{RunId, TenantId};
 use testkit::PostgresCluster;
 
 use crate::site::{Site, caller, store};

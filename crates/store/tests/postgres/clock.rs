@@ -1,9 +1,10 @@
 //! Leases by the server's clock: machines whose clocks differ agree.
 
+use countersign_store::{LeaseStore as _, RunStore as _};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use countersign_store::suite::sample;
-use countersign_store::{DueRunsRequest, Lease, PostgresSettings, RunCommit, RunId, Store};
+use countersign_store::{DueRunsRequest, Lease, PostgresSettings, RunCommit, RunId};
 
 use crate::site::{Site, caller, store};
 

@@ -1,6 +1,7 @@
 //! Commits whose answer never came: they were kept, and nobody said so. A proxy stands between the store
 //! and the server and cuts the line when the server has answered.
 
+use countersign_store::{LeaseStore as _, RunStore as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,8 +10,7 @@ use std::time::Duration;
 use countersign_store::suite::sample;
 use countersign_store::{
     PgTransaction, PgTransactionMode, PostgresDatabase, PostgresMigration, PostgresSchema,
-    PostgresSettings, PostgresStore, RunCommit, RunId, SqlStatement, Store, StoreError,
-    TenantScope,
+    PostgresSettings, PostgresStore, RunCommit, RunId, SqlStatement, StoreError, TenantScope,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
@@ -127,7 +127,7 @@ async fn where_patience_ends_the_outcome_is_open_and_said_so() {
     let answer = through.append_commit(sample::step(&run, 1)).await;
     assert!(matches!(answer, Err(StoreError::Unavailable { .. })), "{answer:?}");
     let cause = std::error::Error::source(&answer.unwrap_err()).unwrap().to_string();
-    assert_eq!(cause, "the connection to the server was cut");
+    assert_eq!(cause, "the connection to the server was lost");
     assert_eq!(through.load_head(&run).await.unwrap().unwrap().version, 2);
 }
 

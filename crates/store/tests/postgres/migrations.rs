@@ -1,9 +1,10 @@
 //! The schema goes forward under a lock, and beside programs that know less.
 
+use countersign_store::RunStore as _;
 use countersign_store::suite::sample;
 use countersign_store::{
     PostgresDatabase, PostgresMigration, PostgresSchema, PostgresSettings, PostgresStore, RunId,
-    Store, StoreError,
+    StoreError,
 };
 
 use crate::site::{Site, caller, server, store};
@@ -93,8 +94,10 @@ async fn an_older_program_goes_on_where_the_change_allows_it() {
     );
     client.batch_execute(&breaking).await.unwrap();
     let refused = store(&site.url(), caller()).load_head(&run).await.unwrap_err();
-    let told =
-        format!("the database has schema {}, this program knows schemas up to {known}", known + 1);
+    let told = format!(
+        "the database has schema {}; this program supports schemas up to {known}",
+        known + 1
+    );
     assert_eq!(refused.to_string(), told);
 }
 
@@ -115,7 +118,7 @@ async fn what_is_not_ours_is_told_and_left_alone() {
     let refused = PostgresStore::open(server(&site.url()), caller()).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the database is damaged: schema step 1 is not the one this program knows as `runs`"
+        "the database is damaged: schema migration 1 differs from migration `runs` of this program"
     );
 }
 
@@ -127,7 +130,7 @@ async fn a_role_that_may_not_change_the_schema_uses_one_that_is_there() {
     admin.batch_execute(&refusing).await.unwrap();
     let refused = PostgresStore::open(server(&site.url()), caller()).await.unwrap_err();
     let cause = std::error::Error::source(&refused).unwrap().to_string();
-    assert_eq!(cause, "the role may not do this in this database");
+    assert_eq!(cause, "the role lacks a required privilege in this database");
     let mighty = site.url().replace(&format!("{}@", site.role()), "tester@");
     PostgresStore::open(server(&mighty), caller()).await.unwrap();
     let grant = format!(

@@ -1,9 +1,10 @@
 //! Hints between programs.
 
+use countersign_store::{LeaseStore as _, RunStore as _};
 use std::time::Duration;
 
 use countersign_store::suite::sample;
-use countersign_store::{RunCommit, RunId, Store};
+use countersign_store::{RunCommit, RunId};
 
 use crate::site::{Site, caller, store};
 

@@ -1,5 +1,6 @@
 //! What happens to a store when its server is away, says no, or is cut off in the middle.
 
+use countersign_store::RunStore as _;
 use std::error::Error as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -165,15 +166,12 @@ async fn a_server_that_is_not_there_is_told_in_plain_words() {
     let run = RunId::local("r");
     let of = async |url: String| cause(store(&url, hasty()).load_head(&run).await);
     let nowhere = "postgres://u:s3cret@%2Fno%2Fsuch%2Ffolder/d".to_owned();
-    assert_eq!(
-        of(nowhere).await,
-        "nobody answers at the server's address: the connection was refused"
-    );
+    assert_eq!(of(nowhere).await, "no server listens at the address: the connection was refused");
     let (server, _) =
         site.url().rsplit_once('/').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
     assert_eq!(of(format!("{server}/nosuch")).await, "the server has no such database");
     let stranger = site.url().replace(&format!("{}@", site.role()), "nosuchrole@");
-    assert_eq!(of(stranger).await, "the server does not let this role in (28000)");
+    assert_eq!(of(stranger).await, "the server rejected the role or the password (28000)");
 }
 
 #[tokio::test]
@@ -190,7 +188,7 @@ async fn a_read_only_server_is_read_and_goes_on_when_it_may_write() {
     let told = cause(hasty.append_commit(sample::step(&run, 2)).await);
     assert_eq!(
         told,
-        "the server is read-only: it is a standby, or was one of two before a failover"
+        "the server is read-only: it is a standby, or the former primary after a failover"
     );
     assert_eq!(hasty.load_head(&run).await.unwrap().unwrap().version, 2);
     // Another is behind the address a moment later.

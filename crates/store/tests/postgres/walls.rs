@@ -1,7 +1,8 @@
 //! Row-level security, the second wall: what a query forgets to say, the transaction says.
 
 use countersign_store::suite::sample;
-use countersign_store::{PostgresStore, RunId, Store, TenantId};
+use countersign_store::{ContentStore as _, RunStore as _};
+use countersign_store::{PostgresStore, RunId, TenantId};
 use tokio_postgres::Client;
 
 use crate::site::{Site, caller, server};

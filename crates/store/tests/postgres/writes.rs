@@ -1,5 +1,6 @@
 //! Commits of many runs at once: each is judged alone, and heads are updated in place.
 
+use countersign_store::RunStore as _;
 use std::sync::Arc;
 
 use countersign_store::suite::sample;
@@ -40,9 +41,7 @@ async fn a_refused_commit_does_not_hurt_the_others() {
         let (number, answer) = write.await.unwrap();
         let as_expected = match (number % 8, &answer) {
             (0, Err(StoreError::Conflict { expected: 7, found: 1 })) => true,
-            (1, Err(StoreError::Malformed { reason })) => {
-                reason == "action `x` is outstanding already"
-            }
+            (1, Err(StoreError::Malformed { reason })) => reason == "action `x` is already pending",
             (2, Err(StoreError::NotFound { .. })) => true,
             (3.., Ok(())) => true,
             _ => false,

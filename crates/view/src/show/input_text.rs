@@ -16,13 +16,13 @@ pub fn describe_input(what: &InputKind) -> String {
             let tokens = reply.usage.input_tokens + reply.usage.output_tokens;
             let cost = if tokens > 0 { format!(", {tokens} tokens") } else { String::new() };
             let build = reply.packet_build.as_ref();
-            let shown = build.map_or_else(String::new, |build| format!(", shown memory {build}"));
+            let shown = build.map_or_else(String::new, |build| format!(", memory build {build}"));
             format!("{} replied{cost}{shown}", reply.by)
         }
         InputKind::ModelFailed { failure, message, .. } => {
-            format!("the model could not be asked ({failure}): {}", truncate_line(message, 80))
+            format!("the model call failed ({failure}): {}", truncate_line(message, 80))
         }
-        InputKind::ManualPatch { by, .. } => format!("{by} handed something in"),
+        InputKind::ManualPatch { by, .. } => format!("{by} submitted a patch"),
         InputKind::Answered { wait, value, by } => {
             format!("{by} answered {wait}: {}", truncate_line(&value.to_string(), 80))
         }
@@ -30,34 +30,34 @@ pub fn describe_input(what: &InputKind) -> String {
             let verb = if *approve { "approved" } else { "denied" };
             format!("{by} {verb} {wait}{}", noted(note))
         }
-        InputKind::Ticked => "time went by".to_owned(),
-        InputKind::EffectFinished { .. } => "the effect is done".to_owned(),
+        InputKind::Ticked => "a timer fired".to_owned(),
+        InputKind::EffectFinished { .. } => "the effect finished".to_owned(),
         InputKind::EffectFailed { failure, message, .. } => {
             format!("the effect failed ({failure}): {}", truncate_line(message, 80))
         }
-        InputKind::ToolFinished { ok: true, .. } => "the tool was used".to_owned(),
+        InputKind::ToolFinished { ok: true, .. } => "the tool call finished".to_owned(),
         InputKind::ToolFinished { ok: false, output, .. } => {
-            format!("the tool could not: {}", truncate_line(output, 80))
+            format!("the tool call failed: {}", truncate_line(output, 80))
         }
         InputKind::HookFinished { answer, .. } => match answer {
-            HookAnswer::Ok => "the hook lets it go on".to_owned(),
+            HookAnswer::Ok => "the hook allowed the run to continue".to_owned(),
             HookAnswer::Abort { reason } => {
-                format!("the hook stops it: {}", truncate_line(reason, 80))
+                format!("the hook aborted: {}", truncate_line(reason, 80))
             }
-            HookAnswer::Patch { .. } => "the hook changes the document".to_owned(),
-            HookAnswer::Redirect { to } => format!("the hook sends it to {to}"),
+            HookAnswer::Patch { .. } => "the hook changed the document".to_owned(),
+            HookAnswer::Redirect { to } => format!("the hook redirected the run to {to}"),
         },
-        InputKind::ChildEnded { completed: true, .. } => "the child run is done".to_owned(),
+        InputKind::ChildEnded { completed: true, .. } => "the child run completed".to_owned(),
         InputKind::ChildEnded { reason, .. } => format!("the child run failed{}", noted(reason)),
-        InputKind::Notified { .. } => "the other run was told".to_owned(),
-        InputKind::Halted { by, reason } => format!("{by} halted it{}", noted(reason)),
-        InputKind::Resumed { by, grants } if grants.is_empty() => format!("{by} resumed it"),
+        InputKind::Notified { .. } => "the other run was notified".to_owned(),
+        InputKind::Halted { by, reason } => format!("{by} halted the run{}", noted(reason)),
+        InputKind::Resumed { by, grants } if grants.is_empty() => format!("{by} resumed the run"),
         InputKind::Resumed { by, grants } => {
             let told: Vec<String> =
                 grants.iter().map(|(name, amount)| format!("{amount} more of {name}")).collect();
-            format!("{by} resumed it, with {}", told.join(", "))
+            format!("{by} resumed the run and granted {}", told.join(", "))
         }
-        InputKind::Cancelled { by, reason } => format!("{by} cancelled it{}", noted(reason)),
+        InputKind::Cancelled { by, reason } => format!("{by} cancelled the run{}", noted(reason)),
     }
 }
 

@@ -118,12 +118,14 @@ pub fn list_child_runs(run: &str, log: &[RunLogEntry]) -> Vec<(String, Option<bo
 #[must_use]
 pub fn describe_action(order: &PendingAction) -> String {
     match order {
-        PendingAction::Model { .. } => "ask a model".to_owned(),
+        PendingAction::Model { .. } => "call a model".to_owned(),
         PendingAction::Effect { effect, .. } => describe_effect(effect),
         PendingAction::Tool { call } => describe_tool_call(call),
         PendingAction::Hook { hook, .. } => format!("run hook {hook}"),
-        PendingAction::Child { run, workflow, .. } => format!("run {run} of workflow {workflow}"),
-        PendingAction::Notify { run, .. } => format!("tell run {run}"),
+        PendingAction::Child { run, workflow, .. } => {
+            format!("child run {run} of workflow {workflow}")
+        }
+        PendingAction::Notify { run, .. } => format!("notify run {run}"),
     }
 }
 
@@ -135,7 +137,7 @@ pub fn describe_effect(effect: &EffectCall) -> String {
         EffectCall::Copy { from, to, .. } => format!("copy {from} to {to}"),
         EffectCall::Run { program, .. } => format!("run {program}"),
         EffectCall::Http { method, url, .. } => format!("{method} {url}"),
-        EffectCall::Retrieve { source, .. } => format!("look up in {source}"),
+        EffectCall::Retrieve { source, .. } => format!("retrieve from {source}"),
     }
 }
 

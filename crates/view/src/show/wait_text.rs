@@ -24,7 +24,7 @@ pub fn describe_answer(wait: &RunWait) -> Option<String> {
                 format!("a file: {}", accepts.join(", "))
             };
             match suggested_path {
-                Some(path) => format!("{kinds}; looked for at {path}"),
+                Some(path) => format!("{kinds}; the run looks for it at {path}"),
                 None => kinds,
             }
         }
@@ -46,7 +46,7 @@ pub fn answer_command(run: &str, wait: &RunWait) -> String {
         ),
         WaitKind::Work => format!("countersign next {run}, then submit {run} FILE"),
         WaitKind::Incident => {
-            format!("countersign approve {run}/{id} to try again, or deny {run}/{id} to end it")
+            format!("countersign approve {run}/{id} to retry, or deny {run}/{id} to end it")
         }
     }
 }
@@ -64,13 +64,15 @@ fn describe_schema(schema: &Value) -> String {
         (None, None) => word.to_owned(),
     };
     match schema["type"].as_str() {
-        Some("string") => "a text".to_owned(),
+        Some("string") => "text".to_owned(),
         Some("integer") => number("a whole number"),
         Some("number") => number("a number"),
         Some("boolean") => "true or false".to_owned(),
         Some("array") => match &schema["items"] {
-            items if items.is_object() => format!("a JSON list, each {}", describe_schema(items)),
-            _ => "a JSON list".to_owned(),
+            items if items.is_object() => {
+                format!("a JSON array; each item is {}", describe_schema(items))
+            }
+            _ => "a JSON array".to_owned(),
         },
         Some("object") => {
             let names = schema["properties"].as_object();
@@ -98,11 +100,14 @@ mod tests {
     #[test]
     fn schemas_are_told_in_words() {
         for (schema, words) in [
-            (json!({"type": "string"}), "a text"),
+            (json!({"type": "string"}), "text"),
             (json!({"enum": ["a", 1]}), "one of: a, 1"),
             (json!({"type": "integer", "minimum": 1, "maximum": 5}), "a whole number from 1 to 5"),
             (json!({"type": "number", "maximum": 5}), "a number of at most 5"),
-            (json!({"type": "array", "items": {"type": "string"}}), "a JSON list, each a text"),
+            (
+                json!({"type": "array", "items": {"type": "string"}}),
+                "a JSON array; each item is text",
+            ),
             (
                 json!({"type": "object", "properties": {"a": {}, "b": {}}}),
                 "a JSON object with a, b",

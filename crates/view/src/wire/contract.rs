@@ -283,7 +283,7 @@ pub struct ExportLossView {
     pub pointer: String,
     /// The keyword, or `rule:` with the id of a rule, or `limit`.
     pub keyword: String,
-    /// The effect on the export: `widened`, `narrowed`, `untold`, `over limit`.
+    /// The effect on the export: `widened`, `narrowed`, `unstated`, `over limit`.
     pub effect: String,
     /// What is lost, in one sentence.
     pub reason: String,

@@ -152,19 +152,20 @@ impl NextStep {
         match (self.expects.as_deref(), &self.contract) {
             (Some("reply"), Some(contract)) => head + &self.render_reply_text(contract),
             (Some(_), Some(contract)) => {
-                let mut text = format!("{head}It asks for a patch that opens a way.\n\n");
+                let mut text =
+                    format!("{head}The run expects a patch that opens a transition.\n\n");
                 for gate in &self.closed_gates {
                     text.push_str(&format!("  → {}: {}\n", gate.to, gate.reason));
                 }
                 let schema = countersign_contract::json::to_canonical_json(&contract.schema);
                 let id = &contract.id;
                 text + &format!(
-                    "\nContract {id}:\n{schema}\n\nHand it in with: countersign submit {run} FILE\n"
+                    "\nContract {id}:\n{schema}\n\nSubmit it with: countersign submit {run} FILE\n"
                 )
             }
-            _ if self.waits.is_empty() => format!("{head}It asks for nothing.\n"),
+            _ if self.waits.is_empty() => format!("{head}The run expects nothing.\n"),
             _ => {
-                let mut text = format!("{head}It waits for a person:\n");
+                let mut text = format!("{head}The run waits for a person:\n");
                 for WaitView { id, kind, question, .. } in &self.waits {
                     text.push_str(&format!("  {run}/{id}  {}  {question}\n", kind.as_str()));
                 }
@@ -175,7 +176,7 @@ impl NextStep {
 
     fn render_reply_text(&self, contract: &StepContract) -> String {
         let mut text = format!(
-            "It asks for a reply under contract {} (order {}, try {}).\n\n{}\n",
+            "The run expects a reply under contract {} (action {}, attempt {}).\n\n{}\n",
             contract.id,
             self.action.as_deref().unwrap_or_default(),
             self.attempt.unwrap_or_default(),
@@ -183,12 +184,12 @@ impl NextStep {
         );
         for turn in self.messages.iter().flatten() {
             let who = match turn.role {
-                PromptRole::User => "Asked",
-                PromptRole::Assistant => "Replied",
+                PromptRole::User => "User message",
+                PromptRole::Assistant => "Model reply",
             };
             text.push_str(&format!("\n── {who}\n{}\n", turn.text.trim_end()));
         }
-        text + &format!("\nHand it in with: countersign submit {} FILE\n", self.run)
+        text + &format!("\nSubmit it with: countersign submit {} FILE\n", self.run)
     }
 }
 

@@ -50,8 +50,8 @@ pub struct RunStatusView {
     /// Why the run is parked: three workers died while working on this version. `resume` releases
     /// it. Null if it is not parked.
     pub parked: Option<String>,
-    /// What blocks the run: `{"by": "budget", "budget", "limit"}`, `refused`, `no_ticket`,
-    /// `trouble`. Null if nothing does.
+    /// What blocks the run: `{"kind": "budget", "budget", "limit"}`, `refused`,
+    /// `missing_ticket`, `incident`. Null if nothing does.
     #[schema(value_type = Option<Object>)]
     pub blocked: Option<BlockReason>,
     /// The output of the run. Empty until the run is completed.
@@ -120,7 +120,7 @@ pub struct HaltView {
 pub struct PendingActionRow {
     /// The id of the action.
     pub action: String,
-    /// The kind of action: `model`, `effect`, `tool`, `hook`, `child`, `tell`.
+    /// The kind of action: `model`, `effect`, `tool`, `hook`, `child`, `notify`.
     pub kind: String,
     /// A short description of the action.
     pub description: String,

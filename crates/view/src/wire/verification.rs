@@ -109,10 +109,10 @@ fn describe_flaw(flaw: &IntegrityError) -> String {
             let found = value.pointer(at).map(Value::to_string);
             found.map_or_else(|| "nothing".to_owned(), |found| truncate_line(&found, 100))
         };
-        format!("  {at}: decided again {}, in the log {}", side(&ours), side(&theirs))
+        format!("  {at}: replayed {}, in the log {}", side(&ours), side(&theirs))
     });
     format!(
-        "version {version}, event {seq}: deciding again does not give what the log has\n{}",
+        "version {version}, event {seq}: replaying the input does not give the event in the log\n{}",
         places.collect::<Vec<_>>().join("\n")
     )
 }

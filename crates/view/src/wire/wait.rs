@@ -14,7 +14,7 @@ pub struct WaitView {
     #[schema(example = "w1")]
     pub id: String,
     /// The kind of answer that ends the wait: `question`, `document`, `approval`, `budget`, `work`,
-    /// `trouble`.
+    /// `incident`.
     #[schema(value_type = String, example = "approval")]
     pub kind: WaitKind,
     /// The phase that waits.
@@ -84,7 +84,7 @@ pub struct InboxRow {
     #[schema(example = "w1")]
     pub id: String,
     /// The kind of answer that ends the wait: `question`, `document`, `approval`, `budget`, `work`,
-    /// `trouble`.
+    /// `incident`.
     #[schema(value_type = String, example = "approval")]
     pub kind: WaitKind,
     /// The phase that waits.

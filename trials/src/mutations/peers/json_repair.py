@@ -1,4 +1,4 @@
-"""Reads a file of JSON strings, one a line; writes one answer a line: {"value": …}, {"refused": …} or {"unusable": …}."""
+"""Reads a file of JSON strings, one per line; writes one answer per line: {"value": …}, {"refused": …} or {"unusable": …}."""
 
 import importlib.metadata
 import json
@@ -14,7 +14,7 @@ for line in open(sys.argv[1], encoding="utf-8"):
         print(json.dumps({"refused": type(error).__name__}))
         continue
     try:
-        # By its own documentation an empty string says that nothing was found.
+        # According to its documentation, an empty string means that nothing was found.
         print(json.dumps({"refused": "empty"} if value == "" else {"value": value}, allow_nan=False))
     except Exception as error:
         print(json.dumps({"unusable": type(error).__name__}))

@@ -1,4 +1,4 @@
-// Reads a file of JSON strings, one a line; writes one answer a line: {"text": …} or {"refused": …}.
+// Reads a file of JSON strings, one per line; writes one answer per line: {"text": …} or {"refused": …}.
 import { readFileSync } from 'node:fs'
 import { jsonrepair } from 'jsonrepair'
 

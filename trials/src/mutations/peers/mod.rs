@@ -101,7 +101,7 @@ fn parse_answers(output: &str, cases: usize) -> Result<(String, Vec<Option<Value
     let mut lines =
         output.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or(Value::Null));
     let version = lines.next().and_then(|first| first["version"].as_str().map(str::to_owned));
-    let version = version.ok_or("no version was told")?;
+    let version = version.ok_or("it reported no version")?;
     let answers: Vec<Option<Value>> = lines.map(|answer| parse_answer(&answer)).collect();
     if answers.len() != cases {
         return Err(format!("{} answers to {cases} cases", answers.len()));

@@ -72,7 +72,7 @@ fn format_summary(contracts: usize, errors: usize, warnings: usize) -> String {
     }
     let all = count(contracts, "contract");
     if parts.is_empty() {
-        format!("{GOOD}no fault found{GOOD:#}: {all}")
+        format!("{GOOD}no problems found{GOOD:#}: {all}")
     } else {
         format!("{} in {all}", parts.join(", "))
     }

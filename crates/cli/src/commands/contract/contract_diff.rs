@@ -41,25 +41,25 @@ fn render_comparison(old: &Contract, new: &Contract, comparison: &ContractCompar
         old.version,
         new.id,
         new.version,
-        if comparison.is_undecided() { ", as far as it could be decided" } else { "" },
+        if comparison.is_undecided() { ", as far as it can be decided" } else { "" },
     );
     if new.compatibility.as_str() != word && old.digest != new.digest {
         let declared = new.compatibility.as_str();
         text += &format!("the new file declares `{declared}`; found `{word}`\n");
     }
     text += &format_direction(
-        "backward: the new one takes all that the old one took",
+        "backward: the new version accepts everything that the old one accepted",
         &comparison.backward,
     );
     text += &format_direction(
-        "forward: the old one takes all that the new one takes",
+        "forward: the old version accepts everything that the new one accepts",
         &comparison.forward,
     );
     if !comparison.changes.is_empty() {
         text += &format!("\n{HEADING}Changes{HEADING:#}\n");
     }
     for change in &comparison.changes {
-        let place = if change.pointer.is_empty() { "the whole" } else { &change.pointer };
+        let place = if change.pointer.is_empty() { "the whole value" } else { &change.pointer };
         text += &format!("  {place}: {}\n", change.message);
     }
     text
@@ -70,7 +70,7 @@ fn format_direction(question: &str, answer: &CompatOutcome) -> String {
         CompatOutcome::Yes => format!("\n{question}: yes, proven\n"),
         CompatOutcome::Unknown { reason } => format!("\n{question}: not decided\n  {reason}\n"),
         CompatOutcome::No { witness, reply_text: text, violations: because } => {
-            let mut shown = format!("\n{question}: no\n  this value shows it: {witness}\n");
+            let mut shown = format!("\n{question}: no\n  counterexample: {witness}\n");
             if let Some(text) = text {
                 shown += &format!("  sent as: {text}\n");
             }

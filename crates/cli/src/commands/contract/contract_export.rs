@@ -39,15 +39,15 @@ pub(super) fn run(
 /// Prints the losses of an export for people.
 fn print_losses(exported: &ExportedContract) {
     if exported.losses.is_empty() {
-        output::print_message("nothing is lost");
+        output::print_message("no constraint is lost");
         return;
     }
     output::print_message(&format!(
-        "{} things only Countersign still enforces:",
+        "{} constraints that only Countersign enforces:",
         exported.losses.len()
     ));
     for loss in &exported.losses {
-        let place = if loss.pointer.is_empty() { "the whole" } else { &loss.pointer };
+        let place = if loss.pointer.is_empty() { "the whole value" } else { &loss.pointer };
         output::print_message(&format!(
             "  {} {place}, {}: {}",
             loss.effect.as_str(),
@@ -58,7 +58,7 @@ fn print_losses(exported: &ExportedContract) {
     if !exported.nullable.is_empty() {
         let places = exported.nullable.join(", ");
         output::print_message(&format!(
-            "null means absent, and is dropped before admission, at: {places}"
+            "null means absent and is removed before admission, at: {places}"
         ));
     }
 }

@@ -35,5 +35,5 @@ fn render_contracts(contracts: &[&Contract]) -> String {
             ]
         })
         .collect();
-    table::render_table(["CONTRACT", "VERSION", "INTAKE", "RULES", "DIGEST", "WHAT IT IS"], &rows)
+    table::render_table(["CONTRACT", "VERSION", "INTAKE", "RULES", "DIGEST", "DESCRIPTION"], &rows)
 }

@@ -53,7 +53,7 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
             report.add_problem(
                 "home",
                 error.to_string(),
-                "Remove or rename it, so that a folder can be there.",
+                "Remove or rename it, so that a folder can be created there.",
             );
             None
         }
@@ -67,7 +67,7 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
         Some(home) => {
             report.add_passed("home", display_path(home.folder()), display_path(home.folder()));
         }
-        None => report.add("home", "none yet; `countersign run` makes one", Value::Null),
+        None => report.add("home", "none yet; `countersign run` creates one", Value::Null),
     }
     check_writable(report, home.as_ref().map_or(workspace.as_path(), EngineHome::folder));
     if let Some(home) = &home {
@@ -82,7 +82,7 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
                 }
                 other => other.to_string(),
             };
-            report.add_problem("settings", told, "Mend the file, or remove it.");
+            report.add_problem("settings", told, "Fix the file, or remove it.");
             return None;
         }
     };
@@ -111,7 +111,7 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
             report.add_problem(
                 "database",
                 error.to_string(),
-                "Mend the address; docs/reference/postgres.md shows what it may hold.",
+                "Fix the address; docs/reference/postgres.md describes its format.",
             );
             return None;
         }
@@ -132,12 +132,12 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
             report.add_problem(
                 "database",
                 told,
-                "Name another with --store; `countersign run` would make this one.",
+                "Name another with --store, or create this one with `countersign run`.",
             );
             None
         }
         _ => {
-            report.add("database", "none yet; `countersign run` makes one", Value::Null);
+            report.add("database", "none yet; `countersign run` creates one", Value::Null);
             None
         }
     }
@@ -152,11 +152,11 @@ fn check_writable(report: &mut DoctorReport, folder: &Path) {
             report.add_passed("writable", "files can be written here", true);
         }
         Err(error) => {
-            let told = format!("nothing can be written to `{}`: {error}", display_path(folder));
+            let told = format!("cannot write to `{}`: {error}", display_path(folder));
             report.add_problem(
                 "writable",
                 told,
-                "Give yourself the right to write there, or make room.",
+                "Give yourself write permission, or free some disk space.",
             );
         }
     }
@@ -175,19 +175,20 @@ fn check_permissions(report: &mut DoctorReport, home: &EngineHome) {
     }
     if !wide.is_empty() {
         let folder = display_path(home.folder());
-        let told = format!("others on this machine can read {} in `{folder}`", wide.join(", "));
-        report.add_problem(
-            "private",
-            told,
-            format!("`chmod -R go= {folder}` makes it yours alone."),
-        );
+        let told =
+            format!("other users of this machine can read {} in `{folder}`", wide.join(", "));
+        report.add_problem("private", told, format!("`chmod -R go= {folder}` makes it private."));
     }
 }
 
 /// Loads the protocol; returns the model that it names.
 fn check_protocol(report: &mut DoctorReport, found: Result<PathBuf, CliError>) -> Option<String> {
     let Ok(folder) = found else {
-        report.add("folder", "none here or above; `countersign init` puts one here", Value::Null);
+        report.add(
+            "folder",
+            "none here or above; `countersign init` creates one here",
+            Value::Null,
+        );
         return None;
     };
     report.add("folder", display_path(&folder), display_path(&folder));
@@ -207,12 +208,12 @@ fn check_protocol(report: &mut DoctorReport, found: Result<PathBuf, CliError>) -
             report.add_problem(
                 "loads",
                 told,
-                "`countersign check` shows every fault beside its place.",
+                "`countersign check` shows every error with its location.",
             );
             None
         }
         Err(other) => {
-            report.add_problem("loads", other.to_string(), "`countersign check` says more.");
+            report.add_problem("loads", other.to_string(), "`countersign check` shows more.");
             None
         }
     }
@@ -223,7 +224,7 @@ fn check_models(report: &mut DoctorReport, named: Option<&str>) {
     let settings = match countersign_models::ModelSettings::from_env(&env_var) {
         Ok(settings) => settings,
         Err(error) => {
-            report.add_problem("keys", error.to_string(), "Set the variable right, or unset it.");
+            report.add_problem("keys", error.to_string(), "Correct the variable, or unset it.");
             return;
         }
     };
@@ -241,7 +242,7 @@ fn check_models(report: &mut DoctorReport, named: Option<&str>) {
     let Some(named) = named else {
         report.add(
             "model",
-            "none is named; name one with --model, or hand replies in",
+            "none configured; name one with --model, or submit replies yourself",
             Value::Null,
         );
         return;
@@ -250,7 +251,7 @@ fn check_models(report: &mut DoctorReport, named: Option<&str>) {
     let named = redact_credentials(named);
     let named = named.as_ref();
     match parsed {
-        Err(error) => report.add_problem("model", error.to_string(), "Name one that can be."),
+        Err(error) => report.add_problem("model", error.to_string(), "Name a valid model."),
         Ok(ModelSpec::Remote { provider, address, .. }) => {
             let place = address.map_or_else(
                 || settings.addresses.for_provider(provider).to_owned(),
@@ -266,15 +267,15 @@ fn check_models(report: &mut DoctorReport, named: Option<&str>) {
                 let variable = provider.key_variable();
                 report.add_problem(
                     "model",
-                    format!("{named} needs a key, and there is none"),
-                    format!("Put it into {variable}, or a file with it into {variable}_FILE."),
+                    format!("{named} needs a key, but none is set"),
+                    format!("Put it into {variable}, or the path of a file with it into {variable}_FILE."),
                 );
             } else {
                 report.add_passed("model", told, named);
             }
         }
         Ok(ModelSpec::Script(_)) => report.add_passed("model", format!("{named}, a script"), named),
-        Ok(ModelSpec::Human) => report.add_passed("model", "a person plays it", named),
+        Ok(ModelSpec::Human) => report.add_passed("model", "a person replies", named),
     }
 }
 
@@ -295,17 +296,17 @@ fn check_sqlite_file(report: &mut DoctorReport, path: &Path) -> bool {
             let value = json!({ "number": health.schema, "journal": health.journal_mode, "sqlite": health.sqlite_version });
             report.add_passed("schema", told, value);
             if health.integrity_errors.is_empty() {
-                report.add_passed("pages", "every page is sound", true);
+                report.add_passed("pages", "every page is intact", true);
                 return true;
             }
             let told = format!("the database is damaged: {}", health.integrity_errors.join("; "));
-            report.add_problem("pages", told, "Copy the file away now; restore a backup, or `countersign export` every run that `replay --all --verify` still proves.");
+            report.add_problem("pages", told, "Make a copy of the file now; restore a backup, or `countersign export` every run that `replay --all --verify` still proves.");
             true
         }
         Err(error) => {
             let why = std::error::Error::source(&error)
                 .map_or_else(String::new, |source| format!(": {source}"));
-            report.add_problem("schema", format!("{error}{why}"), "Restore a backup, name another database with --store, or use the program that made it.");
+            report.add_problem("schema", format!("{error}{why}"), "Restore a backup, name another database with --store, or use the program version that created it.");
             false
         }
     }
@@ -338,14 +339,14 @@ fn count_runs(report: &mut DoctorReport, site: &StoreArgs, place: &StoreLocation
                 runs.iter().map(|(status, count)| ((*status).to_owned(), json!(count))).collect();
             report.add("runs", told, Value::Object(value));
             let told = match waits {
-                0 => "nothing waits for anybody".to_owned(),
+                0 => "none open".to_owned(),
                 _ => format!("{waits} open; `countersign inbox` shows them"),
             };
             report.add("waits", told, waits);
         }
         Ok(None) => {}
         Err(error) => {
-            report.add_problem("runs", error.to_string(), "`countersign list` says more.");
+            report.add_problem("runs", error.to_string(), "`countersign list` shows more.");
         }
     }
 }
@@ -357,7 +358,7 @@ fn display_setting(setting: &CliSetting) -> String {
         return redact_credentials(&value).into_owned();
     }
     StoreLocation::parse(&value)
-        .map_or_else(|_| "an address that cannot be read".to_owned(), |place| place.to_string())
+        .map_or_else(|_| "an invalid address".to_owned(), |place| place.to_string())
 }
 
 fn display_path(path: &Path) -> String {

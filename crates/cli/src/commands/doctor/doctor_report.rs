@@ -115,7 +115,7 @@ impl DoctorReport {
             page.push('\n');
         }
         if self.problems.is_empty() {
-            page.push_str(&format!("{GOOD}Nothing is wrong.{GOOD:#}\n"));
+            page.push_str(&format!("{GOOD}No problems found.{GOOD:#}\n"));
         }
         for (what, way_out) in &self.problems {
             page.push_str(&format!("{BAD}problem{BAD:#}: {what}\n  {way_out}\n"));

@@ -21,7 +21,7 @@ pub(super) fn check_server(
             report.add_problem(
                 "server",
                 format_store_error(&error),
-                "docs/reference/postgres.md tells what each of these means and what to do.",
+                "docs/reference/postgres.md explains each error and what to do.",
             );
             return false;
         }
@@ -37,9 +37,9 @@ pub(super) fn check_server(
     report.add_passed("server", line, value);
     check_schema_version(report, &health);
     let wall = if health.row_security {
-        "row-level security stands between tenants"
+        "row-level security separates tenants"
     } else {
-        "it is a superuser or bypasses row-level security: only the queries keep tenants apart"
+        "it is a superuser or bypasses row-level security: only the queries separate tenants"
     };
     let value = json!({ "name": health.role, "row_security": health.row_security });
     report.add("role", format!("{}; {wall}", health.role), value);
@@ -50,20 +50,20 @@ pub(super) fn check_server(
             "Name the primary, or several hosts with `target_session_attrs=read-write`.",
         );
     } else if health.durable {
-        report.add_passed("writes", "what is acknowledged is on its disk", true);
+        report.add_passed("writes", "acknowledged writes are on disk", true);
     } else {
         report.add_problem(
             "writes",
-            "the server acknowledges what is not on its disk yet",
+            "the server acknowledges writes before they are on disk",
             "Set `fsync` and `synchronous_commit` to `on` for this database.",
         );
     }
-    let mut told = "kept in the same database".to_owned();
+    let mut told = "stored in the same database".to_owned();
     let local = home.map(EngineHome::memory_path).filter(|file| file.is_file());
     let local = local.map(|file| file.display().to_string());
     if let Some(file) = &local {
         told.push_str(&format!(
-            "; `{file}` is not read here: `memory export --store` and `memory import` carry it over"
+            "; `{file}` is not used: move its content with `memory export --store` and `memory import`"
         ));
     }
     report.add("memory", told, json!({ "location": "server", "unused_local_file": local }));
@@ -74,13 +74,18 @@ fn check_schema_version(report: &mut DoctorReport, health: &PostgresHealth) {
     let (found, known) = (health.schema, health.known_schema);
     let value = json!({ "number": found, "supported": known });
     match found {
-        0 => report.add("schema", "none yet; the first run makes it", value),
+        0 => report.add("schema", "none yet; the first run creates it", value),
         _ if found == known => report.add_passed("schema", found.to_string(), value),
         _ if found < known => {
-            report.add("schema", format!("{found}; the next command brings it to {known}"), value);
+            report.add(
+                "schema",
+                format!("{found}; the next command upgrades it to {known}"),
+                value,
+            );
         }
         _ => {
-            let told = format!("{found}, of a newer program; this one knows {known}");
+            let told =
+                format!("{found}, from a newer version of the program; this one supports {known}");
             report.add("schema", told, value);
         }
     }

@@ -33,17 +33,17 @@ pub(super) fn run(
             return Ok(CliExit::Success);
         }
         if aged.is_empty() {
-            output::print_message("no episode is old enough to be told shorter");
+            output::print_message("no episode is old enough to be compressed");
             return Ok(CliExit::Success);
         }
         let rows: Vec<[String; 4]> = aged.iter().map(format_row).collect();
-        output::print_data(&render_table(["EPISODE", "LEVEL", "FROM", "TOLD AS"], &rows));
+        output::print_data(&render_table(["EPISODE", "LEVEL", "FROM", "SUMMARY"], &rows));
         let count = open_memory::pluralize(aged.len() as u64, "episode");
         output::print_message(&if args.dry_run {
             format!("{count} would age; nothing was changed")
         } else {
             format!(
-                "{GOOD}aged{GOOD:#}: {count}. What was told before stays, and old builds are composed as before."
+                "{GOOD}aged{GOOD:#}: {count}. The original episodes are kept, and old builds can still be composed again."
             )
         });
         Ok(CliExit::Success)

@@ -46,18 +46,18 @@ pub(super) fn run(whose: &ScopeArgs, json: bool) -> Result<CliExit, CliError> {
                 [name, finding.count.to_string(), means.to_owned(), examples]
             })
             .collect();
-        output::print_data(&render_table(["FOUND", "ROWS", "WHAT IT MEANS", "SUCH AS"], &rows));
+        output::print_data(&render_table(["FOUND", "ROWS", "WHAT IT MEANS", "EXAMPLES"], &rows));
         Ok(CliExit::Success)
     })
 }
 
 fn list_findings(audit: &MemoryAudit) -> [(&'static str, &'static str, &AuditFinding); 6] {
     [
-        ("exact_duplicates", "the same letters again", &audit.exact_duplicates),
+        ("exact_duplicates", "exactly the same text again", &audit.exact_duplicates),
         ("near_duplicates", "the same words again", &audit.near_duplicates),
-        ("never_selected", "no packet ever held it", &audit.never_selected),
+        ("never_selected", "no packet ever used it", &audit.never_selected),
         ("contradicted", "something contradicts it", &audit.contradicted),
-        ("unsupported", "it rests on no event that is there", &audit.unsupported),
-        ("expired", "it is over", &audit.expired),
+        ("unsupported", "no existing event supports it", &audit.unsupported),
+        ("expired", "it has expired", &audit.expired),
     ]
 }

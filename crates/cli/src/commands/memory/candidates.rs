@@ -41,7 +41,7 @@ pub(super) fn list_candidates(
         print_candidates(
             &all,
             json,
-            "nothing waits for a ruling; `countersign memory propose` asks a model",
+            "no candidate waits for a decision; `countersign memory propose` asks a model for some",
         );
         Ok(CliExit::Success)
     })
@@ -129,7 +129,7 @@ async fn resolve_candidate(
         0 => Err(MemoryError::NotFound { kind: "candidate", id: name.to_owned() }.into()),
         1 => Ok(all.swap_remove(0)),
         several => Err(CliError::Usage(format!(
-            "`{name}` names {several} candidates: {}",
+            "`{name}` matches {several} candidates: {}",
             all.iter().map(|candidate| candidate.id.as_str()).collect::<Vec<_>>().join(", ")
         ))),
     }
@@ -148,7 +148,7 @@ fn print_candidates(all: &[ClaimCandidate], json: bool, empty: &str) {
 /// Renders candidates as a table.
 pub(super) fn render_candidates(all: &[ClaimCandidate]) -> String {
     let rows: Vec<[String; 5]> = all.iter().map(format_row).collect();
-    render_table(["CANDIDATE", "KIND", "WHAT", "RESTS ON", "STATE"], &rows)
+    render_table(["CANDIDATE", "KIND", "CONTENT", "SUPPORTED BY", "STATE"], &rows)
 }
 
 fn format_row(candidate: &ClaimCandidate) -> [String; 5] {

@@ -103,7 +103,7 @@ fn to_flag_error(error: ContextError) -> CliError {
             CliError::Usage(format!("`--until` must be {expected}").replace("`start`", "`--since`"))
         }
         ComposeError::StateFloor { needed, allowed: 0 } => CliError::Usage(format!(
-            "the goal, constraints and slots of the run need {needed} tokens: `--section working_state={needed}`"
+            "the goal, constraints and slots of the run need {needed} tokens; use `--section working_state={needed}`"
         )),
         other => other.into(),
     }
@@ -112,18 +112,20 @@ fn to_flag_error(error: ContextError) -> CliError {
 fn describe_packet(id: &str, packet: &MemoryPacket, tokenizer: &str) -> String {
     let report = &packet.budget_report;
     let what = if report.used_tokens_est == 0 {
-        "nothing that is remembered answers this".to_owned()
+        "no memory matches the request".to_owned()
     } else {
         format!(
             "{}, {} of {} tokens by {tokenizer}",
-            open_memory::pluralize(packet.explain.selected.len() as u64, "thing"),
+            open_memory::pluralize(packet.explain.selected.len() as u64, "item"),
             report.used_tokens_est,
             report.max_tokens
         )
     };
     let out = match packet.explain.omitted.len() {
-        0 => "nothing stayed out".to_owned(),
-        out => format!("{out} stayed out"),
+        0 => "nothing was left out".to_owned(),
+        out => format!("{out} left out"),
     };
-    format!("build {HEADING}{id}{HEADING:#}: {what}; {out}. Why: `countersign memory explain {id}`")
+    format!(
+        "build {HEADING}{id}{HEADING:#}: {what}; {out}. Details: `countersign memory explain {id}`"
+    )
 }

@@ -17,7 +17,7 @@ pub(super) fn run(
     let subject = open_memory::resolve_scope(whose)?.subject();
     let embedder = open_memory::connect_embedder(args.embedder.as_ref())?.ok_or_else(|| {
         CliError::Usage(
-            "which embedder? `--embedder` is missing; `COUNTERSIGN_EMBEDDER` and `embedder` in countersign.toml say it too"
+            "`--embedder` is missing; you can also set `COUNTERSIGN_EMBEDDER`, or `embedder` in countersign.toml"
                 .to_owned(),
         )
     })?;
@@ -41,7 +41,7 @@ pub(super) fn run(
         return Ok(CliExit::Success);
     }
     output::print_message(&match made {
-        0 => format!("every event has a vector of {}", embedder.name()),
+        0 => format!("every event already has a vector from {}", embedder.name()),
         made => format!("{} by {}", open_memory::pluralize(made, "new vector"), embedder.name()),
     });
     Ok(CliExit::Success)

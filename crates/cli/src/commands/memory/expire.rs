@@ -47,17 +47,17 @@ fn describe_sweep(swept: SweepReport, dry_run: bool) -> String {
         open_memory::pluralize(insights, "insight")
     );
     let mut told = match (events + insights, dry_run) {
-        (0, _) => "nothing is over that can go".to_owned(),
-        (_, true) => format!("{counted} would go; nothing was changed"),
-        (_, false) => format!("{GOOD}gone{GOOD:#}: {counted}"),
+        (0, _) => "there are no expired items to remove".to_owned(),
+        (_, true) => format!("{counted} would be removed; nothing was changed"),
+        (_, false) => format!("{GOOD}removed{GOOD:#}: {counted}"),
     };
     if spared > 0 {
         told.push_str(". ");
         told.push_str(&if spared == 1 {
-            "1 row that is over stays: a build used it, or it is a guess that was not validated; `--include-used` takes it too".to_owned()
+            "1 expired row is kept: a build used it, or it is an insight that was not validated; `--include-used` removes it too".to_owned()
         } else {
             format!(
-                "{spared} rows that are over stay: builds used them, or they are guesses that were not validated; `--include-used` takes them too"
+                "{spared} expired rows are kept: builds used them, or they are insights that were not validated; `--include-used` removes them too"
             )
         });
     }

@@ -58,7 +58,7 @@ pub(super) fn run(
         output::print_data(&render_explanation(&build, &packet, prefix.as_ref()));
         if !same {
             output::print_message(&format!(
-                "{BAD}Composed again it is another one{BAD:#}; this is the one of now: `countersign memory replay {}`",
+                "{BAD}Composing the build again gives a different packet{BAD:#}, which is shown above; see `countersign memory replay {}`",
                 build.id
             ));
             return Ok(CliExit::Refused);
@@ -99,7 +99,7 @@ fn render_explanation(
         let end = text.trim_end().len();
         let share = (prefix.share() * 100.0).floor();
         text.insert_str(end, &format!(
-            "\nprefix  {share} % of the packet before, {previous}: {} of {} bytes stand unchanged",
+            "\nprefix  {share} % of the previous packet, {previous}: {} of {} bytes are unchanged",
             prefix.bytes, prefix.total_bytes
         ));
     }
@@ -110,7 +110,7 @@ fn render_explanation(
         let best = scores.entry(&row.id).or_default();
         *best = row.score.total.max(*best);
     }
-    write_heading(&mut text, "In");
+    write_heading(&mut text, "Included");
     let rows: Vec<[String; 4]> = packet
         .explain
         .selected
@@ -122,7 +122,7 @@ fn render_explanation(
             [kind.to_owned(), id.to_owned(), format_rules(rules), score]
         })
         .collect();
-    write_table_or(&mut text, ["KIND", "ID", "BY WHICH RULE", "SCORE"], &rows, "Nothing.");
+    write_table_or(&mut text, ["KIND", "ID", "RULES", "SCORE"], &rows, "Nothing.");
 
     let shortened: Vec<[String; 3]> = packet
         .budget_report
@@ -131,7 +131,7 @@ fn render_explanation(
         .map(|it| [it.section.clone(), it.action.replace('_', " "), it.reason.clone()])
         .collect();
     if !shortened.is_empty() {
-        write_heading(&mut text, "Under pressure");
+        write_heading(&mut text, "Shortened to fit");
         write_table_or(&mut text, ["SECTION", "STEP", "WHAT"], &shortened, "");
     }
     let omitted: Vec<[String; 3]> = packet
@@ -144,8 +144,8 @@ fn render_explanation(
             [kind.to_owned(), it.item.clone(), why]
         })
         .collect();
-    write_heading(&mut text, "Out");
-    write_table_or(&mut text, ["KIND", "ID", "WHY"], &omitted, "Nothing stayed out.");
+    write_heading(&mut text, "Left out");
+    write_table_or(&mut text, ["KIND", "ID", "WHY"], &omitted, "Nothing was left out.");
 
     if !packet.explain.conflicts.is_empty() {
         write_heading(&mut text, "Conflicts");
@@ -188,8 +188,8 @@ fn render_header(build: &PacketBuild) -> String {
         }
     }
     let asked =
-        if asked.is_empty() { "nothing in particular".to_owned() } else { asked.join(", ") };
-    let _ = writeln!(text, "asked   {asked}");
+        if asked.is_empty() { "no message and no cues".to_owned() } else { asked.join(", ") };
+    let _ = writeln!(text, "query   {asked}");
     let _ = writeln!(
         text,
         "policy  {} {}, counted by {}",
@@ -268,29 +268,29 @@ fn format_rules(rules: &str) -> String {
 /// Describes in a few words why an item was omitted.
 fn describe_omission(reason: &str) -> &'static str {
     match reason {
-        "purpose" => "its kind does not go to this purpose",
-        "deprecated" => "another took its place",
+        "purpose" => "this purpose does not use its kind",
+        "deprecated" => "another item replaced it",
         "disputed" => "something contradicts it",
         "rejected" => "it was tested and is wrong",
-        "expired" => "it is over",
+        "expired" => "it has expired",
         "not_yet_valid" => "it does not hold yet",
-        "overridden" => "a nearer level says otherwise",
-        "same_key" => "a newer one has its key",
-        "same_id" => "a nearer one has its id",
+        "overridden" => "a more specific level overrides it",
+        "same_key" => "a newer item has the same key",
+        "same_id" => "a more specific item has the same id",
         "task_type" => "it is for another kind of task",
         "not_applicable" => "it is for other circumstances",
-        "window" => "it lies before the window",
-        "no_cue" => "too long ago without a cue",
-        "weak_cue" => "too long ago for a weak cue",
-        "aged" => "too long ago",
-        "no_match" => "it answers nothing",
-        "quarantined" => "it says what an unvalidated guess says",
+        "window" => "it is older than the window",
+        "no_cue" => "too old, and no cue matches it",
+        "weak_cue" => "too old for a weak cue",
+        "aged" => "too old",
+        "no_match" => "it does not match the query",
+        "quarantined" => "it repeats an unvalidated insight",
         "closed" => "it is settled",
-        "invalid" => "no packet may hold it",
+        "invalid" => "it is not allowed in a packet",
         "duplicate" => "another says the same",
-        "cap" => "there are enough of its kind",
-        "candidates" => "there are enough in all",
-        "budget" => "there were no tokens left for it",
+        "cap" => "the limit for its kind is reached",
+        "candidates" => "the limit for all candidates is reached",
+        "budget" => "no tokens were left for it",
         _ => "see the reference",
     }
 }

@@ -35,11 +35,13 @@ pub(super) fn run(
             return Ok(CliExit::Success);
         }
         if !json {
-            output::print_message(&format!("Of {HEADING}{told}{HEADING:#} this goes, for good:"));
+            output::print_message(&format!(
+                "This data of {HEADING}{told}{HEADING:#} will be erased permanently:"
+            ));
             output::print_message(render_erasure(&going).trim_end());
         }
         if !args.yes && !confirm_erasure(&told, json).await? {
-            output::print_message("Nothing was forgotten.");
+            output::print_message("Nothing was erased.");
             return Ok(CliExit::Refused);
         }
         let erased = memory.forget(whom, now).await?;
@@ -47,7 +49,7 @@ pub(super) fn run(
             output::print_json(&json!(ForgetResponse::from(erased)));
         } else {
             output::print_message(&format!(
-                "{GOOD}forgotten{GOOD:#}: {}. Of {} a hash stays, so that nothing comes back.",
+                "{GOOD}erased{GOOD:#}: {}. Hashes of {} are kept, so that the items cannot come back.",
                 open_memory::pluralize(erased.rows.values().sum(), "row"),
                 open_memory::pluralize(erased.tombstones, "id")
             ));
@@ -60,7 +62,7 @@ pub(super) fn run(
 fn resolve_target(whose: &ScopeArgs) -> Result<(EraseTarget, String), CliError> {
     let Some(user) = &whose.user else {
         return Err(CliError::Usage(
-            "whom? `--user` is missing; what is erased is named on the command line, and nowhere else"
+            "`--user` is missing; name the user to erase on the command line, because settings are ignored here"
                 .to_owned(),
         ));
     };
@@ -92,7 +94,7 @@ fn render_erasure(going: &EraseReport) -> String {
     let mut text = render_table(["TABLE", "ROWS"], &rows);
     if !going.shared_facts.is_empty() {
         let facts = going.shared_facts.join(", ");
-        text.push_str(&format!("Facts that others vouch for too stay without them: {facts}\n"));
+        text.push_str(&format!("Kept, because others also support these facts: {facts}\n"));
     }
     text
 }
@@ -100,14 +102,13 @@ fn render_erasure(going: &EraseReport) -> String {
 async fn confirm_erasure(told: &str, json: bool) -> Result<bool, CliError> {
     let nobody = || {
         CliError::Usage(
-            "nobody is here to confirm it, and nothing was forgotten; `--yes` says it beforehand"
-                .to_owned(),
+            "cannot ask for confirmation, so nothing was erased; use `--yes` to confirm".to_owned(),
         )
     };
     if json {
         return Err(nobody());
     }
-    let question = format!("{BAD}Forget {told}?{BAD:#} [yes, or anything else to leave it]");
+    let question = format!("{BAD}Permanently erase the memory of {told}?{BAD:#} [y/N]");
     let line = terminal::prompt_line(&question).await.ok_or_else(nobody)?;
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
@@ -116,6 +117,6 @@ fn report_nothing(told: &str, json: bool) {
     if json {
         output::print_json(&json!({ "rows": {}, "shared": [], "tombstones": 0 }));
     } else {
-        output::print_message(&format!("nothing is remembered of {told}"));
+        output::print_message(&format!("there is no memory of {told}"));
     }
 }

@@ -60,7 +60,7 @@ fn set_validation(
         report_outcome(kept, "insight", &id, json, |done| {
             let word = json!(validation);
             let word = word.as_str().unwrap_or_default();
-            format!("{} {HEADING}{}{HEADING:#} is {word} now", done.kind, done.id)
+            format!("{} {HEADING}{}{HEADING:#} is now {word}", done.kind, done.id)
         })
     })
 }
@@ -133,7 +133,7 @@ async fn resolve_insight(
         0 => Err(MemoryError::NotFound { kind: "insight", id: name.to_owned() }.into()),
         1 => Ok(all.swap_remove(0)),
         several => Err(CliError::Usage(format!(
-            "`{name}` names {several} insights: {}",
+            "`{name}` matches {several} insights: {}",
             all.iter().map(|insight| insight.id.as_str()).collect::<Vec<_>>().join(", ")
         ))),
     }
@@ -167,7 +167,7 @@ fn report_outcome(
     } else {
         let help = match refusal {
             MemoryRefusal::NotValidated { .. } => {
-                format!("; once it was tested: `countersign memory validate {insight}`")
+                format!("; when it has been tested, use `countersign memory validate {insight}`")
             }
             _ => String::new(),
         };

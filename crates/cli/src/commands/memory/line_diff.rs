@@ -43,8 +43,8 @@ pub(super) fn diff_lines(before: &str, after: &str) -> String {
 
 fn write_unchanged(text: &mut String, hidden: &mut usize) {
     if *hidden > 0 {
-        let noun = if *hidden == 1 { "line is" } else { "lines are" };
-        let _ = writeln!(text, "{DIM}  … {hidden} {noun} the same{DIM:#}");
+        let noun = if *hidden == 1 { "line" } else { "lines" };
+        let _ = writeln!(text, "{DIM}  … {hidden} unchanged {noun}{DIM:#}");
         *hidden = 0;
     }
 }
@@ -89,9 +89,9 @@ mod tests {
         let after = "a\nb\nc\nd\ne\nnew\nnewer\nf";
         assert_eq!(
             crate::style::strip_styles(&diff_lines(before, after)),
-            "  … 3 lines are the same\n  d\n  e\n- old\n+ new\n+ newer\n  f\n"
+            "  … 3 unchanged lines\n  d\n  e\n- old\n+ new\n+ newer\n  f\n"
         );
-        assert_eq!(crate::style::strip_styles(&diff_lines("a", "a")), "  … 1 line is the same\n");
+        assert_eq!(crate::style::strip_styles(&diff_lines("a", "a")), "  … 1 unchanged line\n");
         assert_eq!(crate::style::strip_styles(&diff_lines("", "x")), "+ x\n");
         assert_eq!(crate::style::strip_styles(&diff_lines("x", "")), "- x\n");
     }

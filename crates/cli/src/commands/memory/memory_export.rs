@@ -22,7 +22,7 @@ pub(super) fn export_memory(
         let (user, agent) = (&subject.user, &subject.agent);
         if lines.is_empty() {
             output::print_message(&format!(
-                "nothing is remembered of user `{user}` with agent `{agent}`"
+                "there is no memory of user `{user}` with agent `{agent}`"
             ));
         }
         let written = lines.iter().map(|line| json!(line).to_string());
@@ -39,7 +39,7 @@ pub(super) fn export_memory(
             output::print_json(&json!({ "file": shown, "lines": count, "bytes": bytes }));
         } else {
             output::print_message(&format!(
-                "what is remembered of {user} with {agent} is in {shown}: {}, {} bytes. It holds every word.",
+                "exported the memory of {user} with {agent} to {shown}: {}, {} bytes. The file contains all text in full.",
                 open_memory::pluralize(lines.len() as u64, "line"),
                 text.len()
             ));

@@ -35,7 +35,7 @@ pub(super) fn import_memory(
     let mut batch = source.next_batch(whose, &mut report)?;
     if let (true, Some((line, said))) = (batch.lines.is_empty(), report.first_unparsed.take()) {
         return Err(CliError::Usage(format!(
-            "{}:{line}: {said}; `memory remember` reads simpler ones",
+            "{}:{line}: {said}; `memory remember` reads simpler lines",
             source.name
         )));
     }
@@ -54,7 +54,7 @@ pub(super) fn import_memory(
             }
             let (line, read) = (source.line, format_bytes(source.bytes));
             output::print_transient(&format!(
-                "  line {line}, {read}: {} lines are here",
+                "  line {line}, {read}: {} lines imported",
                 report.kept
             ));
             batch = source.next_batch(whose, &mut report)?;
@@ -109,8 +109,8 @@ impl ImportReport {
             if more > 0 {
                 output::print_message(&format!("{BAD}refused{BAD:#} … and {more} more lines"));
             }
-            let lines = if self.kept == 1 { "line is" } else { "lines are" };
-            output::print_message(&format!("{GOOD}{} {lines} here now{GOOD:#}", self.kept));
+            let lines = if self.kept == 1 { "line" } else { "lines" };
+            output::print_message(&format!("{GOOD}{} {lines} imported{GOOD:#}", self.kept));
         }
         if self.refused == 0 { CliExit::Success } else { CliExit::Refused }
     }
@@ -163,7 +163,7 @@ impl ImportSource {
             let text = match self.next_line()? {
                 ImportLine::End => break,
                 ImportLine::TooLong => Err(format!(
-                    "it is longer than {}; expected a line of `memory export`",
+                    "the line is longer than {}; expected a line of `memory export`",
                     format_bytes(MAX_IMPORT_LINE_BYTES as u64)
                 )),
                 ImportLine::Text(text) if text.trim_ascii().is_empty() => continue,
@@ -227,10 +227,10 @@ impl ImportSource {
 fn parse_line(text: &[u8]) -> Result<MemoryExportLine, String> {
     if nesting_depth(text) > MAX_RECORDED_DEPTH {
         return Err(format!(
-            "it is nested more than {MAX_RECORDED_DEPTH} deep; expected a line of `memory export`"
+            "the line is nested more than {MAX_RECORDED_DEPTH} levels deep; expected a line of `memory export`"
         ));
     }
-    serde_json::from_slice(text).map_err(|error| format!("no line of an export: {error}"))
+    serde_json::from_slice(text).map_err(|error| format!("not a line of an export: {error}"))
 }
 
 /// Returns the nesting depth of arrays and objects in a JSON text.
@@ -261,7 +261,7 @@ fn check_subject(whose: &ScopeArgs, subject: &MemorySubject) -> Option<String> {
     let is_meant =
         *tenant == whose.tenant && named(&whose.user, user) && named(&whose.agent, agent);
     (!is_meant).then(|| {
-        format!("it is of user `{user}` with agent `{agent}` of tenant `{tenant}`, and that is not who is named here")
+        format!("the line belongs to user `{user}` with agent `{agent}` of tenant `{tenant}`, which differs from the flags")
     })
 }
 

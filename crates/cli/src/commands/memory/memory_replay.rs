@@ -49,7 +49,7 @@ fn report_same(build: &PacketBuild, packet: &MemoryPacket, json: bool) {
         output::print_json(&json!(BuildReplay::new_identical(build, bytes)));
     } else {
         output::print_message(&format!(
-            "{GOOD}the same{GOOD:#}: build {} is composed again to the same {bytes} bytes, {}",
+            "{GOOD}identical{GOOD:#}: composing build {} again gives the same {bytes} bytes, {}",
             build.id, build.digest
         ));
     }
@@ -61,7 +61,7 @@ fn report_different(build: &PacketBuild, again: &MemoryPacket, json: bool) {
         output::print_json(&json!(BuildReplay::new_changed(build, now)));
     } else {
         output::print_message(&format!(
-            "{BAD}not the same{BAD:#}: build {} was {}, and is {now} now",
+            "{BAD}different{BAD:#}: build {} was {} and is now {now}",
             build.id, build.digest
         ));
     }
@@ -91,7 +91,7 @@ fn report_comparison(
         tokens(after)
     ));
     if was == is {
-        output::print_message("The text is the same, letter for letter.");
+        output::print_message("The text is identical.");
     } else {
         output::print_data(&diff_lines(&was, &is));
     }

@@ -33,7 +33,7 @@ pub(super) fn verify_erased(
     needles.retain(|needle| !needle.is_empty());
     if needles.is_empty() {
         return Err(CliError::Usage(
-            "what is to be looked for? `--needle TEXT` names it, `--needles FILE` has one a line"
+            "no text to search for; use `--needle TEXT`, or `--needles FILE` with one text per line"
                 .to_owned(),
         ));
     }
@@ -51,12 +51,12 @@ pub(super) fn verify_erased(
         let texts = open_memory::pluralize(needles.len() as u64, "text");
         let good = if blind.is_empty() {
             format!(
-                "{GOOD}erased{GOOD:#}: {texts} looked for in every byte of the memory, and not found"
+                "{GOOD}erased{GOOD:#}: searched every byte of the memory for {texts}, and found none"
             )
         } else {
             format!(
-                "{GOOD}erased{GOOD:#}: {texts} looked for in every column of every table of memory, and not \
-                 found.\nNot looked into, because nobody can from here: {}.",
+                "{GOOD}erased{GOOD:#}: searched every column of every table of the memory for {texts}, and found \
+                 none.\nNot searched, because this program cannot read them: {}.",
                 blind.join(", ")
             )
         };
@@ -104,8 +104,9 @@ pub(super) fn verify_scope(whose: &ScopeArgs, json: bool) -> Result<CliExit, Cli
     };
     block_on(async {
         let misplaced = memory.find_scope_violations().await?;
-        let good =
-            format!("{GOOD}in order{GOOD:#}: every row has a scope, and refers to no other's");
+        let good = format!(
+            "{GOOD}valid{GOOD:#}: every row has a scope, and refers to no row of another scope"
+        );
         report_scope(&misplaced, json, &good);
         Ok(if misplaced.is_empty() { CliExit::Success } else { CliExit::Refused })
     })
@@ -128,5 +129,5 @@ fn report_scope(misplaced: &[ScopeViolation], json: bool, good: &str) {
         .iter()
         .map(|it| [it.table.clone(), truncate_line(&it.row, 40), it.problem.clone()])
         .collect();
-    output::print_data(&render_table(["TABLE", "ROW", "WHAT IS WRONG"], &rows));
+    output::print_data(&render_table(["TABLE", "ROW", "PROBLEM"], &rows));
 }

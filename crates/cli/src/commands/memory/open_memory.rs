@@ -21,7 +21,7 @@ use crate::store_location::StoreLocation;
 
 /// The message for commands that need a memory when none exists.
 pub(super) const NO_MEMORY_MESSAGE: &str =
-    "nothing is remembered yet; `countersign memory remember` begins";
+    "the memory is empty; store something with `countersign memory remember`";
 
 /// Opens the memory and creates it if it does not exist.
 pub(super) fn open_or_create(whose: &ScopeArgs) -> Result<Arc<dyn Memory>, CliError> {
@@ -69,7 +69,7 @@ pub(super) fn resolve_scope(whose: &ScopeArgs) -> Result<MemoryScope, CliError> 
     let set = settings.user.value.filter(|_| settings.user.origin != "default");
     let missing = |flag: &str, variable: &str, name: &str| {
         CliError::Usage(format!(
-            "whose memory? `{flag}` is missing; `{variable}` and `{name}` in countersign.toml say it too"
+            "`{flag}` is missing; you can also set `{variable}`, or `{name}` in countersign.toml"
         ))
     };
     let user = whose.user.clone().or(set);
@@ -110,7 +110,7 @@ pub(super) async fn embed_request(
     let (request, away) =
         countersign_runtime::memory_context::try_add_vector(memory, embedder, request).await;
     if let Some(error) = away {
-        output::print_message(&format!("{BAD}warning{BAD:#}: by words alone: {error}"));
+        output::print_message(&format!("{BAD}warning{BAD:#}: ranking by words only: {error}"));
     }
     request
 }

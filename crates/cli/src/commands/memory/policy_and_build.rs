@@ -18,7 +18,7 @@ pub(super) fn load_policy(named: &str) -> Result<MemoryPolicy, CliError> {
     let path = Path::new(named);
     if !path.is_file() {
         return Err(CliError::Usage(format!(
-            "`--policy`: no policy `{named}`; there are `default` and `recall`, or name a file"
+            "`--policy`: unknown policy `{named}`; expected `default`, `recall`, or a file"
         )));
     }
     let text = files::read_text(path)?;
@@ -36,7 +36,7 @@ pub(super) async fn load_build(
 ) -> Result<(PacketBuild, Candidates), CliError> {
     memory.load_build(&scope.subject(), id).await?.ok_or_else(|| {
         CliError::Usage(format!(
-            "no build `{id}` of user `{}` with agent `{}`; `countersign memory compose` makes one",
+            "no build `{id}` of user `{}` with agent `{}`; `countersign memory compose` creates one",
             scope.user(),
             scope.agent()
         ))

@@ -47,7 +47,7 @@ pub(super) fn connect_selected_model(flag: Option<&str>) -> Result<Arc<dyn ChatM
     settings.permit_server(&settings.model)?;
     let name = settings.model.value.ok_or_else(|| {
         CliError::Usage(
-            "which model? `--model` is missing; `COUNTERSIGN_MODEL` and `model` in countersign.toml say it too"
+            "`--model` is missing; you can also set `COUNTERSIGN_MODEL`, or `model` in countersign.toml"
                 .to_owned(),
         )
     })?;
@@ -55,7 +55,7 @@ pub(super) fn connect_selected_model(flag: Option<&str>) -> Result<Arc<dyn ChatM
     let spec: ModelSpec = name.parse().map_err(|error| usage(&error))?;
     if spec == ModelSpec::Human {
         return Err(CliError::Usage(
-            "`--model`: a person needs no contract to be remembered; `countersign memory remember` does it"
+            "`--model`: a person cannot be the model here; store what you know with `countersign memory remember`"
                 .to_owned(),
         ));
     }
@@ -126,22 +126,22 @@ fn print_proposals(proposals: &ExtractionReport, json: bool) {
         output::print_data(&candidates::render_candidates(new));
     }
     for (id, why) in refused {
-        output::print_message(&format!("{BAD}not taken{BAD:#}: {id}: {why}"));
+        output::print_message(&format!("{BAD}not accepted{BAD:#}: {id}: {why}"));
     }
     output::print_message(&format_summary(new, *known, *shown, *attempts));
 }
 
 fn format_summary(new: &[ClaimCandidate], known: usize, shown: usize, attempts: u32) -> String {
     let read = open_memory::pluralize(shown as u64, "event");
-    let tries = if attempts > 1 { format!(" on try {attempts}") } else { String::new() };
+    let tries = if attempts > 1 { format!(" on attempt {attempts}") } else { String::new() };
     let known = match known {
         0 => String::new(),
-        known => format!(", {known} known before"),
+        known => format!(", {known} already known"),
     };
     match new.first() {
-        None => format!("{read} read{tries}; nothing new is proposed{known}"),
+        None => format!("{read} read{tries}; nothing new proposed{known}"),
         Some(first) => format!(
-            "{read} read{tries}; {GOOD}{} proposed{GOOD:#}{known}. {DIM}Rule on them:{DIM:#} `countersign memory promote {HEADING}{}{HEADING:#}`, or `refuse`",
+            "{read} read{tries}; {GOOD}{} proposed{GOOD:#}{known}. {DIM}Decide with{DIM:#} `countersign memory promote {HEADING}{}{HEADING:#}`, or `refuse`",
             open_memory::pluralize(new.len() as u64, "candidate"),
             first.id
         ),

@@ -57,7 +57,7 @@ fn read_items(
         Some(file) => (file.display().to_string(), crate::files::read_text(file)?),
         None if file.is_none() && std::io::stdin().is_terminal() => {
             return Err(CliError::Usage(
-                "what is to be remembered? Name it with `--event`, `--fact`, `--episode`, `--procedure`, `--insight`, `--working-memory` or `--summary`, or give a file of JSON Lines"
+                "there is nothing to remember; use `--event`, `--fact`, `--episode`, `--procedure`, `--insight`, `--working-memory` or `--summary`, or a JSON Lines file"
                     .to_owned(),
             ));
         }
@@ -72,7 +72,8 @@ fn read_items(
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let things: Vec<(usize, MemoryWrite)> = lines
         .map(|(number, line)| {
-            let value = serde_json::from_str(line).map_err(|error| format!("not JSON: {error}"));
+            let value =
+                serde_json::from_str(line).map_err(|error| format!("invalid JSON: {error}"));
             let told = value.and_then(MemoryInput::from_json);
             let thing =
                 told.and_then(|told| to_memory_write(told, InputAuthor::Person, scope, now));
@@ -82,7 +83,7 @@ fn read_items(
         })
         .collect::<Result<_, _>>()?;
     if things.is_empty() {
-        return Err(CliError::Usage(format!("{name} has no line: there is nothing to remember")));
+        return Err(CliError::Usage(format!("{name} is empty; there is nothing to remember")));
     }
     Ok(things)
 }
@@ -115,20 +116,20 @@ pub(super) fn describe_outcome(done: &IngestedItem) -> String {
         }
         ClaimOutcome::Added => format!("{GOOD}kept{GOOD:#} {named}"),
         ClaimOutcome::Supported(_) if *revision > 1 => {
-            format!("{GOOD}known{GOOD:#} {named}: revision {revision} stands")
+            format!("{GOOD}known{GOOD:#} {named}: revision {revision} is unchanged")
         }
-        ClaimOutcome::Supported(_) => format!("{GOOD}known{GOOD:#} {named}: it says nothing new"),
+        ClaimOutcome::Supported(_) => format!("{GOOD}known{GOOD:#} {named}: it adds nothing new"),
         ClaimOutcome::Superseded(ids) if ids.iter().all(|other| other == id) => {
             format!("{GOOD}kept{GOOD:#} {named}, revision {revision}")
         }
         ClaimOutcome::Superseded(ids) => {
-            format!("{GOOD}kept{GOOD:#} {named}; it takes the place of {}", list(ids))
+            format!("{GOOD}kept{GOOD:#} {named}; it replaces {}", list(ids))
         }
         ClaimOutcome::Outdated(other) => {
-            format!("{GOOD}kept{GOOD:#} {named} as out of date: {other} stands")
+            format!("{GOOD}kept{GOOD:#} {named} as outdated: {other} is current")
         }
         ClaimOutcome::Disputed(ids) => format!(
-            "{BAD}disputed{BAD:#} {named}: it contradicts {}, and neither outranks the other; what a person answers for settles it: `memory remember --fact … --confirmed`",
+            "{BAD}disputed{BAD:#} {named}: it contradicts {}, and neither outranks the other; to settle it, confirm one yourself: `memory remember --fact … --confirmed`",
             list(ids)
         ),
     }

@@ -42,7 +42,7 @@ pub(super) fn run(
         let request = open_memory::embed_request(&*memory, embedder.as_ref(), request).await;
         let found = memory.search_events(&request, args.limit).await?;
         let empty = format!(
-            "nothing that {} and {} said has words of \"{}\"",
+            "no event of {} and {} matches \"{}\"",
             request.scope.user(),
             request.scope.agent(),
             truncate_line(&args.text, 60)
@@ -63,7 +63,10 @@ fn print_hits(found: &[ScoredRow<MemoryEvent>], json: bool, empty: &str) {
         return;
     }
     let rows: Vec<[String; 6]> = found.iter().map(format_row).collect();
-    output::print_data(&render_table(["SCORE", "EVENT", "WHEN", "WHO", "WORDS", "MADE OF"], &rows));
+    output::print_data(&render_table(
+        ["SCORE", "EVENT", "WHEN", "WHO", "TEXT", "SCORE PARTS"],
+        &rows,
+    ));
 }
 
 fn format_row(one: &ScoredRow<MemoryEvent>) -> [String; 6] {

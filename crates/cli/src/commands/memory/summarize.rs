@@ -45,7 +45,7 @@ pub(super) fn run(
         };
         let Some(summary) = told else {
             return Err(CliError::Usage(format!(
-                "there is nothing to sum up in session `{}`",
+                "there is nothing to summarize in session `{}`",
                 scope.session()
             )));
         };
@@ -77,8 +77,8 @@ fn print_summary(summary: &SessionSummary, revision: Option<u32>, session: &str,
     let events = open_memory::pluralize(sources.len() as u64, "event");
     output::print_message(&match revision {
         Some(revision) => format!(
-            "{GOOD}kept{GOOD:#} summary of session {HEADING}{session}{HEADING:#}, revision {revision}: by {by}, of {events}"
+            "{GOOD}kept{GOOD:#} summary of session {HEADING}{session}{HEADING:#}, revision {revision}: by {by}, from {events}"
         ),
-        None => format!("by {by}, of {events}; nothing was kept"),
+        None => format!("by {by}, from {events}; nothing was stored"),
     });
 }

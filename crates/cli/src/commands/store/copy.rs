@@ -151,7 +151,7 @@ impl CopyCount {
 
 fn print_counts(counts: &[(TenantId, CopyCount)], source: &StoreLocation, target: &StoreLocation) {
     if counts.is_empty() {
-        output::print_message(&format!("there is no run in `{source}`"));
+        output::print_message(&format!("there are no runs in `{source}`"));
     }
     let mut open = 0;
     for (tenant, count) in counts {
@@ -162,26 +162,26 @@ fn print_counts(counts: &[(TenantId, CopyCount)], source: &StoreLocation, target
             format!("{BAD}✗{BAD:#}")
         };
         output::print_message(&format!(
-            "{mark} {HEADING}{tenant}{HEADING:#}: {copied} runs copied, {known} were there already"
+            "{mark} {HEADING}{tenant}{HEADING:#}: {copied} runs copied, {known} already existed"
         ));
         for (run, why) in &count.refused {
             output::print_message(&format!("  {BAD}not copied{BAD:#}: run {run}: {why}"));
         }
         for run in &count.diverged {
             output::print_message(&format!(
-                "  {BAD}apart{BAD:#}: run {run} has gone on meanwhile; copy again to take that along"
+                "  {BAD}different{BAD:#}: run {run} changed during the copy; copy again to include the changes"
             ));
         }
         open += count.open;
     }
     if counts.iter().all(|(_, count)| count.is_complete()) && !counts.is_empty() {
         output::print_message(&format!(
-            "every run stands in `{target}` at the same hash as in `{source}`"
+            "every run in `{target}` has the same hash as in `{source}`"
         ));
     }
     if open > 0 {
         output::print_message(&format!(
-            "{open} runs are open: let only one of the two databases work on them"
+            "{open} runs are open: work on them in only one of the two databases"
         ));
     }
 }

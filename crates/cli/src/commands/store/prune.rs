@@ -28,7 +28,7 @@ pub(super) fn run(args: &StorePruneArgs, json: bool) -> Result<CliExit, CliError
             let engine = open_engine(&store, &tenant);
             let plan = plan_prune(&engine, old, |seen| {
                 if seen.is_multiple_of(50) {
-                    output::print_transient(&format!("  {tenant}: {seen} runs looked at"));
+                    output::print_transient(&format!("  {tenant}: {seen} runs checked"));
                 }
             });
             let plan = plan.await?;
@@ -87,14 +87,14 @@ pub(super) fn run(args: &StorePruneArgs, json: bool) -> Result<CliExit, CliError
 fn parse_prune_criteria(args: &StorePruneArgs, now: Timestamp) -> Result<PruneCriteria, CliError> {
     if args.before.is_none() && args.keep.is_none() {
         return Err(CliError::Usage(
-            "which runs? `--before 90d` or `--before 2026-01-21` says when they ended, `--keep 100` how many of the latest stay"
+            "missing `--before` or `--keep`; `--before 90d` or `--before 2026-01-21` prunes runs that ended before then, `--keep 100` keeps the newest 100"
                 .to_owned(),
         ));
     }
     let before = args.before.as_deref().map(|text| match parse_duration(text) {
         Some(ago) => Ok(Timestamp(now.0.saturating_sub(ago.millis))),
         None => parse_time("--before", text).map_err(|fault| {
-            CliError::Usage(format!("{fault}; a length of time such as `90d` will do too"))
+            CliError::Usage(format!("{fault}; a duration such as `90d` is also accepted"))
         }),
     });
     Ok(PruneCriteria { ended_before: before.transpose()?, keep_newest: args.keep.unwrap_or(0) })
@@ -103,17 +103,14 @@ fn parse_prune_criteria(args: &StorePruneArgs, now: Timestamp) -> Result<PruneCr
 async fn confirm_prune(runs: usize, json: bool) -> Result<bool, CliError> {
     let nobody = || {
         CliError::Usage(
-            "nobody is here to confirm it, and nothing was pruned; `--yes` says it beforehand"
-                .to_owned(),
+            "cannot ask for confirmation, so nothing was pruned; use `--yes` to confirm".to_owned(),
         )
     };
     if json {
         return Err(nobody());
     }
     let noun = if runs == 1 { "run" } else { "runs" };
-    let question = format!(
-        "{BAD}Take the words out of {runs} {noun}, for good?{BAD:#} [yes, or anything else to leave them]"
-    );
+    let question = format!("{BAD}Permanently remove the content of {runs} {noun}?{BAD:#} [y/N]");
     let line = terminal::prompt_line(&question).await.ok_or_else(nobody)?;
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
@@ -124,7 +121,7 @@ fn print_plan(tenant: &TenantId, plan: &PrunePlan) {
     let versions: u64 = runs.iter().map(|doomed| doomed.version).sum();
     let bytes: u64 = runs.iter().map(|doomed| doomed.bytes).sum();
     output::print_message(&format!(
-        "{HEADING}{tenant}{HEADING:#}: {} of {all} runs go, {versions} versions with {} of log; {pruned} were pruned before",
+        "{HEADING}{tenant}{HEADING:#}: {} of {all} runs to prune: {versions} versions with {} of log; {pruned} already pruned",
         runs.len(),
         format_bytes(bytes),
     ));
@@ -132,14 +129,14 @@ fn print_plan(tenant: &TenantId, plan: &PrunePlan) {
         let versions: Vec<String> =
             doomed.forked_versions.iter().map(ToString::to_string).collect();
         output::print_message(&format!(
-            "  run {} keeps its state at version {}, which others began from",
+            "  run {} keeps its state at version {}, which other runs started from",
             doomed.run,
             versions.join(", ")
         ));
     }
     for run in awaited {
         output::print_message(&format!(
-            "  run {run} stays: it has something left to do, or a run that goes on waits for it"
+            "  run {run} is kept: it has unfinished work, or an open run waits for it"
         ));
     }
 }
@@ -149,14 +146,14 @@ fn print_result(tenant: &TenantId, done: &PruneOutcome) {
     let mark =
         if left.is_empty() { format!("{GOOD}✓{GOOD:#}") } else { format!("{BAD}✗{BAD:#}") };
     output::print_message(&format!(
-        "{mark} {HEADING}{tenant}{HEADING:#}: {runs} runs pruned: {} versions, {} snapshots, {} blobs, {}; {kept} states and every hash stay",
+        "{mark} {HEADING}{tenant}{HEADING:#}: {runs} runs pruned: {} versions, {} snapshots, {} blobs, {}; {kept} states and every hash are kept",
         pruned.versions,
         pruned.snapshots,
         pruned.blobs,
         format_bytes(pruned.bytes),
     ));
     for (run, why) in left {
-        output::print_message(&format!("  {BAD}left{BAD:#}: run {run}: {why}"));
+        output::print_message(&format!("  {BAD}not pruned{BAD:#}: run {run}: {why}"));
     }
 }
 

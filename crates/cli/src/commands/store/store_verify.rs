@@ -109,11 +109,11 @@ fn print_tenant(tenant: &TenantId, found: &TenantVerification) {
     let mark =
         if faults.is_empty() { format!("{GOOD}✓{GOOD:#}") } else { format!("{BAD}✗{BAD:#}") };
     output::print_message(&format!(
-        "{mark} {HEADING}{tenant}{HEADING:#}: {held} of {runs} chains hold, {events} events"
+        "{mark} {HEADING}{tenant}{HEADING:#}: {held} of {runs} chains are valid, {events} events"
     ));
     if *pruned > 0 {
         output::print_message(&format!(
-            "  {pruned} were pruned: their hashes are those that were proved and sealed then"
+            "  {pruned} were pruned: their hashes match those that were verified and sealed then"
         ));
     }
     for (run, fault) in faults {

@@ -17,10 +17,10 @@ export default async function play() {
   await page.getByRole("link", { name: "Timeline" }).click();
   await page.locator(".entry").nth(5).waitFor();
   assert.ok((await page.locator(".entry").count()) > 5);
-  const packet = page.getByRole("link", { name: "The packet of memory it was shown" });
+  const packet = page.getByRole("link", { name: "The memory packet in the prompt" });
   if (await packet.count()) {
     await packet.first().click();
-    await page.getByRole("heading", { name: "Chosen" }).waitFor();
+    await page.getByRole("heading", { name: "Selected" }).waitFor();
   }
   ann.check();
   await chromium.close();

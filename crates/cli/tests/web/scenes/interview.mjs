@@ -10,7 +10,7 @@ export default async function play() {
   const ann = await person(chromium, house, { name: "Ann" });
   const { page } = ann;
   await ann.to("/");
-  await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+  await page.getByRole("heading", { name: "Nothing needs your attention" }).waitFor();
   await page.getByRole("main").getByRole("link", { name: "New run" }).click();
   await page.getByRole("link", { name: /intake/ }).click();
   await page.getByRole("main").getByRole("textbox").first().fill("I need a contract for the supply of 200 chairs.");
@@ -29,9 +29,9 @@ export default async function play() {
   await page.getByRole("navigation", { name: "Views of the run" }).getByRole("link", { name: "Timeline" }).click();
   await page.getByText("Refused: 1 violation").first().waitFor();
   await page.locator(".violation code", { hasText: "/patch/ops/0/path" }).first().waitFor();
-  await page.getByRole("link", { name: "Proof" }).click();
-  await page.getByRole("button", { name: "Prove it now" }).click();
-  await page.getByRole("heading", { name: "Everything agrees" }).waitFor();
+  await page.getByRole("link", { name: "Verification" }).click();
+  await page.getByRole("button", { name: "Verify now" }).click();
+  await page.getByRole("heading", { name: "Verification passed" }).waitFor();
   const [run] = JSON.parse(house.run("list", "--json")).filter((one) => !one.run.includes("."));
   assert.equal(run.status, "completed");
   const [first] = JSON.parse(house.run("history", run.run, "--json"));

@@ -31,7 +31,7 @@ export default async function play() {
   await page.keyboard.type("Good.");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
-  await page.getByText("Taken. The run goes on.").waitFor();
+  await page.getByText("Accepted. The run continues.").waitFor();
   await page.keyboard.press("t");
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");
   ann.check();

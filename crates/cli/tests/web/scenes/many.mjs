@@ -10,7 +10,7 @@ const PAGE = 100;
 export default async function play() {
   const house = await House.open("demo");
   const now = Date.now();
-  const row = (n) => ({ id: "w1", kind: n % 3 ? "question" : "approval", phase: "ask", name: "q", question: `Question number ${n}: what is the delivery date of order ${n * 7}?`, shape: { shape: "value", schema: { type: "string" } }, deadline: now + n * 60_000, opened_at: now - n * 1_000, run: `r${n}`, address: `r${n}/w1`, answer_hint: "a text", answer_command: "" });
+  const row = (n) => ({ id: "w1", kind: n % 3 ? "question" : "approval", phase: "ask", name: "q", question: `Question number ${n}: what is the delivery date of order ${n * 7}?`, shape: { shape: "value", schema: { type: "string" } }, deadline: now + n * 60_000, opened_at: now - n * 1_000, run: `r${n}`, address: `r${n}/w1`, answer_hint: "text", answer_command: "" });
   const chromium = await browser();
   const ann = await person(chromium, house);
   const { page } = ann;

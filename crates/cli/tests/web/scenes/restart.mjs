@@ -13,7 +13,7 @@ export default async function play() {
   await ann.to(`/runs/${run}`);
   await page.getByLabel("Your answer").fill("40 euros");
   await house.end();
-  await page.getByText("Reconnecting. What you typed is kept.").waitFor();
+  await page.getByText("Reconnecting. What you typed is saved.").waitFor();
   await page.getByLabel("Your answer").fill("40 euros a chair.");
   await page.getByRole("button", { name: "Send answer" }).click();
   await page.getByText("Not sent yet.").waitFor();

@@ -32,17 +32,17 @@ export default async function play() {
     await page.getByRole("heading", { name: "Task note needs Brief: What is wanted" }).waitFor();
     await page.getByLabel("Choose a file").setInputFiles({ name: "brief.md", mimeType: "text/markdown", buffer: Buffer.from(text) });
     await picture(page, "delivery-upload");
-    await page.getByRole("button", { name: "Hand in the document" }).click();
+    await page.getByRole("button", { name: "Upload the document" }).click();
   };
   await brings("# Brief\n");
   // The document lies where it is looked for from now on; who asks for it once too often must be let go on.
   const grant = page.locator(".wait").filter({ hasText: "The executor has asked for documents five times" });
   await grant.waitFor();
-  await grant.getByLabel("How much more of input_rounds?").fill("3");
+  await grant.getByLabel("Amount to add to budget input_rounds").fill("3");
   await picture(page, "delivery-grant");
-  await grant.getByRole("button", { name: "Grant and go on" }).click();
+  await grant.getByRole("button", { name: "Grant and continue" }).click();
   await brings("# Brief, once more\n");
-  await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+  await page.getByRole("heading", { name: "Nothing needs your attention" }).waitFor();
   const [whole] = JSON.parse(house.run("list", "--workflow", "delivery", "--json"));
   await ann.to(`/runs/${whole.run}`);
   await page.getByText("Completed", { exact: true }).first().waitFor();

@@ -117,7 +117,7 @@ fn a_method_needs_its_kind_of_value() {
         "a list pattern needs an array, found the number 1",
         "[a]",
     );
-    check("[null].map(({a}) => a)", "null", "cannot take `{a}` apart from null", "{a}");
+    check("[null].map(({a}) => a)", "null", "cannot destructure `{a}` from null", "{a}");
 }
 
 #[test]
@@ -125,32 +125,32 @@ fn built_in_functions_cannot_be_held() {
     check(
         "state.some",
         "[]",
-        "`some` is a built-in function, which an expression cannot hold",
+        "`some` is a built-in function, which an expression cannot use as a value",
         "state.some",
     );
     check(
         "state.constructor",
         "[]",
-        "`constructor` is a built-in function, which an expression cannot hold",
+        "`constructor` is a built-in function, which an expression cannot use as a value",
         "state.constructor",
     );
     check(
         "'a'.repeat",
         "null",
-        "`repeat` is a built-in function, which an expression cannot hold",
+        "`repeat` is a built-in function, which an expression cannot use as a value",
         "'a'.repeat",
     );
     check(
         "(1).toFixed",
         "null",
-        "`toFixed` is a built-in function, which an expression cannot hold",
+        "`toFixed` is a built-in function, which an expression cannot use as a value",
         "(1).toFixed",
     );
 }
 
 #[test]
 fn a_pair_cannot_be_split() {
-    let message = "this would split a surrogate pair: half a character is not text";
+    let message = "this would split a surrogate pair, and half a character is not text";
     check("state[0]", r#""😀""#, message, "state[0]");
     check("state.slice(1)", r#""😀""#, message, "state.slice(1)");
     check("state.split('')", r#""a😀""#, message, "state.split('')");
@@ -160,7 +160,7 @@ fn a_pair_cannot_be_split() {
 
 #[test]
 fn an_object_with_its_own_to_string_has_no_text() {
-    let message = "an object with a field `toString` cannot be made a string or a number";
+    let message = "an object with a field `toString` cannot be converted to a string or a number";
     check("state + 1", r#"{"toString": 1}"#, message, "state + 1");
     check("`${state}`", r#"{"toString": 1}"#, message, "state");
     check("[state].join()", r#"{"toString": null}"#, message, "[state].join()");
@@ -187,11 +187,11 @@ fn budgets_are_spent_not_exceeded() {
     );
     assert_eq!(
         failed("state.reduce((a, b) => [a], 0)"),
-        "the depth budget is spent: lists and objects may hold one another at most 64 deep"
+        "the depth budget is spent: lists and objects may be nested at most 64 deep"
     );
     assert_eq!(
         failed("state.reduce((a, b) => ({a}), 0)"),
-        "the depth budget is spent: lists and objects may hold one another at most 64 deep"
+        "the depth budget is spent: lists and objects may be nested at most 64 deep"
     );
     let bytes = "the byte budget is spent: one evaluation may create at most 4194304 bytes of strings and lists";
     for source in [
@@ -238,12 +238,12 @@ fn what_cannot_be_spread_or_sorted() {
         ),
         (
             "`${{toString: 1}}`",
-            "an object with a field `toString` cannot be made a string or a number",
+            "an object with a field `toString` cannot be converted to a string or a number",
             "{toString: 1}",
         ),
         (
             "[2, 1].toSorted((a, b) => a > b)",
-            "the function given to `toSorted` must give a number, found true",
+            "the function passed to `toSorted` must return a number, found true",
             "[2, 1].toSorted((a, b) => a > b)",
         ),
         (
@@ -271,7 +271,7 @@ fn our_own_functions_convert_nothing() {
         ),
         (
             "Pointer.has(state, 'a')",
-            "expected a JSON Pointer, found a text that does not begin with `/`",
+            "expected a JSON Pointer, found text that does not begin with `/`",
         ),
         (
             "Pointer.get(state, '/~2')",
@@ -341,7 +341,7 @@ fn json_and_bases_fail_with_a_message() {
     check(
         "(1).toString(37)",
         "null",
-        "the base of `toString` is a number from 2 to 36",
+        "the base of `toString` must be a number from 2 to 36",
         "(1).toString(37)",
     );
     let deep = format!("\"{}{}\"", "[".repeat(100), "]".repeat(100));

@@ -11,93 +11,93 @@ fn check(source: &str, message: &str, at: &str, hint: &str) {
     assert_eq!(found, (message, at, hint), "{source}");
 }
 
-const EACH: &str = "such methods are `some`, `every`, `filter`, `map`, `find`, `findIndex`, `flatMap`, `reduce`, `toSorted`";
+const EACH: &str = "such methods: `some`, `every`, `filter`, `map`, `find`, `findIndex`, `flatMap`, `reduce`, `toSorted`";
 const ARROW: &str =
-    "an arrow function may stand only as the first argument of a method that calls it";
+    "an arrow function is allowed only as the first argument of a method that calls it";
 
 #[test]
 fn parts_of_javascript_that_are_not_ours() {
     for (source, message, at, hint) in [
-        ("state = 1", "assignment (`=`) may not stand in an expression", "=", "compare with `===`"),
+        ("state = 1", "expressions do not support assignment (`=`)", "=", "compare with `===`"),
         (
             "state.n += 1",
-            "assignment (`+=`) may not stand in an expression",
+            "expressions do not support assignment (`+=`)",
             "+=",
             "compare with `===`",
         ),
         (
             "--state",
-            "increment and decrement (`--`) may not stand in an expression",
+            "expressions do not support increment and decrement (`--`)",
             "--",
             "write `+ 1` or `- 1`",
         ),
         (
             "state++",
-            "increment and decrement (`++`) may not stand in an expression",
+            "expressions do not support increment and decrement (`++`)",
             "++",
             "write `+ 1` or `- 1`",
         ),
         (
             "2 ** 3",
-            "the power operator (`**`) may not stand in an expression",
+            "expressions do not support the power operator (`**`)",
             "**",
             "multiply instead",
         ),
         (
             "1 & 2",
-            "bit operators (`&`) may not stand in an expression",
+            "expressions do not support bit operators (`&`)",
             "&",
-            "combine truths with `&&`, `||` and `!`",
+            "combine conditions with `&&`, `||` and `!`",
         ),
         (
             "Math.max(...state)",
-            "spread (`...`) may stand only in an array or an object literal",
+            "spread (`...`) is allowed only in an array or an object literal",
             "...",
             "",
         ),
-        ("1; 2", "more than one statement (`;`) may not stand in an expression", ";", ""),
-        ("1 // one", "comments (`//`) may not stand in an expression", "//", ""),
-        ("/* one */ 1", "comments (`/*`) may not stand in an expression", "/*", ""),
-        ("void 0", "`void` may not stand in an expression", "void", ""),
-        ("new Date()", "`new` may not stand in an expression", "new", ""),
-        ("this.x", "`this` may not stand in an expression", "this", ""),
+        ("1; 2", "expressions do not support more than one statement (`;`)", ";", ""),
+        ("1 // one", "expressions do not support comments (`//`)", "//", ""),
+        ("/* one */ 1", "expressions do not support comments (`/*`)", "/*", ""),
+        ("void 0", "`void` is not allowed in an expression", "void", ""),
+        ("new Date()", "`new` is not allowed in an expression", "new", ""),
+        ("this.x", "`this` is not allowed in an expression", "this", ""),
         (
             "function () {}",
-            "`function` may not stand in an expression",
+            "`function` is not allowed in an expression",
             "function",
             "write an arrow function: `t => t.done`",
         ),
         (
             "state instanceof Object",
-            "`instanceof` may not stand in an expression",
+            "`instanceof` is not allowed in an expression",
             "instanceof",
             "",
         ),
         (
             "/a+/",
-            "a regular expression may not stand in an expression",
+            "a regular expression is not allowed in an expression",
             "/",
             "use `includes`, `startsWith`, `endsWith` or `Text.matches`",
         ),
         (
             "{a() { return 1 }}",
-            "a function may not stand in an expression",
+            "a function is not allowed in an expression",
             "a",
             "write `name: value`",
         ),
         (
             "{get a() { return 1 }}",
-            "a function may not stand in an expression",
+            "a function is not allowed in an expression",
             "get",
             "write `name: value`",
         ),
         (
             "{__proto__: state}",
-            "`__proto__` may not stand in an expression",
+            "`__proto__` is not allowed in an expression",
             "__proto__",
-            "a field of that name is written `['__proto__']: …`",
+            "write a field of that name as `['__proto__']: …`",
         ),
-        ("{true}", "`true` cannot stand for a field and its value", "true", "write `true: …`"),
+        ("{true}", "`true` cannot be a shorthand field", "true", "write `true: …`"),
         ("{stat}", "unknown name `stat`", "stat", "did you mean `state`?"),
         (
             "{Math}",
@@ -105,10 +105,10 @@ fn parts_of_javascript_that_are_not_ours() {
             "Math",
             "call one of its functions, such as `Math.min(…)`",
         ),
-        ("(1, 2)", "the comma operator may not stand in an expression", ",", ""),
-        ("state?.(1)", "an optional call (`?.(`) may not stand in an expression", "(", ""),
-        ("state`x`", "a tagged template may not stand in an expression", "`", ""),
-        ("[1,,2]", "an array may not have holes", ",", ""),
+        ("(1, 2)", "the comma operator is not allowed in an expression", ",", ""),
+        ("state?.(1)", "an optional call (`?.(`) is not allowed in an expression", "(", ""),
+        ("state`x`", "a tagged template is not allowed in an expression", "`", ""),
+        ("[1,,2]", "an array must not have holes", ",", ""),
     ] {
         check(source, message, at, hint);
     }
@@ -129,17 +129,17 @@ fn names_and_methods_that_are_not_known() {
     check("Number", "`Number` is not a value", "Number", "call it: `Number(…)`");
     check(
         "Math.random()",
-        "`Math.random` may not be used",
+        "`Math.random` is not supported",
         "random",
-        "of `Math` there are `min`, `max`, `abs`, `floor`, `ceil`, `round`, `sqrt`, `pow`, `trunc`, `sign`",
+        "`Math` supports `min`, `max`, `abs`, `floor`, `ceil`, `round`, `sqrt`, `pow`, `trunc`, `sign`",
     );
     check(
         "Number.isNaN(1)",
-        "`Number.isNaN` may not be used",
+        "`Number.isNaN` is not supported",
         "isNaN",
-        "`Number` is called as a function: `Number(…)`",
+        "call `Number` as a function: `Number(…)`",
     );
-    let methods = "methods are `some`, `every`, `filter`, `map`, `find`, `findIndex`, `flatMap`, `reduce`, `toSorted`, `includes`, `indexOf`, `lastIndexOf`, `concat`, `join`, `slice`, `at`, `startsWith`, `endsWith`, `toReversed`, `toLowerCase`, `toUpperCase`, `trim`, `split`, `replace`, `replaceAll`, `toString`";
+    let methods = "methods: `some`, `every`, `filter`, `map`, `find`, `findIndex`, `flatMap`, `reduce`, `toSorted`, `includes`, `indexOf`, `lastIndexOf`, `concat`, `join`, `slice`, `at`, `startsWith`, `endsWith`, `toReversed`, `toLowerCase`, `toUpperCase`, `trim`, `split`, `replace`, `replaceAll`, `toString`";
     check("state.constructor('x')", "unknown method `constructor`", "constructor", methods);
     check(
         "state.a['some'](1)",
@@ -162,11 +162,11 @@ fn arrows_out_of_place_or_out_of_shape() {
         "{",
         "write `t => t.done`, without braces; an object needs parentheses: `t => ({id: t.id})`",
     );
-    check("state.map(t\n=> t)", "`=>` may not begin a line", "=>", "");
+    check("state.map(t\n=> t)", "`=>` is not allowed at the start of a line", "=>", "");
     check("state.map((a, a) => a)", "there are two parameters named `a`", "a", "");
     check(
         "state.map((a, b, c, d) => a)",
-        "the function given to `map` takes at most 3 parameters",
+        "the function passed to `map` takes at most 3 parameters",
         "(a, b, c, d) =>",
         "",
     );
@@ -175,16 +175,16 @@ fn arrows_out_of_place_or_out_of_shape() {
         "state.map(1)",
         "`map` needs an arrow function",
         "1",
-        "write `map(t => …)`; `Boolean`, `Number` and `String` may also stand here",
+        "write `map(t => …)`; `Boolean`, `Number` and `String` are also allowed here",
     );
     check(
         "state.map()",
         "`map` needs an arrow function",
         ")",
-        "write `map(t => …)`; `Boolean`, `Number` and `String` may also stand here",
+        "write `map(t => …)`; `Boolean`, `Number` and `String` are also allowed here",
     );
     for (source, at) in [("state.toSorted()", ")"), ("state.toSorted(Number)", "Number")] {
-        let hint = "write `toSorted((a, b) => …)` with a number below, at or above 0";
+        let hint = "write `toSorted((a, b) => …)`, returning a number below, equal to or above 0";
         let (message, hint) = if at == "Number" {
             ("`Number` is not a value", "call it: `Number(…)`")
         } else {
@@ -194,7 +194,7 @@ fn arrows_out_of_place_or_out_of_shape() {
     }
     check(
         "state.toSorted((a, b, c) => 0)",
-        "the function given to `toSorted` takes at most 2 parameters",
+        "the function passed to `toSorted` takes at most 2 parameters",
         "(a, b, c) =>",
         "",
     );
@@ -222,23 +222,23 @@ fn broken_syntax() {
     check("a ?? b || c", "unknown name `a`", "a", "known here: `state`, `reply`, `new`");
     check(
         "1 ?? 2 || 3",
-        "`??` beside `||` or `&&` needs parentheses",
+        "`??` combined with `||` or `&&` needs parentheses",
         "1 ?? 2 || 3",
         "write `(a ?? b) || c` or `a ?? (b || c)`",
     );
     check(
         "1 && 2 ?? 3",
-        "`??` beside `||` or `&&` needs parentheses",
+        "`??` combined with `||` or `&&` needs parentheses",
         "1 && 2 ?? 3",
         "write `(a ?? b) || c` or `a ?? (b || c)`",
     );
     check("1_000", "`1_000` is not a number", "1_000", "");
     check("1n", "`1n` is not a number", "1n", "");
     check("3in [1]", "`3in` is not a number", "3in", "");
-    check("010", "`010` begins with a zero", "010", "an octal number is written `0o17`");
+    check("010", "`010` begins with a zero", "010", "write an octal number as `0o17`");
     check("0xG", "`0xG` is not a number", "0xG", "");
-    check(r"'\07'", "octal escapes may not stand in a string", r"\0", "");
-    check(r"'\uD83D'", "half of a surrogate pair is not text", r"\uD83D", "");
+    check(r"'\07'", "octal escapes are not allowed in a string", r"\0", "");
+    check(r"'\uD83D'", "a lone surrogate is not text", r"\uD83D", "");
     check(r"'\xZZ'", "this escape needs 2 hexadecimal digits", r"\x", "");
     check(
         "state.\u{915}\u{93e}",
@@ -269,10 +269,10 @@ fn depth_is_bounded() {
     let chain = |terms: usize| vec!["1"; terms].join("+");
     assert!(Expr::compile(&chain(150), &[]).is_ok());
     let error = Expr::compile(&chain(5_000), &[]).unwrap_err();
-    assert_eq!(error.message, "more than 200 operations stand in one another");
+    assert_eq!(error.message, "operations are nested more than 200 deep");
     let fields = format!("state{}", ".a".repeat(5_000));
     let error = Expr::compile(&fields, &["state"]).unwrap_err();
-    assert_eq!(error.message, "more than 200 operations stand in one another");
+    assert_eq!(error.message, "operations are nested more than 200 deep");
     let error = Expr::compile(&" ".repeat(70_000), &[]).unwrap_err();
     assert_eq!(error.message, "an expression may be at most 65536 bytes long");
 }

@@ -172,7 +172,7 @@ impl JsonParser<'_> {
             other => {
                 let end = self.position;
                 self.position = at;
-                self.record_repair(RepairKind::InvalidEscape, at, end, "an escape JSON knows")?;
+                self.record_repair(RepairKind::InvalidEscape, at, end, "a valid JSON escape")?;
                 self.position = end;
                 // JavaScript and Python also escape `'`; any other backslash is kept.
                 if other != '\'' {

@@ -163,7 +163,7 @@ fn guesses_are_named() {
         r#"{"a":"hello","c":2} +missing_quote@1-1 +missing_quote@5-10"#,
     );
     check(Guess, r#"["C:\Users"]"#, r#"["C:\\Users"] +invalid_escape@4-6"#);
-    check(Syntactic, r#"["C:\Users"]"#, "/0@4: expected an escape JSON knows (invalid_escape)");
+    check(Syntactic, r#"["C:\Users"]"#, "/0@4: expected a valid JSON escape (invalid_escape)");
     check(Guess, "{\"a\" 1}", r#"{"a":1} +missing_colon@5-5"#);
 }
 

@@ -100,7 +100,7 @@ mod tests {
     }
 
     fn fill(state: &mut InMemoryRows, scope: &MemoryScope) {
-        use super::super::super::row_store::RowStore as _;
+        use super::super::super::row_store::{BuildRows as _, FactRows as _, RecordRows as _};
         let subject = scope.subject();
         let fact: crate::record::MemoryFact = serde_json::from_value(serde_json::json!({
             "id": "f1", "revision": 1, "key": "k", "value": "v", "status": "active",

@@ -11,7 +11,10 @@ use super::super::memory_error::corrupt_error;
 use super::super::repair_facts::fact_row_kind;
 use super::super::revisioned_row::RevisionedRow;
 use super::super::row_codec::encode_row;
-use super::super::row_store::{CitedEventRow, FactFilter, MemoryResult, RankedHits, RowStore};
+use super::super::row_store::{
+    BuildRows, CitedEventRow, EventRows, FactFilter, FactRows, MemoryResult, RankedHits,
+    RecordRows, VectorRows,
+};
 use super::super::{BuildRowKind, PacketBuild, UnembeddedEvents};
 use crate::rank::{
     IndexStats, SimilarEvents, TermPostings, WeightedQuery, analyze_event, plan_reads, rank_hits,
@@ -49,7 +52,7 @@ impl InMemoryRows {
     }
 }
 
-impl RowStore for InMemoryRows {
+impl EventRows for InMemoryRows {
     fn find_tombstones(
         &self,
         _subject: &MemorySubject,
@@ -168,7 +171,9 @@ impl RowStore for InMemoryRows {
         let lists: Vec<TermPostings> = lists.into_values().collect();
         Ok(RankedHits { hits: rank_hits(query, &lists, stats, limit), reads })
     }
+}
 
+impl VectorRows for InMemoryRows {
     fn find_similar_events(
         &self,
         subject: &MemorySubject,
@@ -219,7 +224,9 @@ impl RowStore for InMemoryRows {
         }
         Ok(())
     }
+}
 
+impl FactRows for InMemoryRows {
     fn load_fact(
         &self,
         holder: &MemorySubject,
@@ -284,7 +291,9 @@ impl RowStore for InMemoryRows {
         }
         Ok(())
     }
+}
 
+impl RecordRows for InMemoryRows {
     fn load_row<R: RevisionedRow>(
         &self,
         subject: &MemorySubject,
@@ -356,7 +365,9 @@ impl RowStore for InMemoryRows {
         self.rows.remove(&(R::TABLE, subject.clone(), id.to_owned()));
         Ok(())
     }
+}
 
+impl BuildRows for InMemoryRows {
     fn put_build(&mut self, subject: &MemorySubject, build: &PacketBuild) -> MemoryResult<()> {
         self.builds.insert((subject.clone(), build.id.clone()), build.clone());
         Ok(())

@@ -186,7 +186,7 @@ mod tests {
         let sums = SCHEMA.migrations.iter().map(|step| sha256_hex(&[step.sql.as_bytes()]));
         assert_eq!(
             sums.collect::<Vec<_>>(),
-            ["f11cc4ce6bd6eb4e565bddfae77fef41cca74f8ca5cbb947d91e847c4de1591a"]
+            ["1139dcab55c4fa7b0478d856cab1adecd415b14e607fb3ef9016a0630be2286a"]
         );
     }
 }

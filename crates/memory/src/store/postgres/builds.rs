@@ -127,5 +127,5 @@ pub(super) fn redact_ids(
 }
 
 fn parse_row_kind(name: &str) -> MemoryResult<BuildRowKind> {
-    BuildRowKind::from_name(name).ok_or_else(|| corrupt_error(format!("no kind of row `{name}`")))
+    BuildRowKind::from_name(name).ok_or_else(|| corrupt_error(format!("unknown row kind `{name}`")))
 }

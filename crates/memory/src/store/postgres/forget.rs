@@ -12,7 +12,7 @@ use tokio_postgres::types::Type;
 
 use super::super::repair_facts::repair_facts;
 use super::super::revisioned_row::REVISED_TABLES;
-use super::super::row_store::{MemoryResult, RowStore as _};
+use super::super::row_store::{EventRows as _, MemoryResult};
 use super::super::tombstone::compute_tombstone_hash;
 use super::super::{EraseReport, EraseTarget};
 use super::facts;

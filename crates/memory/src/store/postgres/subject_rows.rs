@@ -47,7 +47,7 @@ pub(super) fn read_column<'r, T: FromSql<'r>>(row: &'r Row, at: usize) -> Memory
 /// Reads a column that contains a count.
 pub(super) fn read_count(row: &Row, at: usize) -> MemoryResult<u32> {
     let number: i64 = read_column(row, at)?;
-    u32::try_from(number).map_err(|_| corrupt_error(format!("{number} where a count should be")))
+    u32::try_from(number).map_err(|_| corrupt_error(format!("expected a count, found {number}")))
 }
 
 /// Converts a limit to a SQL parameter.

@@ -15,7 +15,10 @@ use tokio_postgres::types::Type;
 
 use super::super::memory_error::corrupt_error;
 use super::super::revisioned_row::RevisionedRow;
-use super::super::row_store::{CitedEventRow, FactFilter, MemoryResult, RankedHits, RowStore};
+use super::super::row_store::{
+    BuildRows, CitedEventRow, EventRows, FactFilter, FactRows, MemoryResult, RankedHits,
+    RecordRows, VectorRows,
+};
 use super::super::term_index;
 use super::super::{BuildRowKind, PacketBuild, UnembeddedEvents};
 use super::subject_rows::{SubjectRows, is_storable_text, read_column};
@@ -110,7 +113,7 @@ impl<'a> PgMemoryTransaction<'a> {
         let find = SqlStatement::new(NUMBER).bind_text(tenant).bind_text(user).bind_text(agent);
         let answers = self.dialogue.query_all(TenantScope::Tenant(tenant), &[add, find])?;
         let row = answers.last().and_then(|rows| rows.first());
-        read_column(row.ok_or_else(|| corrupt_error("a subject was made and is not there"))?, 0)
+        read_column(row.ok_or_else(|| corrupt_error("a subject was created but is missing"))?, 0)
     }
 
     /// Returns the rows of a subject; `None` if it has none.
@@ -139,7 +142,7 @@ pub(super) fn read_subject(row: &Row) -> MemoryResult<MemorySubject> {
     })
 }
 
-impl RowStore for PgMemoryTransaction<'_> {
+impl EventRows for PgMemoryTransaction<'_> {
     fn find_tombstones(
         &self,
         subject: &MemorySubject,
@@ -256,7 +259,9 @@ impl RowStore for PgMemoryTransaction<'_> {
         self.open_subject_rows(subject)?
             .map_or(Ok(RankedHits::default()), |own| term_index::rank_events(&own, query, limit))
     }
+}
 
+impl VectorRows for PgMemoryTransaction<'_> {
     fn find_similar_events(
         &self,
         subject: &MemorySubject,
@@ -296,7 +301,9 @@ impl RowStore for PgMemoryTransaction<'_> {
     ) -> MemoryResult<()> {
         self.open_subject_rows(subject)?.map_or(Ok(()), |own| vectors::put_vectors(&own, vectors))
     }
+}
 
+impl FactRows for PgMemoryTransaction<'_> {
     fn load_fact(
         &self,
         holder: &MemorySubject,
@@ -328,7 +335,9 @@ impl RowStore for PgMemoryTransaction<'_> {
         facts::redact_ids(&own, ids)?;
         builds::redact_ids(&own, holder, ids)
     }
+}
 
+impl RecordRows for PgMemoryTransaction<'_> {
     fn load_row<R: RevisionedRow>(
         &self,
         subject: &MemorySubject,
@@ -374,7 +383,9 @@ impl RowStore for PgMemoryTransaction<'_> {
     ) -> MemoryResult<()> {
         self.open_subject_rows(subject)?.map_or(Ok(()), |own| rows::remove_row::<R>(&own, id))
     }
+}
 
+impl BuildRows for PgMemoryTransaction<'_> {
     fn put_build(&mut self, subject: &MemorySubject, build: &PacketBuild) -> MemoryResult<()> {
         builds::put_build(&self.ensure_subject_rows(subject)?, build)
     }

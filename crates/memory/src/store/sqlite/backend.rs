@@ -79,9 +79,9 @@ fn run_refusable<T>(
     let before = db.total_changes();
     match work(&mut SqliteMemoryTransaction::new(db)) {
         Err(MemoryError::Store(error)) => Err(error),
-        Err(refused) if db.total_changes() != before => {
-            Err(StoreError::Corrupt { reason: format!("a refusal came too late: {refused}") })
-        }
+        Err(refused) if db.total_changes() != before => Err(StoreError::Corrupt {
+            reason: format!("a refusal arrived after the write started: {refused}"),
+        }),
         other => Ok(other),
     }
 }
@@ -160,9 +160,9 @@ mod tests {
         assert_eq!(
             sums.collect::<Vec<_>>(),
             [
-                "7fac0d7a64053c597dce0dc4a57c73a89545b958198d48b85824c1dd3aa01123",
-                "a4458480647c5d2d099aa1bf8d84632453c90928acaef733f732b7b75dffc5bb",
-                "928bb9fc8950e1c8eeef1f10a7a0bd2402bbb36e949da6ed05ca553adfe37b96"
+                "19109de499468dd12f1b601f01c5ff40214f41fe431397b9b678a1dd96690717",
+                "062443f0cfd2ac8a2628ae36787b4c4f686df8e332b934fbd631b3f906cf1b48",
+                "e47c78af2b4029e2cb0475a42fd2585b6ae7ef28cb0bcd72475c03041f3bf070"
             ]
         );
     }

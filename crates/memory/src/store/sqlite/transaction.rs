@@ -6,7 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::Connection;
 
 use super::super::revisioned_row::RevisionedRow;
-use super::super::row_store::{CitedEventRow, FactFilter, MemoryResult, RankedHits, RowStore};
+use super::super::row_store::{
+    BuildRows, CitedEventRow, EventRows, FactFilter, FactRows, MemoryResult, RankedHits,
+    RecordRows, VectorRows,
+};
 use super::super::term_index;
 use super::super::{BuildRowKind, PacketBuild, UnembeddedEvents};
 use super::index::SubjectTermIndex;
@@ -44,7 +47,7 @@ impl<'a> SqliteMemoryTransaction<'a> {
     }
 }
 
-impl RowStore for SqliteMemoryTransaction<'_> {
+impl EventRows for SqliteMemoryTransaction<'_> {
     fn find_tombstones(
         &self,
         _subject: &MemorySubject,
@@ -145,7 +148,9 @@ impl RowStore for SqliteMemoryTransaction<'_> {
         };
         term_index::rank_events(&SubjectTermIndex { db: self.db, subject: number }, query, limit)
     }
+}
 
+impl VectorRows for SqliteMemoryTransaction<'_> {
     fn find_similar_events(
         &self,
         subject: &MemorySubject,
@@ -188,7 +193,9 @@ impl RowStore for SqliteMemoryTransaction<'_> {
         let Some(number) = self.resolve_subject_number(subject)? else { return Ok(()) };
         vectors::put_vectors(self.db, number, vectors)
     }
+}
 
+impl FactRows for SqliteMemoryTransaction<'_> {
     fn load_fact(
         &self,
         holder: &MemorySubject,
@@ -217,7 +224,9 @@ impl RowStore for SqliteMemoryTransaction<'_> {
         facts::redact_ids(self.db, number, ids)?;
         builds::redact_ids(self.db, holder, ids)
     }
+}
 
+impl RecordRows for SqliteMemoryTransaction<'_> {
     fn load_row<R: RevisionedRow>(
         &self,
         subject: &MemorySubject,
@@ -265,7 +274,9 @@ impl RowStore for SqliteMemoryTransaction<'_> {
         let Some(number) = self.resolve_subject_number(subject)? else { return Ok(()) };
         rows::remove_row::<R>(self.db, number, id)
     }
+}
 
+impl BuildRows for SqliteMemoryTransaction<'_> {
     fn put_build(&mut self, subject: &MemorySubject, build: &PacketBuild) -> MemoryResult<()> {
         builds::put_build(self.db, subjects::ensure_subject_number(self.db, subject)?, build)
     }

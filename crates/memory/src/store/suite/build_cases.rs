@@ -100,7 +100,7 @@ pub async fn a_build_whose_rows_are_gone_is_told(memory: Arc<dyn Memory>) {
     memory.sweep_expired(&scope, used, NOW.plus_millis(1)).await.unwrap();
     let gone = memory.load_build(&scope.subject(), "b1").await.unwrap_err();
     assert!(matches!(&gone, MemoryError::RowGone { id, .. } if id == "e1"), "{gone}");
-    assert_eq!(gone.to_string(), "quote `e1` in revision 1 is not kept any more");
+    assert_eq!(gone.to_string(), "revision 1 of quote `e1` is no longer stored");
 }
 
 pub async fn the_same_build_twice_is_one(memory: Arc<dyn Memory>) {
@@ -110,7 +110,7 @@ pub async fn the_same_build_twice_is_one(memory: Arc<dyn Memory>) {
     memory.store_build(one.clone()).await.unwrap();
     let other = PacketBuild { digest: "sha256:1".to_owned(), ..one };
     let refused = memory.store_build(other).await.unwrap_err();
-    assert_eq!(refused.to_string(), "build `b1` is there already and says something else");
+    assert_eq!(refused.to_string(), "build `b1` already exists with different content");
 }
 
 pub async fn the_build_before_is_of_the_same_session_and_purpose(memory: Arc<dyn Memory>) {

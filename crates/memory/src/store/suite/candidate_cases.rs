@@ -25,7 +25,7 @@ pub async fn a_candidate_is_promoted_by_the_rules(memory: Arc<dyn Memory>) {
     );
     let other = candidate("c1", city("Rome", "e1", "in Paris"), MemoryOrigin::Model);
     let refused = memory.propose_candidate(&scope, other).await.unwrap_err();
-    assert_eq!(refused.to_string(), "candidate `c1` is there already and says something else");
+    assert_eq!(refused.to_string(), "candidate `c1` already exists with different content");
     let kept = memory
         .promote_candidate(&scope, "c1", ClaimAssurance::Claimed, NOW)
         .await
@@ -53,7 +53,7 @@ pub async fn a_candidate_is_refused_and_says_why(memory: Arc<dyn Memory>) {
     let mut all = memory.list_candidates(&scope.subject(), 10).await.unwrap();
     all.sort_by(|one, other| one.id.cmp(&other.id));
     let reason = |reason: &str| CandidateState::Refused { reason: reason.to_owned() };
-    assert_eq!(all[0].state, reason("its quote does not stand letter for letter in `e1`"));
+    assert_eq!(all[0].state, reason("its quote does not occur exactly in event `e1`"));
     assert_eq!(all[1].state, reason("nobody lives there"));
     assert!(retrieve_candidates(&*memory, &scope, "").await.facts.is_empty());
 }
@@ -68,7 +68,7 @@ pub async fn a_candidate_is_ruled_on_once(memory: Arc<dyn Memory>) {
     memory.refuse_candidate(&scope, "c1", "no", NOW).await.unwrap();
     let again =
         memory.promote_candidate(&scope, "c1", ClaimAssurance::Confirmed, NOW).await.unwrap_err();
-    assert_eq!(again.to_string(), "candidate `c1` was ruled on already: it was refused");
+    assert_eq!(again.to_string(), "candidate `c1` was already decided: it was refused");
     let elsewhere = build_scope("u2", "s1", "r1");
     let missing = memory.refuse_candidate(&elsewhere, "c1", "no", NOW).await.unwrap_err();
     assert_eq!(missing.to_string(), "no candidate `c1` in this scope");

@@ -25,7 +25,7 @@ pub async fn another_event_under_the_same_id_is_refused(memory: Arc<dyn Memory>)
     other_session.scope = build_scope("u", "s2", "r1");
     for other in [build_user_event(&scope(), "e1", "two"), other_session] {
         let refused = memory.append_events(vec![other]).await.unwrap_err();
-        assert_eq!(refused.to_string(), "event `e1` is there already and says something else");
+        assert_eq!(refused.to_string(), "event `e1` already exists with different content");
     }
     append_user_event(&*memory, &build_scope("u2", "s1", "r1"), "e1", "two").await;
 }

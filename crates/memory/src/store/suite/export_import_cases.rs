@@ -155,9 +155,9 @@ pub async fn a_line_that_is_refused_holds_up_no_other(memory: Arc<dyn Memory>) {
             (
                 2,
                 "`user_id` of a scope must be 1 to 256 bytes without control characters, \
-                 found an empty one"
+                 found an empty id"
             ),
-            (3, "its quote does not stand letter for letter in `e1`"),
+            (3, "its quote does not occur exactly in event `e1`"),
         ]
     );
     assert_eq!(imported.accepted, 1);
@@ -189,9 +189,9 @@ pub async fn what_is_there_is_newer_than_what_is_brought(memory: Arc<dyn Memory>
         assert_eq!(
             imported.refused,
             [
-                (1, "episode `ep` is there already and says something else".to_owned()),
-                (2, "procedure `p` is there already and says something else".to_owned()),
-                (3, "insight `i` is there already and says something else".to_owned()),
+                (1, "episode `ep` already exists with different content".to_owned()),
+                (2, "procedure `p` already exists with different content".to_owned()),
+                (3, "insight `i` already exists with different content".to_owned()),
             ]
         );
         assert_eq!(memory.export(&scope.subject()).await.unwrap(), now);

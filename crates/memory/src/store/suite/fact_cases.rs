@@ -56,7 +56,7 @@ pub async fn the_newer_fact_takes_the_place(memory: Arc<dyn Memory>) {
         ["f1.2 deprecated", "f2.1 active"]
     );
     let other = put_refused_fact(&*memory, fact("f2", "city", "Oslo"), MemoryOrigin::User).await;
-    assert_eq!(other, "fact `f2` is there already and says something else");
+    assert_eq!(other, "fact `f2` already exists with different content");
 }
 
 /// Returns what a packet says about a key at a timestamp.
@@ -297,13 +297,13 @@ pub async fn a_claim_must_show_the_words_it_rests_on(memory: Arc<dyn Memory>) {
     let cases = [
         (
             with_evidence(city(), "e1", Some("I live in Rome")),
-            "its quote does not stand letter for letter in `e1`",
+            "its quote does not occur exactly in event `e1`",
         ),
-        (with_evidence(city(), "e9", None), "it cites `e9`, and there is no such event"),
-        (with_evidence(city(), "theirs", None), "it cites `theirs`, and there is no such event"),
+        (with_evidence(city(), "e9", None), "it cites event `e9`, which does not exist"),
+        (with_evidence(city(), "theirs", None), "it cites event `theirs`, which does not exist"),
         (
             with_evidence(city(), "e1", None),
-            "a claim of origin `model` must quote the event it rests on",
+            "a claim of origin `model` must quote the event that supports it",
         ),
     ];
     for (claim, reason) in cases {
@@ -336,7 +336,7 @@ pub async fn levels_are_held_apart_and_seen_together(memory: Arc<dyn Memory>) {
             .await;
     assert_eq!(
         reason,
-        "a claim of origin `web` is kept for an agent or a tenant only when it is confirmed"
+        "a claim of origin `web` is stored for an agent or a tenant only if it is confirmed"
     );
 }
 
@@ -381,7 +381,7 @@ pub async fn rows_change_by_revision(memory: Arc<dyn Memory>) {
     one.sources = vec!["e2".to_owned()];
     let refused =
         record_claim(&*memory, &scope, MemoryClaim::Episode(Box::new(one))).await.unwrap_err();
-    assert_eq!(refused.to_string(), "it cites `e2`, and there is no such event");
+    assert_eq!(refused.to_string(), "it cites event `e2`, which does not exist");
     let other_run = MemoryClaim::Insight(Box::new(insight("i", "r2", "perhaps")));
     let refused = record_claim(&*memory, &scope, other_run).await.unwrap_err();
     assert_eq!(refused.to_string(), "`run` must be the run of the scope");

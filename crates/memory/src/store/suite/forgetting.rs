@@ -187,7 +187,7 @@ pub async fn what_only_the_forgotten_replaced_stands_again(memory: Arc<dyn Memor
     assert_eq!(memory.scan_residue(vec![b"ann-gone".to_vec()]).await.unwrap(), []);
     let gone = memory.load_build(&bob.subject(), "b1").await.unwrap_err();
     assert!(matches!(&gone, MemoryError::RowGone { id, .. } if id.is_empty()), "{gone}");
-    assert!(gone.to_string().ends_with(" of it was forgotten"), "{gone}");
+    assert!(gone.to_string().ends_with(" that it uses was forgotten"), "{gone}");
     assert!(memory.find_scope_violations().await.unwrap().is_empty());
     // The rules continue from the restored facts.
     let newer = shared(tenant, "bob-5", "office", "Rome", year(-1));
@@ -222,7 +222,7 @@ pub async fn a_packet_that_was_under_way_brings_nothing_back(memory: Arc<dyn Mem
     memory.forget(EraseTarget::Subject(ann.subject()), NOW.plus_millis(1)).await.unwrap();
     let refusals = [
         (words, "event `e1` was forgotten"),
-        (doing, "working state `r` was forgotten; another run begins anew"),
+        (doing, "working state `r` was forgotten; use another run"),
         (his, "fact `ann-gone` was forgotten"),
     ];
     for (build, told) in refusals {

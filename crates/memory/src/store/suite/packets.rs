@@ -223,7 +223,7 @@ pub async fn what_is_said_again_and_again_crowds_nothing_out(memory: Arc<dyn Mem
     let named = made.explain.omitted.iter().filter(|omitted| omitted.reason == "duplicate").count();
     assert_eq!((named, found.quotes.len()), (19, 25));
     let cut = &made.explain.filters["truncations"];
-    let what = "events that say what a better one says";
+    let what = "events that repeat a better match";
     assert_eq!(cut, &serde_json::json!([{ "description": what, "read": 19, "total": 69 }]));
     // A search for events returns duplicates too.
     let hits = memory.search_events(&request, 20).await.unwrap();
@@ -240,8 +240,8 @@ pub async fn how_far_was_read_on_is_told(memory: Arc<dyn Memory>) {
     let (_, made) = packet(memory, &build_request(&scope, "price")).await;
     assert_eq!(list_quotes(&made), ["The price is 12."]);
     let cut = serde_json::json!([
-        { "description": "events that answer", "read": 532 },
-        { "description": "events that say what a better one says", "read": 19, "total": 531 },
+        { "description": "matching events", "read": 532 },
+        { "description": "events that repeat a better match", "read": 19, "total": 531 },
     ]);
     assert_eq!(made.explain.filters["truncations"], cut);
 }

@@ -40,7 +40,7 @@ pub async fn a_summary_is_kept_by_revision(memory: Arc<dyn Memory>) {
     assert_eq!(memory.write_summary(&scope(), summary("one", &[])).await.unwrap(), 1);
     assert_eq!(memory.write_summary(&scope(), summary("two", &["e1"])).await.unwrap(), 2);
     let refused = memory.write_summary(&scope(), summary("two", &["e9"])).await.unwrap_err();
-    assert_eq!(refused.to_string(), "it cites `e9`, and there is no such event");
+    assert_eq!(refused.to_string(), "it cites event `e9`, which does not exist");
     let found = retrieve_candidates(&*memory, &scope(), "").await;
     assert_eq!(found.summary.unwrap().text, "two");
     assert_eq!(found.quotes[0].row.id, "e1");
@@ -105,7 +105,7 @@ pub async fn a_summary_is_made_of_what_is_new_and_what_it_kept(memory: Arc<dyn M
     assert!(evidence.contains_key("e2"), "{evidence:?}");
     told.sources = vec!["nowhere".to_owned()];
     let refused = memory.write_summary(&scope, told).await.unwrap_err();
-    assert_eq!(refused.to_string(), "it cites `nowhere`, and there is no such event");
+    assert_eq!(refused.to_string(), "it cites event `nowhere`, which does not exist");
     memory.write_summary(&scope, summary("by hand", &[])).await.unwrap();
     assert!(!memory.load_summary_input(&scope, NOW).await.unwrap().is_by_rules());
 }

@@ -116,7 +116,10 @@ async fn a_memory_that_is_away_is_told_and_holds_nothing_up() {
     );
     assert!(!parrot.last().contains("## Memory"));
     let told = ear.0.lock().unwrap().clone();
-    assert!(told.iter().any(|line| line.contains("memory is away, and the prompt goes without")));
+    assert!(
+        told.iter()
+            .any(|line| line.contains("memory is unavailable; the prompt is sent without it"))
+    );
     assert!(told.iter().all(|line| line.starts_with("r1: ") && !line.contains('\n')), "{told:?}");
 
     other.execute_batch("ROLLBACK").unwrap();
@@ -142,7 +145,7 @@ async fn what_is_no_policy_is_told(kind: Kind) {
         IdleReason::Ended(ExecutionStatus::Completed)
     );
     let told = ear.0.lock().unwrap().clone();
-    assert!(told[0].contains("`memory/wide.yaml` is no policy"), "{told:?}");
+    assert!(told[0].contains("`memory/wide.yaml` is not a valid policy"), "{told:?}");
 }
 
 async fn what_was_forgotten_stays_so(kind: Kind) {

@@ -45,7 +45,7 @@ fn rules_count_too() {
     check_with(
         (schema(), ""),
         (schema(), rare),
-        "unknown: rule `rare` is more",
+        "unknown: rule `rare` was added",
         "yes",
         &[": rule `rare` was added: not that one"],
     );
@@ -53,7 +53,7 @@ fn rules_count_too() {
     check_with(
         (schema(), ""),
         (schema(), state),
-        "unknown: rule `grows` is more",
+        "unknown: rule `grows` was added",
         "yes",
         &[": rule `grows` was added: a grows"],
     );
@@ -62,7 +62,7 @@ fn rules_count_too() {
         (schema(), POSITIVE),
         (schema(), &changed),
         "no: {\"a\":1}",
-        "unknown: rule `positive` is another",
+        "unknown: rule `positive` was changed",
         &[": rule `positive` was changed: a is above nought"],
     );
 }

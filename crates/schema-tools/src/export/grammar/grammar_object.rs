@@ -25,7 +25,7 @@ impl GrammarBuilder<'_> {
             .into_iter()
             .filter(|keyword| keywords.contains_key(*keyword))
         {
-            self.record_widening(at, keyword, "a grammar cannot say it");
+            self.record_widening(at, keyword, "a grammar cannot express it");
         }
         let mut members: Vec<(String, bool)> = Vec::new();
         let mut known: BTreeSet<&str> = BTreeSet::new();
@@ -74,7 +74,7 @@ impl GrammarBuilder<'_> {
             self.record_loss(
                 at,
                 "properties",
-                "fields come in the order they are declared in",
+                "fields come in declaration order",
                 LossEffect::Unstated,
             );
         }
@@ -170,7 +170,7 @@ impl GrammarBuilder<'_> {
         name: &str,
     ) -> String {
         if keywords.get("uniqueItems") == Some(&Value::Bool(true)) {
-            self.record_widening(at, "uniqueItems", "a grammar cannot say it");
+            self.record_widening(at, "uniqueItems", "a grammar cannot express it");
         }
         let items = keywords.get("items");
         if keywords.contains_key("prefixItems") || items.is_some_and(Value::is_array) {
@@ -190,7 +190,7 @@ impl GrammarBuilder<'_> {
         let most = bound("maxItems").filter(|most| *most <= MAX_COUNTED_ITEMS);
         for keyword in ["minItems", "maxItems"] {
             if bound(keyword).is_some_and(|bound| bound > MAX_COUNTED_ITEMS) {
-                self.record_widening(at, keyword, "more than a grammar should count");
+                self.record_widening(at, keyword, "too many for a grammar to count");
             }
         }
         let least = least.min(MAX_COUNTED_ITEMS);
@@ -226,7 +226,7 @@ impl GrammarBuilder<'_> {
             ["minItems", "maxItems"].into_iter().filter(|keyword| keywords.contains_key(*keyword))
         {
             if keyword == "maxItems" || least > listed.len() {
-                self.record_widening(at, keyword, "not counted beside items by place");
+                self.record_widening(at, keyword, "not counted for items by position");
             }
         }
         let mut on = match further {

@@ -32,9 +32,9 @@ impl GrammarBuilder<'_> {
         let NormalizedSchema { shape, dropped, .. } = normal;
         for (pointer, keyword) in dropped {
             let reason = match keyword.as_str() {
-                "$ref" => "the reference cannot be followed here",
+                "$ref" => "the reference cannot be resolved here",
                 "limit" => TOO_LARGE_REASON,
-                _ => "a grammar cannot say it",
+                _ => "a grammar cannot express it",
             };
             self.record_widening(&pointer, &keyword, reason);
         }
@@ -110,7 +110,11 @@ impl GrammarBuilder<'_> {
                     if keywords.contains_key(keyword)
                         && !(keyword == "minimum" && keywords[keyword] == 0)
                     {
-                        self.record_widening(at, keyword, "a grammar cannot say it of fractions");
+                        self.record_widening(
+                            at,
+                            keyword,
+                            "a grammar cannot express it for fractions",
+                        );
                     }
                 }
                 let positive = keywords.get("minimum").and_then(Value::as_f64) == Some(0.0);
@@ -126,7 +130,7 @@ impl GrammarBuilder<'_> {
     fn write_integer(&mut self, keywords: &Map<String, Value>, at: &str) -> String {
         let whole = |keyword: &str| keywords.get(keyword).and_then(Value::as_i64);
         if keywords.contains_key("multipleOf") {
-            self.record_widening(at, "multipleOf", "a grammar cannot say it");
+            self.record_widening(at, "multipleOf", "a grammar cannot express it");
         }
         let least =
             whole("minimum").or(whole("exclusiveMinimum").and_then(|bound| bound.checked_add(1)));
@@ -163,7 +167,7 @@ impl GrammarBuilder<'_> {
                 .into_iter()
                 .filter(|keyword| keywords.contains_key(*keyword))
             {
-                self.record_widening(at, keyword, "the pattern is written instead");
+                self.record_widening(at, keyword, "the pattern is enforced instead");
             }
             return body;
         }
@@ -171,11 +175,11 @@ impl GrammarBuilder<'_> {
             .into_iter()
             .filter(|keyword| keywords.contains_key(*keyword))
         {
-            self.record_widening(at, keyword, "too much for a grammar");
+            self.record_widening(at, keyword, "too complex for a grammar");
         }
         let (body, unsaid) = grammar_string::render_length_rule(keywords);
         for keyword in unsaid {
-            self.record_widening(at, keyword, "longer than a grammar should count");
+            self.record_widening(at, keyword, "too long for a grammar to count");
         }
         body
     }

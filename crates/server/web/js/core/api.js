@@ -1,9 +1,9 @@
-// Asks the server. What it says no with is a `Problem`; a server that cannot be reached is `Unreachable`.
+// Sends requests to the server. An error response is a `Problem`; a failed connection is `Unreachable`.
 
 import { key, liking } from "./kept.js";
 import { store } from "./store.js";
 
-/** The server said no, and why: RFC 9457. */
+/** An error response of the server (RFC 9457). */
 export class Problem extends Error {
   constructor(body) {
     super(body.detail ?? body.title ?? `HTTP ${body.status}`);
@@ -16,15 +16,15 @@ export class Problem extends Error {
   }
 }
 
-/** Nobody answered. Whatever was sent may be sent again under the same key. */
+/** The server did not respond. The request can be repeated with the same idempotency key. */
 export class Unreachable extends Error {
   constructor(cause) {
-    super("the server does not answer", { cause });
+    super("the server is not responding", { cause });
     this.name = "Unreachable";
   }
 }
 
-/** The headers that say who asks. */
+/** The headers that identify the caller. */
 export function headers(more = {}) {
   const all = new Headers(more);
   const secret = key.get();
@@ -62,12 +62,12 @@ export async function get(path, asked, signal) {
   return (await sent("GET", `/v1${path}${query(asked)}`, { signal })).json();
 }
 
-/** Reads text: a drawing, or the bytes that a model was sent. */
+/** Reads text: a graph, or the bytes sent to a model. */
 export async function text(path, asked, signal) {
   return (await sent("GET", `/v1${path}${query(asked)}`, { signal })).text();
 }
 
-/** Sends JSON; the same `once` twice is done once. */
+/** Sends JSON; requests with the same `once` key take effect once. */
 export async function post(path, value, { once, match, wait } = {}) {
   const more = { "content-type": "application/json" };
   if (once) more["idempotency-key"] = once;
@@ -76,7 +76,7 @@ export async function post(path, value, { once, match, wait } = {}) {
   return (await sent("POST", `/v1${path}`, { body: JSON.stringify(value), more })).json();
 }
 
-/** Sends a file as it is. */
+/** Sends a file. */
 export async function upload(path, file, { once } = {}) {
   const more = { "content-type": "application/octet-stream" };
   if (once) more["idempotency-key"] = once;
@@ -84,12 +84,12 @@ export async function upload(path, file, { once } = {}) {
   return (await sent("PUT", target, { body: file, more })).json();
 }
 
-/** A key that nothing else is sent under. */
+/** A new idempotency key. */
 export function once() {
-  // `randomUUID` is there on secure pages only, and a house on a local network has none.
+  // `randomUUID` exists only on secure pages, and a server on a local network may have no certificate.
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** A part of a path. */
+/** Encodes a segment of a path. */
 export const part = encodeURIComponent;

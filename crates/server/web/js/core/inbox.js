@@ -1,4 +1,4 @@
-// What waits for a person, as far as it was read, kept in step by events. The nearest deadline first.
+// The loaded part of the inbox, updated by events; nearest deadline first.
 
 import { get } from "./api.js";
 import { follow } from "./live.js";
@@ -9,7 +9,7 @@ const PAGE = 100;
 const known = new Map();
 let next = null;
 let filter = {};
-// How often it was read from the beginning. A page that was asked for before the last time has no place any more.
+// Counts the reloads. A page that was requested before the last reload is dropped.
 let reading = 0;
 
 const order = (a, b) =>
@@ -19,13 +19,13 @@ function publish(error = null) {
   store.set("inbox", { items: [...known.values()].sort(order), more: next !== null, error });
 }
 
-/** Begins to follow the inbox. */
+/** Starts to follow the inbox. */
 export function begin(signal) {
   reload();
   follow("/inbox/stream", { told, again: reload }, signal);
 }
 
-/** Reads it from the beginning, with another filter where one is given. */
+/** Loads the inbox from the start, with a new filter if one is given. */
 export async function reload(wanted = filter) {
   filter = wanted;
   const mine = ++reading;
@@ -41,7 +41,7 @@ export async function reload(wanted = filter) {
   return publish();
 }
 
-/** Reads what comes after. */
+/** Loads the next page. */
 export async function more() {
   if (next === null) return;
   const mine = reading;
@@ -64,7 +64,7 @@ function told({ event, data }) {
     if (known.delete(row.address)) publish();
   }
   if (event === "opened" && fits(row)) {
-    // What lies beyond the last one read comes when the next page is read.
+    // A wait after the last loaded one comes with the next page.
     const last = [...known.values()].sort(order).at(-1);
     if (next !== null && last && order(row, last) > 0) return;
     known.set(row.address, row);

@@ -1,6 +1,6 @@
-// What this browser keeps: how the page looks, who acts, and whatever was typed and not yet taken.
+// What the browser stores: preferences, the acting user, and drafts that the server has not accepted yet.
 //
-// A browser that keeps nothing (a private window that is full) is no reason to stop.
+// The page also works if the browser cannot store anything, for example in a private window.
 
 function read(area, name) {
   try {
@@ -16,14 +16,14 @@ function write(area, name, value) {
     if (value === undefined) area().removeItem(`countersign.${name}`);
     else area().setItem(`countersign.${name}`, JSON.stringify(value));
   } catch {
-    // Full or forbidden: it lives as long as the page.
+    // Storage is full or forbidden: the value lives as long as the page.
   }
 }
 
 const local = () => window.localStorage;
 const session = () => window.sessionStorage;
 
-/** How somebody likes it: `theme`, `language`, `user`. */
+/** Preferences: `theme`, `language`, `user`. */
 export const liking = {
   get: (name) => read(local, `liking.${name}`),
   set: (name, value) => write(local, `liking.${name}`, value),
@@ -35,7 +35,7 @@ export const key = {
   set: (value) => write(session, "key", value),
 };
 
-/** What was typed and not yet taken, by the place it belongs to. */
+/** Drafts that the server has not accepted yet, by form. */
 export const drafts = {
   get: (place) => read(local, `draft.${place}`),
   set: (place, value) => write(local, `draft.${place}`, value),

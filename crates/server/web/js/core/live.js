@@ -1,7 +1,7 @@
-// Follows what happens: server-sent events, read by hand because a key cannot be shown otherwise.
+// Follows server-sent events with `fetch`, because `EventSource` cannot send an API key.
 //
-// What comes is a hint that there is something to read; a stream that breaks is begun again where it ended.
-// Where a server streams nothing, it is asked every other second.
+// An event is a hint that there is something to read. A broken stream is resumed where it ended.
+// If the server does not stream, the page polls every two seconds.
 
 import { Problem, headers } from "./api.js";
 import { store } from "./store.js";
@@ -11,8 +11,8 @@ const LONGEST = 8_000;
 const ASKED_EVERY = 2_000;
 
 /**
- * Follows a stream until the signal ends it. `told({ event, data, id })` is called for every event, `again()` when
- * something may have been missed: at the beginning, after a break, and every other second without a stream.
+ * Follows a stream until the signal aborts. Calls `told({ event, data, id })` for every event, and `again()` when
+ * events may have been missed: at the start, after a break, and every two seconds without a stream.
  */
 export function follow(path, { told, again }, signal) {
   run(path, { told, again }, signal).catch((error) => {
@@ -29,7 +29,7 @@ async function run(path, { told, again }, signal) {
       const more = { accept: "text/event-stream" };
       if (last !== null) more["last-event-id"] = last;
       const response = await fetch(`/v1${path}`, { headers: headers(more), signal, cache: "no-store" });
-      // Nothing comes any more.
+      // The stream has ended.
       if (response.status === 204) return;
       if ([404, 405, 406, 501].includes(response.status)) return await asking(again, signal);
       if (!response.ok) throw new Problem({ status: response.status, ...(await response.json().catch(() => ({}))) });
@@ -47,12 +47,12 @@ async function run(path, { told, again }, signal) {
       });
     } catch (error) {
       if (signal.aborted || error.name === "AbortError") return;
-      // Without another key it would be the same again.
+      // A retry needs another key.
       if (error instanceof Problem && error.status === 401) return store.set("locked", error);
       if (!(error instanceof Problem)) store.set("connection", "lost");
       first = false;
     }
-    // Not all at the same moment, when a server comes back to many.
+    // A random delay, so that not all clients reconnect to a restarted server at once.
     await after(pause * (0.75 + Math.random() / 2), signal);
     pause = Math.min(pause * 2, LONGEST);
   }
@@ -77,7 +77,7 @@ function after(milliseconds, signal) {
   });
 }
 
-/** Reads a body as the standard says: fields in lines, an empty line ends an event. */
+/** Parses an event stream: one field per line; an empty line ends an event. */
 export async function events(body, told) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

@@ -1,8 +1,8 @@
-// The protocols that a name leads to: that of the folder stands before one that ships under the same name.
+// The protocols by name: the folder's protocol takes precedence over a shipped one with the same name.
 
 import { get } from "./api.js";
 
-/** Protocols, each name once. */
+/** The protocols, each name once. */
 export async function offered(signal) {
   const all = await get("/protocols", {}, signal);
   return all.filter((one, place) => all.findIndex(({ name }) => name === one.name) === place);

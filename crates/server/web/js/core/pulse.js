@@ -1,4 +1,4 @@
-// Whether the server is there. While it is not, it is asked again and again, and the banner says so.
+// Monitors the connection. While the server does not respond, the page retries and shows a banner.
 
 import { store } from "./store.js";
 
@@ -6,7 +6,7 @@ const EVERY = 1_500;
 
 let asking = false;
 
-/** Watches the connection; `back` is called when the server answers again. */
+/** Watches the connection; `back` is called when the server responds again. */
 export function watch(back) {
   store.watch("connection", (state) => {
     if (state === "lost" && !asking) ask();
@@ -32,6 +32,6 @@ async function once() {
     const response = await fetch("/v1/health", { cache: "no-store" });
     if (response.ok && store.get("connection") === "lost") store.set("connection", "back");
   } catch {
-    // Still away.
+    // The server still does not respond.
   }
 }

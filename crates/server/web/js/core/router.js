@@ -1,27 +1,27 @@
-// Which page is meant by an address, and going from one to another without loading anything.
+// Maps addresses to pages, and navigates without reloading.
 
 import { meant } from "./routes.js";
 
 let show = () => {};
 
-/** The address that is shown. */
+/** The current address. */
 let shown = "";
 
 const here = () => location.pathname + location.search;
 
-/** Begins: `page(name, params)` is called for the address there is, and for every one that follows. */
+/** Starts the router: calls `page(name, params)` for the current address and for every later one. */
 export function begin(page) {
   show = () => {
     shown = here();
     page(meant(location.pathname));
   };
-  // A place on the same page, such as the skip link's, comes here too, and nothing is to be shown anew for it.
+  // Fragments of the same page, such as the skip link's, also arrive here; they need no new page.
   window.addEventListener("popstate", () => here() !== shown && show());
   document.addEventListener("click", followed);
   show();
 }
 
-/** Goes to an address of this page. */
+/** Navigates to an address. */
 export function go(address, { instead = false } = {}) {
   if (address !== here()) {
     history[instead ? "replaceState" : "pushState"](null, "", address);
@@ -29,7 +29,7 @@ export function go(address, { instead = false } = {}) {
   show();
 }
 
-/** Notes something in the address without going anywhere, such as a filter. */
+/** Stores something in the address, such as a filter, without navigating. */
 export function noted(asked) {
   const pairs = Object.entries(asked).filter(([, value]) => value);
   const search = pairs.length ? `?${new URLSearchParams(pairs)}` : "";
@@ -37,7 +37,7 @@ export function noted(asked) {
   shown = here();
 }
 
-/** What the address asks for behind its `?`. */
+/** The query parameters of the address. */
 export const asked = () => Object.fromEntries(new URLSearchParams(location.search));
 
 function followed(event) {
@@ -46,7 +46,7 @@ function followed(event) {
   if (!link || link.target || link.hasAttribute("download")) return;
   const to = new URL(link.href);
   if (to.origin !== location.origin || to.pathname.startsWith("/v1/") || to.pathname.startsWith("/assets/")) return;
-  // A place on the same page, such as the skip link's, is the browser's own business.
+  // The browser handles fragments of the same page, such as the skip link's.
   if (to.hash && to.pathname === location.pathname) return;
   event.preventDefault();
   go(to.pathname + to.search);

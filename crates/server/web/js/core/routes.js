@@ -1,4 +1,4 @@
-// The addresses of the pages. The server answers exactly these with the page itself; a test compares.
+// The addresses of the pages. The server returns the page at exactly these addresses; a test compares the lists.
 
 export const ROUTES = [
   ["/", "inbox"],
@@ -23,7 +23,7 @@ const READ = ROUTES.map(([path, page]) => {
   return { pattern, names, page };
 });
 
-/** The page of an address, and what its parts say; `page` is null where there is none. */
+/** The page of an address and its parameters; `page` is null if no page matches. */
 export function meant(pathname) {
   const path = pathname.length > 1 ? pathname.replace(/\/+$/, "") : pathname;
   for (const { pattern, names, page } of READ) {
@@ -32,7 +32,7 @@ export function meant(pathname) {
     try {
       return { page, params: Object.fromEntries(names.map((name, at) => [name, decodeURIComponent(found[at + 1])])) };
     } catch {
-      break; // A `%` that stands for nothing.
+      break; // An invalid percent-encoding.
     }
   }
   return { page: null, params: {} };

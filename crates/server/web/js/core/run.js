@@ -1,10 +1,10 @@
-// One run as it goes on: where it stands, its versions, and what a model is writing.
+// A run in progress: its status, its versions, and the reply that a model is writing.
 
 import { get, part } from "./api.js";
 import { follow } from "./live.js";
 
 /**
- * Follows a run until the signal ends it. `changed(run)` is called with `{ status, versions, writing, error }`
+ * Follows a run until the signal aborts. `changed(run)` is called with `{ status, versions, writing, error }`
  * whenever any of these changed.
  */
 export function followRun(id, changed, signal) {
@@ -13,7 +13,7 @@ export function followRun(id, changed, signal) {
   let again = false;
 
   async function read() {
-    // One look at a time; whoever asks meanwhile gets another one afterwards.
+    // One request at a time; a call during a request starts another request afterwards.
     if (reading) return void (again = true);
     reading = true;
     do {
@@ -63,7 +63,7 @@ export function followRun(id, changed, signal) {
     }
   }
 
-  // Many versions come at once when a stream begins; one look is enough for them.
+  // A stream starts with many versions at once; one request covers them all.
   let planned = null;
   function soon() {
     planned ??= setTimeout(() => {

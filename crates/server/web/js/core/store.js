@@ -1,22 +1,22 @@
-// The one place of what is known now. Who wants to know watches a name; nothing is shown from anywhere else.
+// The shared state of the page. Components watch a name; nothing is shown from any other state.
 
 class Store {
   #values = new Map();
   #watchers = new Map();
 
-  /** What is known under a name. */
+  /** The value of a name. */
   get(name) {
     return this.#values.get(name);
   }
 
-  /** Makes it known, and tells whoever watches where it is something new. */
+  /** Sets the value, and notifies the watchers if it changed. */
   set(name, value) {
     if (Object.is(this.#values.get(name), value)) return;
     this.#values.set(name, value);
     for (const watcher of [...(this.#watchers.get(name) ?? [])]) watcher(value);
   }
 
-  /** Calls back now, where there is something, and whenever it changes, until the signal ends it. */
+  /** Calls back immediately if there is a value, and on every change, until the signal aborts. */
   watch(name, watcher, signal) {
     const all = this.#watchers.get(name) ?? new Set();
     this.#watchers.set(name, all.add(watcher));

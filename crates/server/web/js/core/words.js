@@ -1,4 +1,4 @@
-// What is said, in the reader's language; and how moments, spans and numbers are said in it.
+// The texts of the page in the reader's language, and the formats of dates, durations and numbers.
 
 import { liking } from "./kept.js";
 import en from "../words/en.js";
@@ -7,10 +7,10 @@ import zh from "../words/zh.js";
 
 const ALL = { en, ru, zh };
 
-/** The languages there are, each in its own words. */
+/** The available languages, each with its own name. */
 export const LANGUAGES = [["en", "English"], ["ru", "Русский"], ["zh", "中文"]];
 
-/** The language that is spoken here. */
+/** The current language. */
 export const language = chosen();
 
 function chosen() {
@@ -27,7 +27,7 @@ const moments = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeSty
 const short = new Intl.DateTimeFormat(language, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
 const clock = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
 
-/** A sentence by its key, with its places filled; `n` chooses the number. A key that is missing is shown as it is. */
+/** The text of a key, with its placeholders filled in; `n` selects the plural form. An unknown key is returned unchanged. */
 export function t(key, places = {}) {
   const found = ALL[language][key] ?? en[key];
   if (found === undefined) return key;
@@ -38,23 +38,23 @@ export function t(key, places = {}) {
   });
 }
 
-/** Whether there is a sentence for a key. */
+/** Whether a key has a text. */
 export const has = (key) => key in en;
 
-/** A sentence for a key, or these words where there is none: for kinds that a newer server may have. */
+/** The text of a key, or `otherwise` if there is none: for kinds that only a newer server has. */
 export const tOr = (key, otherwise, places) => (has(key) ? t(key, places) : otherwise);
 
-/** A number as people write it. */
+/** Formats a number. */
 export const number = (value) => numbers.format(value);
 
-/** A moment in full, in a line, and as a clock shows it. */
+/** Formats a time: in full, as a short date, and as a clock time. */
 export const moment = (time) => moments.format(new Date(time));
 export const day = (time) => short.format(new Date(time));
 export const time = (at) => clock.format(new Date(at));
 
 const UNITS = [["year", 31_557_600_000], ["month", 2_629_800_000], ["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1_000]];
 
-/** How far from now: "in 3 days", "5 minutes ago". */
+/** Formats a time relative to now: "in 3 days", "5 minutes ago". */
 export function ago(at, now = Date.now()) {
   const away = at - now;
   for (const [unit, long] of UNITS) {
@@ -63,7 +63,7 @@ export function ago(at, now = Date.now()) {
   return "";
 }
 
-/** A size in bytes as people say it. */
+/** Formats a size in bytes. */
 export function size(bytes) {
   if (bytes < 1_024) return `${numbers.format(bytes)} B`;
   const [value, unit] = bytes < 1_048_576 ? [bytes / 1_024, "KiB"] : [bytes / 1_048_576, "MiB"];

@@ -1,15 +1,15 @@
 // Fields: each is `{ node, read, typed, fill, fail, clear, focus }`.
 //
-// `read()` gives the value, or `undefined` where nothing was said, and throws `Unfit` where what was typed is no value.
-// `typed()` gives what stands there, value or not, and `fill(..)` puts it back: nothing typed is lost.
-// `fail(pointer, message)` puts a message beside the field that a JSON Pointer means, and says whether there is one.
+// `read()` returns the value, or `undefined` if the field is empty; it throws `Unfit` if the text is not a valid value.
+// `typed()` returns the current contents, valid or not, and `fill(..)` restores them, so that no input is lost.
+// `fail(pointer, message)` shows a message beside the field at a JSON Pointer, and returns whether there is such a field.
 
 import { fresh, h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
 import { t } from "../core/words.js";
 import * as shape from "./schema.js";
 
-/** What was typed is no value. */
+/** The contents of a field are not a valid value. */
 export class Unfit extends Error {
   constructor(pointer, message) {
     super(message);
@@ -80,7 +80,7 @@ function number(schema, { name, at, required }) {
   const id = fresh("field");
   const { help, fault, described, head } = frame({ name, required, id }, schema);
   const whole = shape.singleType(schema) === "integer";
-  // A text, because a field of type `number` swallows what it cannot read, and a wheel over it changes it.
+  // A text input: an input of type `number` hides text that it cannot parse, and the mouse wheel changes its value.
   const control = h("input", { class: "input", id, inputmode: whole ? "numeric" : "decimal", autocomplete: "off", "aria-describedby": described, "aria-required": required ? "true" : null });
   const node = h("div", { class: "field" }, head, help, control, fault);
   return withFault(node, fault, at, control, {
@@ -100,7 +100,7 @@ function number(schema, { name, at, required }) {
   });
 }
 
-/** Choices as radio buttons where they are few, as a list where they are many. */
+/** A choice: radio buttons for a few options, a list for many. */
 export function chosen(options, schema, { name, at, required }) {
   const id = fresh("field");
   const few = options.length <= 7;
@@ -175,7 +175,7 @@ function object(schema, { root, name, at, required }) {
           faults.push(error);
         }
       }
-      // An object that may be left out, and in which nothing was said, is left out.
+      // Omit an optional object whose fields are all empty.
       if (!required && at !== "" && Object.keys(value).length === 0) return undefined;
       if (faults.length) {
         for (const { pointer, message } of faults.slice(1)) this.fail(pointer, message);
@@ -219,7 +219,7 @@ function list(schema, { root, name, at, required }) {
     return one;
   };
   const remove = (row) => {
-    // Places in messages count from the front, so what follows is made anew in its new place.
+    // Pointers in messages contain indexes, so the items after the removed one are rebuilt with their new index.
     const kept = items.filter((item) => item.row !== row).map(({ one }) => one.typed());
     refill(kept);
     node.dispatchEvent(new Event("input", { bubbles: true }));
@@ -282,7 +282,7 @@ function json(schema, { name, at, required }) {
   });
 }
 
-/** Whether a plain text is a value: where nothing is said, or one of several ways is a text. */
+/** Whether plain text is a valid value: the schema sets no type, or one of its alternatives is a string. */
 function takesText(schema) {
   const ways = [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])];
   if (ways.length) return ways.some((way) => way.type === "string");

@@ -1,4 +1,4 @@
-// A form made of a schema: it keeps what is typed, sends it once, and puts what was wrong beside the field.
+// A form generated from a schema: it saves the input, sends it once, and shows errors beside the fields.
 
 import { h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
@@ -9,8 +9,8 @@ import { quoted } from "../parts/quoted.js";
 import { Unfit, field } from "./fields.js";
 
 /**
- * A form. `place` is where what is typed is kept, `send(value, once)` sends it, `taken(result)` is called afterwards;
- * `refused(problem)` may say that it has told of a problem itself.
+ * A form. `place` is the key of the saved draft, `send(value, once)` sends the value, and `taken(result)` is called
+ * afterwards. `refused(problem)` returns true if it has shown the problem itself.
  */
 export function schemaForm({ schema, name, place, label, send, taken, refused, extra }) {
   const body = field(schema ?? {}, { root: schema, name, required: true });
@@ -22,7 +22,7 @@ export function sheet({ body, place, label, send, taken, refused, extra }) {
   const told = h("div", { role: "alert", class: "told" });
   const button = h("button", { class: "button first", type: "submit" }, label);
   const form = h("form", { class: "stack", novalidate: true, on: { submit, input: keep, change: keep } }, body.node, told, h("div", { class: "buttons" }, button, extra));
-  // The same words under the same key are one input, however often they must be sent until an answer comes.
+  // The same value is sent under the same idempotency key until the server responds, so it is accepted once.
   let under = null;
   const before = drafts.get(place);
   if (before !== undefined) body.fill(before);
@@ -80,7 +80,7 @@ export function sheet({ body, place, label, send, taken, refused, extra }) {
 
 const sentence = (violation) => t("form.expected", { expected: violation.expected, found: violation.found });
 
-/** A form that takes one file. */
+/** A field for one file. */
 export function fileField({ accepts = [], suggested }) {
   const input = h("input", { type: "file", accept: accepts.map((one) => (one.startsWith(".") || one.includes("/") ? one : `.${one}`)).join(",") || null, "aria-label": t("wait.choose_file") });
   const named = h("p", { class: "small soft" }, accepts.length ? t("wait.accepts", { kinds: accepts.join(", ") }) : t("wait.any_file"));
@@ -101,7 +101,7 @@ export function fileField({ accepts = [], suggested }) {
       if (!input.files.length) throw new Unfit("", t("wait.no_file"));
       return input.files[0];
     },
-    // A file stays where it is.
+    // A browser cannot save a chosen file as a draft.
     typed: () => undefined,
     fill() {},
     fail(_, message) {

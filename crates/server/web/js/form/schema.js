@@ -1,8 +1,8 @@
-// Reads a JSON Schema as far as a form needs it: which kind of field it is, and what a text may be.
+// Reads the parts of a JSON Schema that a form needs: the kind of field, and the constraints of its text.
 //
-// It decides nothing: what is sent is held against the whole schema by the server, and its word stands beside the field.
+// The server validates the value against the whole schema, and the form shows the server's errors beside the fields.
 
-/** A schema with its local references followed; one that leads nowhere, or in a ring, is any value. */
+/** Resolves the local references of a schema. A broken or circular reference allows any value. */
 export function resolved(schema, root, depth = 0) {
   if (schema === true || schema === undefined || depth > 32) return {};
   const to = schema.$ref;
@@ -15,7 +15,7 @@ export function resolved(schema, root, depth = 0) {
   return { ...resolved(found, root, depth + 1), ...beside };
 }
 
-/** Which kind of field: `choice`, `boolean`, `number`, `text`, `list`, `object`, or `json` for all that is more. */
+/** The kind of field: `choice`, `boolean`, `number`, `text`, `list`, `object`, or `json` for everything else. */
 export function kind(schema) {
   if ("const" in schema || Array.isArray(schema.enum)) return "choice";
   const one = singleType(schema);
@@ -31,13 +31,13 @@ export function kind(schema) {
   }
 }
 
-/** The type, where it is one; `null` beside it only says that it may be left out. */
+/** The type, if there is exactly one besides `null`, which only makes the value optional. */
 export function singleType(schema) {
   const types = [schema.type].flat().filter((type) => type && type !== "null");
   return types.length === 1 ? types[0] : undefined;
 }
 
-/** Whether null is a value that it takes. */
+/** Whether the schema accepts null. */
 export const nullable = (schema) => [schema.type].flat().includes("null") || schema.enum?.includes(null) === true;
 
 function titled(schema) {
@@ -45,7 +45,7 @@ function titled(schema) {
   return Array.isArray(branches) && branches.every((branch) => "const" in branch);
 }
 
-/** What can be chosen: `{ value, label }`. */
+/** The options of a choice: `{ value, label }`. */
 export function choices(schema) {
   if ("const" in schema) return [{ value: schema.const, label: said(schema.const) }];
   if (schema.enum) return schema.enum.filter((value) => value !== null).map((value) => ({ value, label: said(value) }));
@@ -54,11 +54,11 @@ export function choices(schema) {
 
 const said = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** Whether a text may well have several lines. */
+/** Whether a text can have several lines. */
 export function long(schema) {
   if (schema.format || schema.pattern?.startsWith("^")) return false;
   return schema.maxLength === undefined || schema.maxLength > 120;
 }
 
-/** The kind of input for a format. */
+/** The type of the input element for a format. */
 export const inputType = (schema) => ({ date: "date", email: "email", uri: "url", time: "time" })[schema.format] ?? "text";

@@ -1,4 +1,4 @@
-// Contracts: what replies are held against.
+// Contracts that replies are checked against.
 
 import { h, put } from "../view/dom.js";
 import { get, part } from "../core/api.js";

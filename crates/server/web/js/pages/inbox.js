@@ -1,4 +1,4 @@
-// The inbox: what waits for a person, and the form for the one that was chosen.
+// The inbox: the open waits, and the form of the selected one.
 
 import { h, put } from "../view/dom.js";
 import { keyed } from "../view/keyed.js";
@@ -13,7 +13,7 @@ import { empty, loading, wrong } from "../parts/states.js";
 import { deadline, waitKind, when } from "../parts/status.js";
 import { waitCard } from "../parts/wait.js";
 
-/** How many rows come at a time, however many are known. */
+/** Number of rows that are added at a time. */
 const STEP = 100;
 
 const KINDS = ["question", "document", "approval", "budget", "work", "incident"];
@@ -91,7 +91,7 @@ export default function page(root, { run, wait }, signal) {
     put(side, wanted ? h("p", {}, h("a", { href: "/inbox", class: "small" }, `← ${t("inbox.back")}`)) : null, card.node);
   }
 
-  /** A wait that is not among those read: further down, or closed already. */
+  /** Loads a wait that is not in the loaded part of the inbox, or already closed. */
   async function lookUp() {
     shown = wanted;
     put(side, loading(4));
@@ -107,8 +107,8 @@ export default function page(root, { run, wait }, signal) {
   }
 
   function taken() {
-    // The next one comes by itself, after there was time to see that this one was taken; unless it has come already,
-    // and somebody types into it.
+    // Shows the next wait after a moment, so that the person sees the confirmation; unless another wait was
+    // selected meanwhile.
     const was = shown;
     setTimeout(() => {
       if (signal.aborted || shown !== was) return;

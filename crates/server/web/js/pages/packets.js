@@ -1,4 +1,4 @@
-// A packet of memory: what of it went into one prompt, what that cost, and what was left out and why.
+// A memory packet: what went into one prompt, what it cost, and what was left out and why.
 
 import { fresh, h, put } from "../view/dom.js";
 import { get, part } from "../core/api.js";
@@ -21,7 +21,7 @@ export default function page(root, _, signal) {
   else shown(body, () => load(build, signal), view);
 }
 
-/** A build is somebody's: of whoever started the first run of the family, with the protocol as the agent. */
+/** Loads a build. Its user is the person who started the root run; its agent is the protocol. */
 async function load(build, signal) {
   const run = build.split("/")[0];
   const status = await get(`/runs/${part(run)}`, {}, signal);
@@ -41,7 +41,7 @@ function view({ owner, run, budget_report: report, explain, rows, request, polic
       h("section", { class: "card" }, folded(t("packet.explain"), () => json({ explain, request, policy, rows }, 1)))),
     h("aside", { class: "stack" },
       h("section", { class: "card" }, h("h2", { class: "aside-title" }, t("packet.sections")), sections(report)),
-      h("section", { class: "card" }, h("dl", { class: "facts" }, [["Tokenizer", tokenizer], [t("contract.digest"), h("code", {}, digest.slice(0, 23))]].map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])))));
+      h("section", { class: "card" }, h("dl", { class: "facts" }, [[t("packet.tokenizer"), tokenizer], [t("contract.digest"), h("code", {}, digest.slice(0, 23))]].map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])))));
 }
 
 function sections({ max_tokens: limit, used_tokens_est: spent, section_usage: usage = {} }) {

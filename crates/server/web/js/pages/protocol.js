@@ -1,4 +1,4 @@
-// One protocol: its workflows as drawings, and what `check` finds in it.
+// One protocol: its workflows as graphs, and the findings of `check`.
 
 import { h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";

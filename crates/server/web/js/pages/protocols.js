@@ -1,4 +1,4 @@
-// Protocols: what runs can be started of.
+// Protocols that runs can be started from.
 
 import { h, put } from "../view/dom.js";
 import { part } from "../core/api.js";

@@ -1,4 +1,4 @@
-// One run: its head, its tabs, and the one that is shown. What each tab shows is a file of its own.
+// One run: its head, its tabs, and the selected tab. Each tab has its own file.
 
 import { h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";

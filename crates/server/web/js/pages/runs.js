@@ -1,4 +1,4 @@
-// Runs, the newest first: by status, by workflow, by words in their line.
+// Runs, newest first, filtered by status, workflow and words.
 
 import { h, put } from "../view/dom.js";
 import { keyed } from "../view/keyed.js";
@@ -71,7 +71,7 @@ export default function page(root, _, signal) {
     try {
       const found = await get("/runs", { status: filter.status, limit: Math.min(Math.max(items.length, PAGE), 500) }, signal);
       if (mine !== asking) return;
-      // What was read further down stays, where it lies beyond what was read now.
+      // Runs from later pages stay, if they come after the runs that were loaded now.
       const last = found.items.at(-1);
       const seen = new Set(found.items.map((row) => row.run));
       const beyond = found.next_cursor && last ? items.filter((row) => !seen.has(row.run) && row.created_at <= last.created_at) : [];

@@ -1,4 +1,4 @@
-// Starting a run: which protocol, with what, and who is asked in it.
+// Starts a run: the protocol, the input and the model.
 
 import { fresh, h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";

@@ -1,4 +1,4 @@
-// The house: who is asking, how it is, who works in it; and how this page looks.
+// The system page: the current user, the state of the server, the workers, and the look of this page.
 
 import { fresh, h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
@@ -50,7 +50,7 @@ function looks() {
 }
 
 function workersOf(node, signal) {
-  // What tells of the whole house is for its own tenant, and an older server tells nothing.
+  // Only tenant `local` may list the workers, and an older server has no such route.
   const load = () => get("/workers", {}, signal).catch((error) => {
     if (error.status === 404 || error.status === 403) return [];
     throw error;

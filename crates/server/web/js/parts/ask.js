@@ -1,11 +1,11 @@
-// Asks before something is done that cannot be taken back, with room for a reason.
+// A confirmation dialog for actions that cannot be undone, with an optional reason.
 
 import { fresh, h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
 import { t } from "../core/words.js";
 import { wrong } from "./states.js";
 
-/** A dialog. `send(reason, number)` does it; `done(result)` is called afterwards. */
+/** A dialog. `send(reason, number)` performs the action; `done(result)` is called afterwards. */
 export function ask({ title, text, yes, reason = false, number, send, done }) {
   const told = h("div", {});
   const [why, count, named] = [fresh("why"), fresh("count"), fresh("title")];

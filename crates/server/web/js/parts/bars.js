@@ -1,4 +1,4 @@
-// Budgets: what was spent of what may be.
+// Budgets: the spent amount and the limit.
 
 import { h } from "../view/dom.js";
 import { number, t, tOr } from "../core/words.js";

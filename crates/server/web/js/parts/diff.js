@@ -1,11 +1,11 @@
-// What a step changed in the document, place by place, the old beside the new where the old is known.
+// The changes of the document, one per pointer, with the old value if it is known.
 
 import { h } from "../view/dom.js";
 import { t, tOr } from "../core/words.js";
 
 const LONGEST = 1_200;
 
-/** The operations of a patch; `before` gives what stood at a pointer, where that is known. */
+/** The operations of a patch; `before(pointer)` returns the old value if it is known. */
 export function diff(ops, before) {
   return h("ul", { class: "diff", "aria-label": t("diff.title") }, ops.map((op) => h("li", {},
     h("div", { class: "place" }, h("span", { class: "verb" }, tOr(`diff.${op.op}`, op.op)), h("span", {}, op.path === "" ? t("diff.whole") : op.path), op.from !== undefined ? h("span", {}, `← ${op.from}`) : null),
@@ -19,7 +19,7 @@ function side(sign, value) {
   return h("div", { class: sign }, text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
 }
 
-/** What stands at a JSON Pointer. */
+/** The value at a JSON Pointer. */
 export function at(document, pointer) {
   let found = document;
   for (const step of pointer.split("/").slice(1)) {

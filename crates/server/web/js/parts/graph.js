@@ -1,6 +1,6 @@
-// The drawing of a workflow, as the server made it, in the colours of this page.
+// The graph of a workflow, rendered by the server, in the colours of this page.
 //
-// It is read as XML and copied element by element: only shapes, texts and their places come over.
+// It is parsed as XML and copied element by element: only shapes, texts and their coordinates are copied.
 
 import { h, put, s } from "../view/dom.js";
 import { icon } from "../view/icons.js";
@@ -11,7 +11,7 @@ import { loading } from "./states.js";
 const SHAPES = new Set(["svg", "g", "rect", "circle", "path", "text", "title", "tspan"]);
 const PLACES = new Set(["viewBox", "width", "height", "class", "x", "y", "rx", "cx", "cy", "r", "d"]);
 
-/** A drawing by its address; `update()` draws it again where it changed. */
+/** A graph by its address; `update()` redraws it if it changed. */
 export function graph(path, asked, label) {
   const place = h("div", { class: "graph", tabindex: "0", role: "group", "aria-label": label }, h("div", { class: "graph-wait" }, loading(5)));
   const larger = h("button", { class: "button low plain enlarge", type: "button", "aria-label": t("graph.enlarge"), title: t("graph.enlarge"), hidden: true, on: { click: () => enlarged(place, label) } }, icon("enlarge"));
@@ -23,10 +23,10 @@ export function graph(path, asked, label) {
       if (drawn === last) return;
       last = drawn;
       if (!drawn.startsWith("<svg")) throw new Error(drawn.slice(0, 80));
-      // The drawing's own style is not the page's, and the policy would speak up at it.
+      // The content security policy of the page forbids the style element of the graph.
       const bare = drawn.replace(/<style>[^<]*<\/style>/, "");
       const read = new DOMParser().parseFromString(bare, "image/svg+xml").documentElement;
-      if (read.localName !== "svg") throw new Error("no drawing");
+      if (read.localName !== "svg") throw new Error("the response is not an SVG image");
       const svg = copied(read);
       svg.setAttribute("role", "img");
       svg.setAttribute("aria-label", label);
@@ -39,7 +39,7 @@ export function graph(path, asked, label) {
   return { node, update };
 }
 
-/** The drawing in its own size. */
+/** Shows the graph at full size. */
 function enlarged(place, label) {
   const close = h("button", { class: "button low plain", type: "button", "aria-label": t("act.close"), on: { click: () => dialog.close() } }, icon("close"));
   const dialog = h("dialog", { class: "wide", "aria-label": label, on: { close: () => dialog.remove() } }, h("header", {}, h("h2", {}, label), close), h("div", { class: "graph whole", tabindex: "0", role: "group", "aria-label": label }, place.firstElementChild.cloneNode(true)));

@@ -1,8 +1,8 @@
-// The head of a page: its title, what it is about, and what can be done.
+// The head of a page: title, lead and actions.
 
 import { h } from "../view/dom.js";
 
-/** A head; the title gets the focus when a page is entered. */
+/** A page head. The title gets the focus when the page is opened. */
 export function head(title, lead, ...actions) {
   document.title = `${title} · Countersign`;
   return h("div", { class: "page-head" },

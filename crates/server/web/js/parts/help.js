@@ -1,4 +1,4 @@
-// The keyboard: what it does here, and a sheet that tells.
+// Keyboard shortcuts, and the dialog that lists them.
 
 import { fresh, h } from "../view/dom.js";
 import { icon } from "../view/icons.js";
@@ -8,7 +8,7 @@ import { t } from "../core/words.js";
 const PLACES = { i: "/inbox", r: "/runs", n: "/start", p: "/protocols", c: "/contracts", s: "/system" };
 const NAMES = { i: "inbox", r: "runs", n: "start", p: "protocols", c: "contracts", s: "system" };
 
-/** Listens to the keyboard; `theme()` changes the theme. */
+/** Handles the keyboard shortcuts; `theme()` changes the theme. */
 export function keyboard(theme) {
   let went = 0;
   document.addEventListener("keydown", (event) => {
@@ -47,7 +47,7 @@ function along(event, step) {
   lines[Math.min(Math.max(here + step, 0), lines.length - 1)].focus();
 }
 
-/** Shows the sheet. */
+/** Shows the list of shortcuts. */
 export function help() {
   const named = fresh("help");
   const row = (keys, words) => [h("span", {}, keys.map((one) => [h("kbd", {}, one), " "])), h("span", {}, words)];

@@ -1,4 +1,4 @@
-// A JSON value as people read it: folded where it is large, texts as texts.
+// A readable JSON value: large parts are collapsed, and strings are shown as text.
 
 import { h } from "../view/dom.js";
 import { t } from "../core/words.js";
@@ -6,7 +6,7 @@ import { t } from "../core/words.js";
 const OPEN = 3;
 const MOST = 200;
 
-/** A value, opened as far down as is of use. */
+/** A value, expanded to a useful depth. */
 export function json(value, depth = 0) {
   return h("div", { class: "json" }, shown(value, depth));
 }
@@ -25,7 +25,7 @@ function shown(value, depth, name) {
       rows.append(...pairs.slice(0, MOST).map(([key, inner]) => h("li", {}, shown(inner, depth + 1, key))));
       if (pairs.length > MOST) rows.append(h("li", { class: "name" }, t("json.more", { n: pairs.length - MOST })));
     };
-    // What nobody opens is not made.
+    // The contents are built when the section is opened.
     if (details.open) fill();
     else details.addEventListener("toggle", fill, { once: true });
     return details;
@@ -40,10 +40,10 @@ export function brief(value, most = 160) {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-/** A text as it is, in a box. */
+/** A text in a code box. */
 export const code = (text, label) => h("pre", { class: "code-block", tabindex: "0", "aria-label": label }, text);
 
-/** A text that is JSON laid out; any other text as it is. */
+/** Indents a text if it is JSON; returns any other text unchanged. */
 export function pretty(text) {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

@@ -1,6 +1,6 @@
-// A sentence in which names stand between backticks, as the server writes them.
+// Text from the server, in which names are in backticks.
 
 import { h } from "../view/dom.js";
 
-/** The sentence, its names in the type of code. */
+/** The text, with its names as code. */
 export const quoted = (text) => text.split("`").map((part, place) => (place % 2 ? h("code", {}, part) : part));

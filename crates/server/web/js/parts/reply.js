@@ -1,4 +1,4 @@
-// A reply beside what was wrong with it, or what was mended in it; the places are marked in the text.
+// A reply with its violations and repairs, which are marked in the text.
 
 import { h } from "../view/dom.js";
 import { t } from "../core/words.js";
@@ -11,13 +11,13 @@ export function reply(text, { violations = [], repairs = [], defaults = [] } = {
     repairs.map((one) => h("div", { class: "violation mend" }, h("span", {}, t("reply.mended"), " ", h("code", {}, one.repair ?? one.kind)), h("span", { class: "soft" }, one.class))),
     defaults.length ? h("div", { class: "note" }, t("reply.defaults"), " ", h("code", {}, defaults.join(", "))) : null);
   const marks = [...violations.map((one) => [span(one.span), null]), ...repairs.map((one) => [span(one.span), "mended"])]
-    // A mark around the whole points at nothing.
+    // A mark around the whole text would show nothing.
     .filter(([place]) => place && place.end - place.start < text.trim().length);
   const said = marks.length ? marked(text, marks) : code(pretty(text), t("reply.text"));
   return beside.childElementCount ? h("div", { class: "reply" }, said, beside) : said;
 }
 
-/** One thing that is wrong with a reply. */
+/** One violation of a reply. */
 export const violation = (one) => h("div", { class: "violation" },
   h("code", {}, one.pointer || t("reply.whole")),
   h("span", {}, t("form.expected", { expected: one.expected, found: one.found })),
@@ -26,7 +26,7 @@ export const violation = (one) => h("div", { class: "violation" },
 
 const span = (place) => (Array.isArray(place) ? { start: place[0], end: place[1] } : place ?? null);
 
-/** Marks places that are counted in bytes of UTF-8. */
+/** Marks spans of the text; offsets are in UTF-8 bytes. */
 function marked(text, marks) {
   const bytes = new TextEncoder().encode(text);
   const decoder = new TextDecoder();

@@ -1,4 +1,4 @@
-// What a page shows when it has nothing to show: not yet, nothing there, something wrong.
+// What a page shows instead of contents: loading, empty, or an error.
 
 import { h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
@@ -6,15 +6,15 @@ import { Problem } from "../core/api.js";
 import { t } from "../core/words.js";
 import { quoted } from "./quoted.js";
 
-/** Something is on its way. */
+/** A placeholder while something loads. */
 export const loading = (lines = 6) =>
   h("div", { class: "skeleton", role: "status", "aria-label": t("state.loading") }, Array.from({ length: lines }, () => h("span")));
 
-/** There is nothing, and this is what to do about it. */
+/** A message for an empty list, with actions. */
 export const empty = (name, title, text, ...actions) =>
   h("div", { class: "empty" }, icon(name), h("h2", {}, title), h("p", {}, quoted(text)), h("div", { class: "buttons" }, actions));
 
-/** Something went wrong. */
+/** An error message, with a retry button if `again` is given. */
 export function wrong(error, again) {
   const told = error instanceof Problem;
   const retry = again ? h("div", {}, h("button", { class: "button low", type: "button", on: { click: again } }, t("state.again"))) : null;
@@ -24,7 +24,7 @@ export function wrong(error, again) {
     retry);
 }
 
-/** Shows what comes of a promise: first that it is on its way, then it, or what went wrong. */
+/** Shows the result of a promise: a placeholder first, then the value or the error. */
 export async function shown(node, load, show, lines) {
   put(node, loading(lines));
   try {

@@ -1,4 +1,4 @@
-// What was asked and answered in a run, as a conversation.
+// The questions and answers of a run, as a conversation.
 
 import { h } from "../view/dom.js";
 import { keyed } from "../view/keyed.js";
@@ -6,7 +6,7 @@ import { t } from "../core/words.js";
 import { json } from "./json.js";
 import { when } from "./status.js";
 
-/** A conversation; `show(versions)` shows what people were asked and said in these. */
+/** A conversation; `show(versions)` shows the questions and answers of these versions. */
 export function talk() {
   const node = h("div", { class: "talk", role: "log", "aria-label": t("run.talk") });
   const list = keyed(node, (one) => one.key, (one) => ({ node: turn(one) }));
@@ -30,7 +30,7 @@ function turns(versions, open) {
     for (const event of events) {
       if (event.event !== "wait_opened") continue;
       questions.set(event.wait.id, true);
-      // One that is still open has its form, and need not be said twice.
+      // An open wait is shown as a form instead.
       if (!open.has(event.wait.id)) all.push({ key: `${version}-${event.wait.id}`, side: "run", who: event.wait.phase, said: event.wait.question, time });
     }
   }

@@ -1,4 +1,4 @@
-// The timeline of a run: an entry a version, with what came in, what became true, and what it changed.
+// The timeline of a run: one entry per version, with its input, its events and its changes.
 
 import { h } from "../view/dom.js";
 import { icon } from "../view/icons.js";
@@ -11,7 +11,7 @@ import { reply } from "./reply.js";
 import { shown } from "./states.js";
 import { becameTrue, cameIn, drawing, tone } from "./told.js";
 
-/** A timeline; `show(versions)` shows these, the newest last. */
+/** A timeline; `show(versions)` shows the versions, newest last. */
 export function timeline(run) {
   const node = h("ol", { class: "timeline", "aria-label": t("run.timeline") });
   const list = keyed(node, (one) => one.version, (one) => ({ node: entry(run, one) }));
@@ -31,7 +31,7 @@ function entry(run, one) {
       ops.length ? changes(run, one.version, ops) : null));
 }
 
-/** What came in, as far as it is worth reading. */
+/** The contents of an input. */
 function given(run, { input, events }) {
   const refused = events.find((event) => event.event === "reply_refused");
   const accepted = events.find((event) => event.event === "reply_accepted");
@@ -54,7 +54,7 @@ function given(run, { input, events }) {
   }
 }
 
-/** Something that is made when somebody opens it. */
+/** A collapsed section whose body is built when it is opened. */
 export function folded(label, make, open = false) {
   const body = h("div", { class: "stack" });
   const details = h("details", { open }, h("summary", { class: "small" }, label), body);
@@ -73,7 +73,7 @@ function exchange({ request, response }) {
   return h("div", { class: "stack" }, bytes(request, t("reply.request")), bytes(response, t("reply.response")));
 }
 
-/** What a version changed. What stood there before is asked for when somebody wants to see it. */
+/** The changes of a version. The previous document is loaded only when the section is opened. */
 function changes(run, version, ops) {
   const label = t("diff.changed", { n: ops.length });
   return folded(label, () => {

@@ -1,10 +1,10 @@
-// Inputs and events in sentences, as the command line tells them.
+// Describes inputs and events in sentences, like the command line.
 
 import { h } from "../view/dom.js";
 import { moment, number, t, tOr } from "../core/words.js";
 import { brief } from "./json.js";
 
-/** What came in, in a sentence; `said` is the server's own, for kinds that this page does not know. */
+/** Describes an input; `said` is the server's description, for kinds that this page does not know. */
 export function cameIn(input, said) {
   if (!input) return said ?? t("input.nothing");
   const why = (text) => (text ? `: ${brief(text, 120)}` : "");
@@ -35,7 +35,7 @@ export function cameIn(input, said) {
   }
 }
 
-/** How an entry looks: whose doing it was, and how it went. */
+/** The tone of a timeline entry: good, bad, by a person, or plain. */
 export function tone({ input, events }) {
   if (events.some((one) => ["reply_refused", "provider_failed", "effect_failed", "blocked", "item_failed"].includes(one.event))) return "bad";
   if (events.some((one) => one.event === "reply_accepted" || (one.event === "ended" && one.end === "completed"))) return "good";
@@ -43,7 +43,7 @@ export function tone({ input, events }) {
   return "plain";
 }
 
-/** The drawing for what came in. */
+/** The icon of an input. */
 export function drawing({ input, events }) {
   if (events.some((one) => one.event === "reply_refused")) return "failed";
   if (events.some((one) => one.event === "reply_accepted")) return "completed";
@@ -51,7 +51,7 @@ export function drawing({ input, events }) {
   return by[input?.kind] ?? "next";
 }
 
-/** An event in a line for people; null where it says nothing to them, or is shown otherwise. */
+/** Describes an event in one line; null if it is shown elsewhere or not at all. */
 export function becameTrue(event) {
   switch (event.event) {
     case "phase_entered": return h("span", { class: "phase" }, t("event.phase", { phase: event.phase }));

@@ -1,4 +1,4 @@
-// One wait: what is asked, and the form that answers it. Whoever comes second is told who was first.
+// One wait: the question and its form. If another person answers first, the card says who.
 
 import { fresh, h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
@@ -11,12 +11,12 @@ import { brief, json } from "./json.js";
 import { quoted } from "./quoted.js";
 import { deadline, waitKind, when } from "./status.js";
 
-/** Whoever was too late hears one of these. */
+/** The problem codes of an answer that comes too late. */
 const OVER = new Set(["already_closed", "unknown_wait", "too_late", "run_ended"]);
 
 /**
- * A wait of a run. `taken(result)` is called when an answer was taken.
- * Gives `{ node, closed }`: `closed()` is called when the wait is no more, and leaves what was typed to be seen.
+ * A wait of a run. `taken(result)` is called when an answer was accepted.
+ * Returns `{ node, closed }`: call `closed()` when the wait is closed; the card keeps showing what was typed.
  */
 export function waitCard(wait, run, { taken, linked = false } = {}) {
   const place = `${run}/${wait.id}`;
@@ -24,7 +24,7 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
   const heading = fresh("wait");
   const work = h("div", {});
   let done = false;
-  // While an answer is under way its own answer says how it went, and not that the wait is closed.
+  // While an answer is being sent, its response reports the outcome, so `closed()` is ignored.
   let busy = false;
   const node = h("article", { class: "card wait", "aria-labelledby": heading, data: { wait: wait.id } },
     h("header", { class: "stack" },
@@ -81,14 +81,14 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
     return decided(t(tries ? "wait.try_again" : "wait.approve"), t(tries ? "wait.end_run" : "wait.deny"), `${path}/approve`);
   }
 
-  /** A note, a yes and a no. */
+  /** A note, and two buttons: approve and deny. */
   function decided(yes, no, approve) {
     const id = fresh("note");
     const note = h("textarea", { class: "area", id, rows: 2 });
     note.value = drafts.get(place)?.note ?? "";
     note.addEventListener("input", () => drafts.set(place, { note: note.value }));
     const told = h("div", { role: "alert" });
-    // A yes that must be sent twice is the same yes; a no is another input.
+    // Repeating the same decision uses the same key; the other decision has its own key.
     const keys = {};
     const buttons = [];
     const say = (target) => async () => {
@@ -144,7 +144,7 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
     return true;
   }
 
-  /** Tells who was first and what was said, and leaves what was typed here to be seen. */
+  /** Shows who answered first and what the answer was, and keeps showing what was typed here. */
   async function second(problem, mine) {
     done = true;
     const typed = mine instanceof File ? mine.name : mine ?? drafts.get(place);
@@ -165,7 +165,7 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
   put(work, answer());
   return {
     node,
-    /** Whether nothing would be lost if it went away. */
+    /** Whether the card can be removed without losing input. */
     get idle() {
       return !busy && drafts.get(place) === undefined;
     },
@@ -177,7 +177,7 @@ const unsent = (error) => h("p", { class: error instanceof Unreachable ? "note w
   h("strong", {}, error instanceof Unreachable ? t("form.unsent") : quoted(error.message)),
   error instanceof Unreachable ? t("form.unsent_why") : null);
 
-/** Who closed a wait, how, and what they said; null where nobody did. */
+/** Who closed a wait, how, and with what answer; null if no person did. */
 async function whoWasFirst(run, wait) {
   let cursor;
   do {

@@ -1,9 +1,9 @@
-// Makes elements. Text is always text: nothing here, or anywhere else, reads markup out of data.
+// Creates elements. Text is always inserted as text; the page never parses markup from data.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * An element. `props` are attributes, save for `on` (listeners by event), `vars` (CSS variables),
+ * An element. `props` are attributes, except for `on` (listeners by event), `vars` (CSS variables),
  * `data` (data attributes) and `value`, which are set as properties. Children that are null or false are left out.
  */
 export function h(tag, props, ...children) {
@@ -43,12 +43,12 @@ function flat(children) {
 // and emoji.
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
 
-/** A text in which nothing is hidden and nothing changes the order of what is read: `\u{202e}` for such a sign. */
+/** Escapes hidden characters and characters that change the reading order, for example as `\u{202e}`. */
 export function visible(text) {
   return text.replace(/\r\n/g, "\n").replace(HIDDEN, (sign) => `\\u{${sign.codePointAt(0).toString(16)}}`);
 }
 
-/** Puts other children into a node. */
+/** Replaces the children of a node. */
 export function put(node, ...children) {
   node.replaceChildren(...flat(children));
   return node;

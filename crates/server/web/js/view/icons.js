@@ -1,4 +1,4 @@
-// The few drawings of the page: 16 units square, one line, the colour of the text around them.
+// The icons of the page: 16 units square, one line, in the colour of the surrounding text.
 
 import { s } from "./dom.js";
 
@@ -31,7 +31,7 @@ const LINES = {
   copy: "M5.500 5.500h8v8h-8zM10.500 5.500v-3h-8v8h3",
 };
 
-/** A drawing by name; nobody is told of it who cannot see it, because a word always stands beside it. */
+/** An icon by name. It is hidden from screen readers, because a label is always beside it. */
 export function icon(name) {
   return s(
     "svg",
@@ -40,7 +40,7 @@ export function icon(name) {
   );
 }
 
-/** The mark of the product: two signatures, the second over the first. */
+/** The logo: two signatures, the second over the first. */
 export function mark() {
   return s(
     "svg",

@@ -1,13 +1,13 @@
-// A list whose elements live as long as their keys: what somebody types in one outlives every change around it.
+// A list that keeps the element of each key, so that input in one element survives changes of the others.
 
 /**
- * Keeps the children of `parent` in step with a list.
- * `make(item)` gives `{ node, update?, gone? }`; `update(item)` is called whenever the item comes again.
+ * Synchronizes the children of `parent` with a list.
+ * `make(item)` returns `{ node, update?, gone? }`; `update(item)` is called whenever the item is shown again.
  */
 export function keyed(parent, keyOf, make) {
   const shown = new Map();
   return {
-    /** Shows these, in this order. */
+    /** Shows these items, in this order. */
     show(items) {
       const wanted = new Set(items.map(keyOf));
       for (const [key, one] of shown) {
@@ -26,14 +26,14 @@ export function keyed(parent, keyOf, make) {
           one = make(item);
           shown.set(key, one);
         }
-        // Moving a node takes its focus, so only those are moved that stand elsewhere.
+        // A moved node loses its focus, so only nodes at another position are moved.
         if (one.node === before) before = before.nextElementSibling;
         else parent.insertBefore(one.node, before);
       }
     },
-    /** What is shown under a key. */
+    /** The entry of a key. */
     get: (key) => shown.get(key),
-    /** How many are shown. */
+    /** The number of entries. */
     get size() {
       return shown.size;
     },

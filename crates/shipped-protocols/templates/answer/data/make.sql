@@ -1,7 +1,7 @@
--- A small world of projects, invented for trying things out. Its today is 2026-11-16.
--- SQLite runs it into an empty database; money is in euros, time in hours.
+-- Invented sample data about projects. In this data, today is 2026-11-16.
+-- Run it with SQLite on an empty database. Money is in euros, time in hours.
 
--- Who works here.
+-- People.
 CREATE TABLE people (
   id TEXT PRIMARY KEY,
   name TEXT NOT NULL,
@@ -20,7 +20,7 @@ INSERT INTO people VALUES
   ('P09', 'Aiko Tanabe', 'designer', 'en'),
   ('P10', 'Noor Haddad', 'project manager', 'en');
 
--- What is worked on.
+-- Projects.
 CREATE TABLE projects (
   id TEXT PRIMARY KEY,
   name TEXT NOT NULL,
@@ -36,7 +36,7 @@ INSERT INTO projects VALUES
   ('CEDAR', 'Archive migration', 'P10', 'P08', 'on hold', '2026-03-02', '2026-12-18'),
   ('DELTA', 'Staff training portal', 'P01', 'P09', 'done', '2026-01-12', '2026-09-30');
 
--- What must be reached, and when it was.
+-- Milestones, with the date when each was reached.
 CREATE TABLE milestones (
   id TEXT PRIMARY KEY,
   project TEXT NOT NULL REFERENCES projects(id),
@@ -60,7 +60,7 @@ INSERT INTO milestones VALUES
   ('D-M1', 'DELTA', 'First course published', '2026-04-17', '2026-04-15'),
   ('D-M2', 'DELTA', 'All courses published', '2026-09-25', '2026-09-24');
 
--- What is to be done.
+-- Tasks.
 CREATE TABLE tasks (
   id TEXT PRIMARY KEY,
   project TEXT NOT NULL REFERENCES projects(id),
@@ -116,7 +116,7 @@ INSERT INTO tasks VALUES
   ('D-04', 'DELTA', 'D-M2', 'Record five more courses', 'P09', 'done', 90, '2026-08-28', '2026-09-02'),
   ('D-05', 'DELTA', 'D-M2', 'Publish all courses', 'P08', 'done', 10, '2026-09-25', '2026-09-24');
 
--- What went wrong.
+-- Issues.
 CREATE TABLE issues (
   id TEXT PRIMARY KEY,
   project TEXT NOT NULL REFERENCES projects(id),
@@ -142,7 +142,7 @@ INSERT INTO issues VALUES
   ('I-302', 'CEDAR', 'C-03', 'Sums for 2013 differ by 4 records', 'P06', 'high', 'closed', '2026-08-07', '2026-08-21'),
   ('I-401', 'DELTA', 'D-04', 'Sound missing in course three', 'P09', 'low', 'closed', '2026-08-31', '2026-09-02');
 
--- What could go wrong. Exposure is probability times impact.
+-- Risks. Exposure is probability times impact.
 CREATE TABLE risks (
   id TEXT PRIMARY KEY,
   project TEXT NOT NULL REFERENCES projects(id),

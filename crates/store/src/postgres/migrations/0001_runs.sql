@@ -1,8 +1,8 @@
--- Every key begins with the tenant. Names are compared byte by byte, whatever the language of the
--- database is: COLLATE "C".
+-- Every key begins with the tenant. COLLATE "C" compares names byte by byte, regardless of the locale of
+-- the database.
 
--- A step changes a head in place: nothing that changes with every step stands in an index, and a page
--- keeps room for the next versions of its rows.
+-- A step updates the head row in place (HOT): no index contains a column that every step changes, and each
+-- page keeps free space for new row versions.
 CREATE TABLE countersign.runs (
     tenant       text   COLLATE "C" NOT NULL,
     id           text   COLLATE "C" NOT NULL,
@@ -20,15 +20,18 @@ CREATE TABLE countersign.runs (
     status       text   COLLATE "C" NOT NULL,
     phase        text   COLLATE "C" NOT NULL,
     summary      text   NOT NULL,
-    -- The version at which the run was last taken, and how many workers ended at that version without
-    -- giving it back. After three, nobody takes it.
+    -- The version at which the run was last leased, and how many workers died at that version without
+    -- releasing it. After three, no worker leases the run.
     lease_version bigint NOT NULL DEFAULT 0,
     lease_deaths  bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 CREATE INDEX runs_newest ON countersign.runs (tenant, created_at DESC, id DESC);
--- Made after the one before: while the table is small they cost the same, and the server then goes by the
--- index that was made last.
+-- Lists of one status or one workflow. A step that keeps the status writes neither index.
+CREATE INDEX runs_status ON countersign.runs (tenant, status, created_at DESC, id DESC);
+CREATE INDEX runs_workflow ON countersign.runs (tenant, workflow, created_at DESC, id DESC);
+-- Created after the previous index: while the table is small, both cost the same, and the server then uses
+-- the index that was created last.
 ALTER TABLE countersign.runs ADD PRIMARY KEY (tenant, id);
 -- Due runs, of all tenants and of one.
 CREATE INDEX runs_wake ON countersign.runs (wake_at, tenant, id) WHERE wake_at IS NOT NULL;
@@ -199,7 +202,7 @@ AS $$
 DECLARE
     made text[] := '{}';
     base bigint := 0;
-    -- An expression is quicker than a statement.
+    -- An expression is faster than a statement.
     tenant_set text := set_config('countersign.tenant', owner, true);
 BEGIN
     IF term THEN

@@ -1,8 +1,8 @@
--- What a file of Countersign is known by: the bytes "CNTS".
+-- Identifies a Countersign file: the bytes "CNTS".
 PRAGMA application_id = 1129206867;
 
--- A run has a number here, which never leaves the file. Small rows that are found by names lie by them:
--- WITHOUT ROWID clusters a table by its key.
+-- `number` identifies a run inside this file only. Small rows that are looked up by name are clustered by
+-- it: WITHOUT ROWID.
 
 CREATE TABLE runs (
     number       INTEGER PRIMARY KEY,
@@ -22,21 +22,24 @@ CREATE TABLE runs (
     lease_worker TEXT,
     lease_epoch  INTEGER NOT NULL,
     lease_until  INTEGER NOT NULL,
-    -- The next two stand in indexes: a step that does not change them must not write them.
+    -- The next two columns are indexed: a step that does not change them must not write them.
     wake_at      INTEGER,
     working      INTEGER NOT NULL,
-    -- Outstanding actions, in the order they were asked for (see outstanding.rs). Last, because it may be long.
+    -- Pending actions, in the order of their requests (see action_codec.rs). Last, because it may be long.
     actions      TEXT    NOT NULL,
     UNIQUE (tenant, id)
 ) STRICT;
 
--- Lists go by the time of creation, which never changes: no step writes this index.
+-- Lists are sorted by the time of creation, which never changes: no step writes this index.
 CREATE INDEX runs_newest ON runs (tenant, created_at, id);
+-- Lists of one status or one workflow. A step that keeps the status writes neither index.
+CREATE INDEX runs_status ON runs (tenant, status, created_at, id);
+CREATE INDEX runs_workflow ON runs (tenant, workflow, created_at, id);
 CREATE INDEX runs_wake ON runs (wake_at, tenant, id) WHERE wake_at IS NOT NULL;
 CREATE INDEX runs_working ON runs (tenant, id) WHERE working = 1;
 
--- A row a version, in the order of writing, whatever the run: many runs that step at once fill the same
--- few pages. `previous` is the row of the version before, 0 where there is none; `runs.tail` is the last.
+-- One row per version, in the order of writing across all runs: many concurrent runs fill the same few
+-- pages. `previous` is the row of the previous version, 0 if there is none; `runs.tail` is the last row.
 CREATE TABLE log (
     row      INTEGER PRIMARY KEY,
     previous INTEGER NOT NULL,
@@ -49,7 +52,7 @@ CREATE TABLE log (
     body     TEXT    NOT NULL
 ) STRICT;
 
--- `entry` is the row of the version in the log: where reading an old one begins.
+-- `entry` is the row of the version in the log, where reading an old version starts.
 CREATE TABLE snapshots (
     run     INTEGER NOT NULL,
     version INTEGER NOT NULL,
@@ -59,7 +62,7 @@ CREATE TABLE snapshots (
     PRIMARY KEY (run, version)
 ) STRICT;
 
--- Open ones only.
+-- Open waits only.
 CREATE TABLE waits (
     tenant    TEXT    NOT NULL,
     run       TEXT    NOT NULL,
@@ -73,7 +76,7 @@ CREATE TABLE waits (
     FOREIGN KEY (tenant, run) REFERENCES runs (tenant, id)
 ) STRICT, WITHOUT ROWID;
 
--- The inbox in its order; a wait without a deadline stands at the end of time.
+-- The order of the inbox; a wait without a deadline has the largest timestamp.
 CREATE INDEX waits_inbox
     ON waits (tenant, ifnull(deadline, 9223372036854775807), opened_at, run, id);
 

@@ -209,7 +209,7 @@ fn node_title(node: &GraphNode) -> String {
         title = format!("{title}\n{description}");
     }
     if node.current {
-        title.push_str("\nthe run is here");
+        title.push_str("\nthe current phase of the run");
     }
     title
 }

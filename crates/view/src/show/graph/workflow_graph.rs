@@ -74,7 +74,7 @@ impl WorkflowGraph {
             if let PhaseWork::Invoke(invoke) = &phase.work
                 && let Some(to) = invoke.on_complete.as_deref().and_then(index)
             {
-                let gate = "when the child is done".to_owned();
+                let gate = "when the child run completes".to_owned();
                 edges.push(GraphEdge {
                     from,
                     to,
@@ -186,8 +186,10 @@ pub fn describe_work(work: &PhaseWork) -> Option<String> {
             EffectTemplate::Write { .. } => "writes a file".to_owned(),
             EffectTemplate::Copy { .. } => "copies a file".to_owned(),
             EffectTemplate::Run { program, .. } => format!("runs {program}"),
-            EffectTemplate::Http { method, .. } => format!("calls a host ({method})"),
-            EffectTemplate::Retrieve { source, .. } => format!("looks up in {}", source.source()),
+            EffectTemplate::Http { method, .. } => format!("sends an HTTP request ({method})"),
+            EffectTemplate::Retrieve { source, .. } => {
+                format!("retrieves from {}", source.source())
+            }
         }),
         PhaseWork::Invoke(invoke) => Some(format!("runs {}", invoke.workflow)),
     }
@@ -205,7 +207,7 @@ pub fn describe_gate(gate: &TransitionGate) -> String {
         GateCheck::FileExists { path } => format!("{path} exists"),
         GateCheck::FileExistsTemplate { path } => format!("{} exists", path.source()),
         GateCheck::Manual { who: Some(who), .. } => format!("{who} approves"),
-        GateCheck::Manual { who: None, .. } => "somebody approves".to_owned(),
+        GateCheck::Manual { who: None, .. } => "a person approves".to_owned(),
     }
 }
 
@@ -223,16 +225,16 @@ fn collect_exceptions(phase: &WorkflowPhase) -> Vec<(String, String)> {
     match &phase.work {
         PhaseWork::Agent(work) => {
             if let Some(otherwise) = &work.on_refused {
-                add("when every try is refused".to_owned(), otherwise);
+                add("when every attempt is refused".to_owned(), otherwise);
             }
         }
         PhaseWork::Ask(questions) => {
             for question in questions {
-                add(format!("when nobody answers {}", question.id), &question.on_timeout);
+                add(format!("when {} is not answered in time", question.id), &question.on_timeout);
             }
         }
         PhaseWork::Effect { on_failed, .. } => add("when it fails".to_owned(), on_failed),
-        PhaseWork::Invoke(invoke) => add("when the child fails".to_owned(), &invoke.on_failed),
+        PhaseWork::Invoke(invoke) => add("when the child run fails".to_owned(), &invoke.on_failed),
         PhaseWork::None => {}
     }
     for (name, limit) in &phase.budget.limits {

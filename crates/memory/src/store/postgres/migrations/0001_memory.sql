@@ -1,8 +1,8 @@
 -- Every key begins with the tenant. Names are compared byte by byte: COLLATE "C".
 
--- Whose. A number stands for the user and the agent in every key below, and is never used twice. Who holds the
--- facts of an agent has no user here, who holds those of a tenant no agent either. `events` and `terms` are what
--- ranking knows of all events of a subject; `index_version` says by what rules its index was made.
+-- Owners. `number` identifies the user and the agent in every key below and is never reused. The owner of
+-- the facts of an agent has no user; the owner of the facts of a tenant has neither a user nor an agent. `events`
+-- and `terms` are the totals that ranking needs; `index_version` identifies the rules that built the index.
 CREATE TABLE countersign.memory_subjects (
     tenant        text   COLLATE "C" NOT NULL CHECK (tenant <> ''),
     number        bigint GENERATED ALWAYS AS IDENTITY,
@@ -27,7 +27,7 @@ CREATE TABLE countersign.memory_sessions (
     UNIQUE (tenant, subject, number)
 ) WITH (fillfactor = 70);
 
--- `expires`: the moment; -1 for the end of its run.
+-- `expires`: Unix milliseconds; -1 means the end of the run.
 CREATE TABLE countersign.memory_events (
     tenant   text   COLLATE "C" NOT NULL,
     subject  bigint NOT NULL,
@@ -42,7 +42,7 @@ CREATE TABLE countersign.memory_events (
 CREATE INDEX memory_events_expiring ON countersign.memory_events (tenant, subject)
     WHERE expires IS NOT NULL;
 
--- In how many events of a subject a term stands, and the last block of its postings.
+-- The number of events of a subject that contain a term, and the last block of its postings.
 CREATE TABLE countersign.memory_terms (
     tenant  text   COLLATE "C" NOT NULL,
     subject bigint NOT NULL,
@@ -53,7 +53,7 @@ CREATE TABLE countersign.memory_terms (
     PRIMARY KEY (tenant, subject, term)
 ) WITH (fillfactor = 70);
 
--- Full blocks, each under the key of its first place.
+-- Full blocks, each under the key of its first posting.
 CREATE TABLE countersign.memory_postings (
     tenant  text   COLLATE "C" NOT NULL,
     subject bigint NOT NULL,
@@ -63,7 +63,7 @@ CREATE TABLE countersign.memory_postings (
     PRIMARY KEY (tenant, subject, term, block)
 );
 
--- What embedders made of events. They go with their events, and are never carried elsewhere.
+-- Vectors of events. They are deleted with their events and never exported.
 CREATE TABLE countersign.memory_vectors (
     tenant   text   COLLATE "C" NOT NULL,
     subject  bigint NOT NULL,
@@ -75,7 +75,7 @@ CREATE TABLE countersign.memory_vectors (
 );
 CREATE INDEX memory_vectors_event ON countersign.memory_vectors (tenant, subject, session, position);
 
--- `current` is the latest revision. The evidence of a fact stands in the next table only.
+-- `current` marks the latest revision. The evidence of a fact is in the next table.
 CREATE TABLE countersign.memory_facts (
     tenant      text    COLLATE "C" NOT NULL,
     subject     bigint  NOT NULL,
@@ -92,13 +92,13 @@ CREATE TABLE countersign.memory_facts (
 );
 CREATE INDEX memory_facts_current ON countersign.memory_facts
     (tenant, subject, in_force, recorded_at DESC, id) WHERE current;
--- A digest of the key: a key may be longer than an index takes.
+-- A digest of the key, because a key may be longer than an index entry.
 CREATE INDEX memory_facts_key ON countersign.memory_facts (tenant, subject, md5(key))
     WHERE current AND in_force;
 CREATE INDEX memory_facts_claimed_by ON countersign.memory_facts (tenant, claimed_by);
 
--- `source` is whose event it is: a fact of a tenant may rest on the words of several users. `quote` is as JSON
--- writes it, which is able to tell every character.
+-- `source` is the owner of the event: a fact of a tenant may cite events of several users. `quote` is encoded as
+-- JSON, which can represent every character.
 CREATE TABLE countersign.memory_fact_evidence (
     tenant   text   COLLATE "C" NOT NULL,
     subject  bigint NOT NULL,
@@ -112,7 +112,7 @@ CREATE TABLE countersign.memory_fact_evidence (
 );
 CREATE INDEX memory_fact_evidence_source ON countersign.memory_fact_evidence (tenant, source);
 
--- Rows that are kept by revision: the working states of runs, the summaries of sessions, and the rest.
+-- Rows with revisions: working states of runs, summaries of sessions, and other rows.
 DO $$
 DECLARE
     name text;
@@ -159,7 +159,7 @@ CREATE TABLE countersign.memory_build_rows (
     PRIMARY KEY (tenant, subject, build, number)
 );
 
--- Hashes of the scope and id of what was forgotten, and nothing else of it but its tenant.
+-- Hashes of the scope and id of erased rows. Only the tenant is stored in plain text.
 CREATE TABLE countersign.memory_tombstones (
     tenant text   COLLATE "C" NOT NULL,
     hash      text   COLLATE "C" NOT NULL,
@@ -167,9 +167,9 @@ CREATE TABLE countersign.memory_tombstones (
     PRIMARY KEY (tenant, hash)
 );
 
--- The second wall: whoever forgets to ask for a tenant, or asks for another one than the transaction is for,
--- finds nothing. One look goes through it, which reads and cannot write: whether rows lie where they say, whether
--- bytes still stand somewhere, and whose index was made by other rules.
+-- The second line of defence: a query that names no tenant, or another tenant than the transaction is for, finds
+-- no rows. The only exception is the audit, which reads and cannot write: it checks the owners of rows, searches
+-- for erased bytes, and finds indexes that other rules built.
 DO $$
 DECLARE
     found record;
@@ -188,7 +188,7 @@ BEGIN
             'CREATE POLICY audit ON countersign.%I FOR SELECT
              USING (current_setting(''countersign.audit'', true) = ''on'')', found.relname);
     END LOOP;
-    -- What the server counts for its plans would be samples of what people said, and stay when that is forgotten.
+    -- No planner statistics: they would contain samples of user texts and outlive their erasure.
     FOR found IN SELECT table_name, column_name FROM information_schema.columns
         WHERE table_schema = 'countersign' AND table_name LIKE 'memory\_%' AND data_type IN ('text', 'bytea')
             AND column_name <> 'tenant'
@@ -199,7 +199,7 @@ BEGIN
 END
 $$;
 
--- Long texts in the quicker way, where the server has it.
+-- Compress long texts with lz4, if the server supports it.
 DO $$
 DECLARE
     found record;

@@ -1,14 +1,14 @@
--- What a file of memory is known by: the bytes "CNTM".
+-- Identifies a memory file: the bytes "CNTM".
 PRAGMA application_id = 1129206861;
 
--- Whose. A number stands for the three ids in every key below, is never used twice, and never leaves
--- the file. Who holds the facts of an agent has no user here, who holds those of a tenant no agent either.
+-- Owners. `number` identifies the three ids in every key below; it is never reused and never exported. The
+-- owner of the facts of an agent has no user; the owner of the facts of a tenant has neither a user nor an agent.
 CREATE TABLE subjects (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     tenant TEXT    NOT NULL CHECK (tenant <> ''),
     user   TEXT    NOT NULL,
     agent  TEXT    NOT NULL,
-    -- What ranking knows of all events of a subject.
+    -- The totals that ranking needs.
     events INTEGER NOT NULL DEFAULT 0,
     terms  INTEGER NOT NULL DEFAULT 0,
     UNIQUE (tenant, user, agent),
@@ -25,7 +25,7 @@ CREATE TABLE sessions (
     UNIQUE (subject, number)
 ) STRICT, WITHOUT ROWID;
 
--- `expires`: the moment; -1 for the end of its run.
+-- `expires`: Unix milliseconds; -1 means the end of the run.
 CREATE TABLE events (
     row      INTEGER PRIMARY KEY,
     subject  INTEGER NOT NULL REFERENCES subjects,
@@ -39,7 +39,7 @@ CREATE TABLE events (
 ) STRICT;
 CREATE INDEX events_expiring ON events (subject, expires) WHERE expires IS NOT NULL;
 
--- In how many events of a subject a term stands, and the last block of its postings.
+-- The number of events of a subject that contain a term, and the last block of its postings.
 CREATE TABLE terms (
     subject INTEGER NOT NULL REFERENCES subjects,
     term    TEXT    NOT NULL,
@@ -49,7 +49,7 @@ CREATE TABLE terms (
     PRIMARY KEY (subject, term)
 ) STRICT, WITHOUT ROWID;
 
--- Full blocks, in the order of writing.
+-- Full blocks, in the order in which they were written.
 CREATE TABLE postings (
     subject INTEGER NOT NULL REFERENCES subjects,
     term    TEXT    NOT NULL,
@@ -58,7 +58,7 @@ CREATE TABLE postings (
     PRIMARY KEY (subject, term, block)
 ) STRICT, WITHOUT ROWID;
 
--- `current` is the latest revision. The evidence of a fact stands in the next table only.
+-- `current` marks the latest revision. The evidence of a fact is in the next table.
 CREATE TABLE facts (
     subject     INTEGER NOT NULL REFERENCES subjects,
     id          TEXT    NOT NULL,
@@ -76,7 +76,7 @@ CREATE INDEX facts_current ON facts (subject, in_force, recorded_at) WHERE curre
 CREATE INDEX facts_key ON facts (subject, key) WHERE current = 1 AND in_force = 1;
 CREATE INDEX facts_claimed_by ON facts (claimed_by);
 
--- `source` is whose event it is: a fact of a tenant may rest on the words of several users.
+-- `source` is the owner of the event: a fact of a tenant may cite events of several users.
 CREATE TABLE fact_evidence (
     subject  INTEGER NOT NULL REFERENCES subjects,
     fact     TEXT    NOT NULL,
@@ -89,7 +89,7 @@ CREATE TABLE fact_evidence (
 ) STRICT;
 CREATE INDEX fact_evidence_source ON fact_evidence (source);
 
--- By run; the revision is its `state_version`.
+-- `id` is the run; the revision is its `state_version`.
 CREATE TABLE wm_state (
     subject  INTEGER NOT NULL REFERENCES subjects,
     id       TEXT    NOT NULL,
@@ -101,7 +101,7 @@ CREATE TABLE wm_state (
 ) STRICT;
 CREATE INDEX wm_state_current ON wm_state (subject, ordering) WHERE current = 1;
 
--- By session.
+-- `id` is the session.
 CREATE TABLE stm_summary (
     subject  INTEGER NOT NULL REFERENCES subjects,
     id       TEXT    NOT NULL,
@@ -177,7 +177,7 @@ CREATE TABLE build_rows (
     FOREIGN KEY (subject, build) REFERENCES context_builds (subject, id)
 ) STRICT, WITHOUT ROWID;
 
--- Hashes of the scope and id of what was forgotten, and nothing else of it.
+-- Hashes of the scope and id of erased rows.
 CREATE TABLE tombstones (
     hash      TEXT    PRIMARY KEY,
     erased_at INTEGER NOT NULL

@@ -1,4 +1,4 @@
--- What embedders made of events. They go with their events, and are never carried to another file.
+-- Vectors of events. They are deleted with their events and never exported to another file.
 CREATE TABLE vectors (
     subject  INTEGER NOT NULL REFERENCES subjects,
     embedder TEXT    NOT NULL CHECK (embedder <> ''),

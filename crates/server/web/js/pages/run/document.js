@@ -1,4 +1,4 @@
-// The document of a run: now or at any version, and what changed between two.
+// The document of a run at any version, and the changes between two versions.
 
 import { fresh, h, put } from "../../view/dom.js";
 import { get, part } from "../../core/api.js";
@@ -45,7 +45,7 @@ export default function tab(run, signal) {
       const was = since.value;
       put(since, h("option", { value: "" }, t("document.whole")), Array.from({ length: newest }, (_, index) => h("option", { value: index + 1 }, t("document.changes_since", { n: index + 1 }))));
       since.value = was;
-      // Whoever looks at a version is not taken away from it.
+      // Do not leave the version that the reader has selected.
       if (chosen === null) {
         range.value = newest;
         show();

@@ -1,4 +1,4 @@
-// The timeline of a run, the newest at the top or at the bottom as somebody likes it.
+// The timeline of a run, newest first or last, as the reader prefers.
 
 import { h, put } from "../../view/dom.js";
 import { liking } from "../../core/kept.js";

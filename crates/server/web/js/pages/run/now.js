@@ -1,4 +1,4 @@
-// Where a run stands: what it waits for, what is being written, what it made, and the drawing with its phase.
+// The current state of a run: open waits, the reply being written, the output, and the graph with the current phase.
 
 import { h, put, visible } from "../../view/dom.js";
 import { icon } from "../../view/icons.js";
@@ -47,7 +47,7 @@ export default function tab(run, signal) {
     const kept = [];
     for (const [id, { wait, card }] of cards) {
       if (open.includes(id)) continue;
-      // A form in which somebody typed stays, and says who was first.
+      // A form with input stays, and says who answered first.
       if (card.idle) cards.delete(id);
       else {
         kept.push(wait);
@@ -66,7 +66,7 @@ export default function tab(run, signal) {
   return { node, update };
 }
 
-/** Why it stands where it stands, where nobody is asked. */
+/** The reasons for the status, other than open waits. */
 function standing(status) {
   const told = [];
   if (status.end) {

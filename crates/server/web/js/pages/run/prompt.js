@@ -1,4 +1,4 @@
-// What the run asks for now: the prompt as a model reads it, its packet and its contract, and room to reply in its place.
+// What the run expects now: the prompt as the model receives it, its packet and contract, and a form to reply instead.
 
 import { h, put } from "../../view/dom.js";
 import { get, part, post } from "../../core/api.js";

@@ -1,4 +1,4 @@
-// The proof of a run: its chain is followed, every input decided again and compared.
+// Verifies a run: the server checks its hash chain and replays every input.
 
 import { h, put } from "../../view/dom.js";
 import { icon } from "../../view/icons.js";
