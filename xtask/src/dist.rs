@@ -16,7 +16,7 @@ pub(crate) fn run() -> bool {
         return false;
     }
     let built =
-        process::run_cargo(&["build", "--profile", "dist", "--locked", "-p", "countersign"]);
+        process::run_cargo(&["build", "--profile", "dist", "--locked", "-p", "countersign-cli"]);
     let binary = format!("countersign{}", std::env::consts::EXE_SUFFIX);
     let from = process::workspace_root().join("target/dist").join(&binary);
     if !built || !sbom::write_sbom(&folder.join("countersign.cdx.json")) {

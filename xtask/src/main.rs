@@ -17,6 +17,7 @@ mod external_services;
 mod bolt_server;
 mod layers;
 mod licences;
+mod links;
 mod names;
 mod npm;
 #[cfg(unix)]

@@ -1,5 +1,5 @@
-//! Checks the workspace: documented paths exist, every code has a page, and files are small and
-//! documented.
+//! Checks the workspace: documented paths and links exist, every code has a page, and files are
+//! small and documented.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use countersign_contract::reply::ViolationCode;
 use countersign_protocol::CHECK_CODES;
 
-use crate::{architecture, growth_targets, names, process};
+use crate::{architecture, growth_targets, links, names, process};
 
 const LONGEST_FILE: usize = 600;
 
@@ -68,7 +68,7 @@ pub(crate) fn run() -> Vec<String> {
     faults.extend(check_architecture_paths());
     faults.extend(architecture::run());
     faults.extend(check_error_pages());
-    faults.extend(check_links());
+    faults.extend(links::run(&list_tracked_files("*.md")));
     faults.extend(growth_targets::run());
     faults.extend(names::run());
     for file in list_rust_files(".") {
@@ -110,23 +110,6 @@ fn check_error_pages() -> Vec<String> {
         let code = name.trim_end_matches(".md");
         if code != "README" && !codes.iter().any(|known| known == code) {
             faults.push(format!("docs/errors/{name} does not belong to an error code"));
-        }
-    }
-    faults
-}
-
-/// Checks that the target of every relative link in a Markdown file exists.
-fn check_links() -> Vec<String> {
-    let mut faults = Vec::new();
-    for file in list_tracked_files("*.md") {
-        let text = read_file(&file);
-        let folder = Path::new(&file).parent().unwrap_or(Path::new("")).to_owned();
-        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let path = target.split('#').next().unwrap_or_default();
-            let outside = path.is_empty() || path.contains("://") || path.contains([' ', '…']);
-            if !outside && !process::workspace_root().join(&folder).join(path).exists() {
-                faults.push(format!("{file} links to `{path}`, which does not exist"));
-            }
         }
     }
     faults

@@ -108,7 +108,7 @@ fn a_run_is_given_what_its_workflow_takes() {
     let run = does(desk, &["run", "plain", "--input", r#"{"note": "merged"}"#]);
     assert_eq!(run["document"]["note"], "merged");
     let said = fails(desk, 1, &["run", "plain", "--input", "a text"]);
-    assert!(said.contains("workflow `plain` has no `input`"), "{said}");
+    assert!(said.contains("workflow `plain` declares no `input`"), "{said}");
     let said = fails(desk, 2, &["run", "oder", "--input", "x"]);
     assert!(said.contains("did you mean `order`?"), "{said}");
     does(desk, &["replay", "--verify", "--all"]);

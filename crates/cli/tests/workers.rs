@@ -347,8 +347,8 @@ fn a_worker_that_is_told_to_stop_waits_for_its_steps_and_a_second_word_ends_it()
 fn wrong_terms_are_told() {
     let desk = Desk::new();
     for (arguments, told) in [
-        (["--lease", "soon"], "expected a length of time such as `30s`"),
-        (["--lease", "5ms"], "of 100ms or more"),
+        (["--lease", "soon"], "expected a duration of at least 100ms, such as `30s`"),
+        (["--lease", "5ms"], "at least 100ms"),
         (["--capacity", "0"], "0 is not in 1..=65535"),
         (["--name", "../w"], "expected up to 64 letters"),
     ] {

@@ -43,11 +43,13 @@ fn binary_path(name: &str) -> PathBuf {
     examples_folder().join(name).with_extension(std::env::consts::EXE_EXTENSION)
 }
 
-/// Whether the binary of an example exists and is newer than its source.
+/// Whether the binary of an example exists, is newer than its source, and was built from it: other
+/// checkouts may share the target folder.
 fn is_built(name: &str) -> bool {
-    let modified = |path: PathBuf| path.metadata().and_then(|file| file.modified()).ok();
-    let source = modified(source_folder().join(name).with_extension("rs"));
-    modified(binary_path(name)) >= source
+    let (source, binary) = (source_folder().join(name).with_extension("rs"), binary_path(name));
+    let modified = |path: &PathBuf| path.metadata().and_then(|file| file.modified()).ok();
+    let dependencies = std::fs::read_to_string(binary.with_extension("d")).unwrap_or_default();
+    modified(&binary) >= modified(&source) && dependencies.contains(&*source.to_string_lossy())
 }
 
 /// Builds the examples with the features of this test. Cargo has done so before, unless it was told

@@ -232,8 +232,8 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
                 drop_pending_actions(state);
             }
         }
-        RunEvent::ContinuationDeferred { continuation: next } => {
-            state.continuation = Some(next.clone())
+        RunEvent::ContinuationDeferred { continuation } => {
+            state.continuation = Some(continuation.clone());
         }
         RunEvent::EffectRequested { action, attempt, effect, not_before, item } => {
             let (attempt, effect, not_before) = (*attempt, effect.clone(), *not_before);

@@ -295,8 +295,8 @@ async fn bytes_that_are_lost_are_told_before_anything_is_written() {
         };
         let entry = countersign_store::LogEntryRow {
             version,
-            first_seq: first_seq,
-            last_seq: last_seq,
+            first_seq,
+            last_seq,
             time: time.0,
             hash,
             body,

@@ -246,7 +246,7 @@ async fn a_file_made_by_schema_1_is_read() {
 }
 
 const CHECKSUM_OF_FIRST_SCHEMA: &str =
-    "a24921919f0e57b8d7fab47cad924a4cfc80269e8ef8b7c5c6c313a579015c5b";
+    "441fa16c38cc0b84eda5336bb2fb7c803026afcdf12a901019ee00f124044d1a";
 
 #[test]
 fn a_file_of_a_newer_program_is_refused_and_left_as_it_is() {

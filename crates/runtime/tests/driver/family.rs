@@ -117,7 +117,7 @@ async fn a_stranger_under_the_child_s_name_is_left_alone(kind: Kind) {
     assert_eq!(house.driver(&engine, "w").drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     let state = house.state("r1").await;
     let question = &state.waits.values().next().unwrap().question;
-    assert!(question.contains("another run `r1.1`"), "{question}");
+    assert!(question.contains("run `r1.1` already exists"), "{question}");
     assert_eq!(house.state("r1.1").await.status(), ExecutionStatus::Waiting);
 }
 

@@ -224,7 +224,7 @@ async fn the_text_of_a_reply_is_what_the_received_bytes_say() {
     verify_stored_chain(&engine, "r1").await.unwrap().unwrap();
     verify_stored_run(&engine, "r1").await.unwrap().unwrap();
     let found = edited(&house, "DELETE FROM blobs WHERE length(bytes) > 2").await;
-    assert!(found.contains("version 3: the bytes ") && found.ends_with("are gone"), "{found}");
+    assert!(found.contains("version 3: the bytes ") && found.ends_with("are missing"), "{found}");
     let house = spoken(TRUE, TRUE).await;
     let found = edited(&house, "UPDATE blobs SET bytes = x'00' WHERE length(bytes) > 2").await;
     assert!(found.ends_with("are others"), "{found}");

@@ -29,9 +29,9 @@ use crate::WorkBudget;
 ///
 /// let comparison = compare(&old, &new);
 /// assert_eq!(comparison.compatibility(), CompatibilityLevel::Forward);
-/// let CompatOutcome::No { witness, because, .. } = comparison.backward else { panic!() };
+/// let CompatOutcome::No { witness, violations, .. } = comparison.backward else { panic!() };
 /// assert_eq!(witness["score"], 11);
-/// assert_eq!(because, ["/score: expected at most 10, found 11 [maximum]"]);
+/// assert_eq!(violations, ["/score: expected at most 10, found 11 [maximum]"]);
 /// ```
 #[must_use]
 pub fn compare(old: &Contract, new: &Contract) -> ContractComparison {
@@ -127,13 +127,13 @@ fn compare_direction(
     };
     if let Some(value) = found {
         let refusal = to.admit_value(&value, &RuleContext::default());
-        let because = refusal.violations().iter().map(ToString::to_string).collect();
-        return CompatOutcome::No { witness: value, reply_text: None, violations: because };
+        let violations = refusal.violations().iter().map(ToString::to_string).collect();
+        return CompatOutcome::No { witness: value, reply_text: None, violations };
     }
     if text_witness::is_stricter(from, to) {
         match text_witness::find_text_witness(from, to, budget) {
-            Some((witness, text, because)) => {
-                return CompatOutcome::No { witness, reply_text: Some(text), violations: because };
+            Some((witness, text, violations)) => {
+                return CompatOutcome::No { witness, reply_text: Some(text), violations };
             }
             None => doubts.push("intake or repairs are stricter".to_owned()),
         }

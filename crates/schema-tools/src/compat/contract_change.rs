@@ -84,7 +84,7 @@ pub(super) fn list_changes(old: &Contract, new: &Contract) -> Vec<ContractChange
         &strip_annotations(new.schema.source()),
     );
     let mut push = |kind, says: String| {
-        changes.push(ContractChange { pointer: String::new(), kind, message: says })
+        changes.push(ContractChange { pointer: String::new(), kind, message: says });
     };
     for rule in &new.rules {
         match old.rules.iter().find(|other| other.id == rule.id) {

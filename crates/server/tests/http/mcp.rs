@@ -76,7 +76,7 @@ async fn an_agent_claims_as_a_model_and_answers_for_nothing() {
         let problem = problem_of(&client, "remember", telling(json!([thing]))).await;
         assert_eq!(problem["code"], "bad_body", "{problem}");
         let detail = problem["detail"].as_str().unwrap();
-        assert!(detail.starts_with(&format!("`items`, number 1: {said}")), "{detail}");
+        assert!(detail.starts_with("`items`, number 1: ") && detail.contains(said), "{detail}");
     }
     let things = telling(json!([
         {"fact": "diet", "value": "meat", "valid_from": "2026-01-01", "confidence": 1},

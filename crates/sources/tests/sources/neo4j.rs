@@ -126,7 +126,7 @@ async fn statements_that_write_are_refused_before_they_are_sent() {
     for (query, said) in [
         (json!({ "cypher": "RETURN 1; RETURN 2" }), "contains several statements"),
         (json!({ "cypher": "RETURN $a" }), "uses the parameter `a`"),
-        (json!({ "sql": "SELECT 1" }), "has `sql`"),
+        (json!({ "sql": "SELECT 1" }), "has an unknown field `sql`"),
     ] {
         let (kind, text) = source(&json!({ "q": query })).refused(json!({ "query": "q" })).await;
         assert_eq!(kind, EffectErrorKind::NotConfigured);

@@ -232,7 +232,7 @@ async fn a_declaration_that_makes_no_sense_is_told() {
             query(json!({ "sql": "SELECT :a", "params": { "a": "texts" } })),
             "has a parameter `a` without a type",
         ),
-        (query(json!({ "sql": "SELECT 1", "sq": 1 })), "has `sq`"),
+        (query(json!({ "sql": "SELECT 1", "sq": 1 })), "has an unknown field `sq`"),
         (query(json!({ "sql": "SELEC 1" })), "is refused:"),
         (query(json!({ "sql": "SELECT x FROM nowhere" })), "no such table: nowhere"),
         (query(json!({ "sql": "SELECT 1 AS a, 2 AS a" })), "returns the column `a` twice"),

@@ -34,7 +34,7 @@ impl VersionRow {
         for event in events {
             match event {
                 RunEvent::InputReceived { input: came } if input.is_none() => {
-                    input = Some(came.payload)
+                    input = Some(came.payload);
                 }
                 RunEvent::InputReceived { .. } => {}
                 other => rest.push(other),

@@ -86,18 +86,19 @@ pub enum JsonParseErrorKind {
     PointerTooLong,
 }
 
-/// Boxed, so that the result of a successful parse stays small.
-pub(super) type BoxedParseError = Box<JsonParseError>;
+/// Boxed [`JsonParseError`], so that the result of a successful parse stays small.
+#[derive(Debug)]
+pub(super) struct BoxedParseError(Box<JsonParseError>);
 
 impl From<BoxedParseError> for JsonParseError {
     fn from(boxed: BoxedParseError) -> Self {
-        *boxed
+        *boxed.0
     }
 }
 
 /// The pointer is filled in on the way out: see `JsonParser::parse_member`.
 fn new_error(kind: JsonParseErrorKind, span: TextSpan) -> BoxedParseError {
-    Box::new(JsonParseError { pointer: String::new(), span, kind })
+    BoxedParseError(Box::new(JsonParseError { pointer: String::new(), span, kind }))
 }
 
 /// Parses a text that consists of one JSON value and optional white space around it.
@@ -109,7 +110,7 @@ pub fn parse_json(text: &str, level: RepairLevel) -> Result<ParsedJson, JsonPars
     reading.repairs.append(&mut reader.repairs);
     match reader.peek() {
         None => Ok(reading),
-        Some(_) => Err(*reader.unexpected_error("the end of the text", None)),
+        Some(_) => Err(reader.unexpected_error("the end of the text", None).into()),
     }
 }
 
@@ -223,6 +224,7 @@ impl<'t> JsonParser<'t> {
     }
 
     /// Skips white space, and comments and Unicode spaces if the level allows these repairs.
+    #[expect(clippy::inline_always, reason = "called four times for each member")]
     #[inline(always)]
     fn skip_space(&mut self) -> Result<(), BoxedParseError> {
         // Most often one space follows a colon.
@@ -466,7 +468,7 @@ impl<'t> JsonParser<'t> {
             flaw.pointer = segment.prepend_to(&flaw.pointer);
         }
         outcome.map_err(|mut stop| {
-            stop.pointer = segment.prepend_to(&stop.pointer);
+            stop.0.pointer = segment.prepend_to(&stop.0.pointer);
             stop
         })
     }

@@ -240,8 +240,8 @@ pub async fn how_far_was_read_on_is_told(memory: Arc<dyn Memory>) {
     let (_, made) = packet(memory, &build_request(&scope, "price")).await;
     assert_eq!(list_quotes(&made), ["The price is 12."]);
     let cut = serde_json::json!([
-        { "description": "matching events", "read": 532 },
         { "description": "events that repeat a better match", "read": 19, "total": 531 },
+        { "description": "matching events", "read": 532 },
     ]);
     assert_eq!(made.explain.filters["truncations"], cut);
 }
