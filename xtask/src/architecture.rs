@@ -38,7 +38,9 @@ pub(crate) fn run() -> Vec<String> {
 /// its row names.
 fn check_journey(page: &str) -> Vec<String> {
     let table = section(page, "### From a reply to its commit");
-    let rows = table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| #"));
+    let rows = table.lines().skip_while(|line| !line.starts_with('|'));
+    let rows =
+        rows.take_while(|line| line.starts_with('|')).filter(|line| !line.starts_with("| #"));
     let (mut faults, mut files) = (Vec::new(), BTreeSet::new());
     for row in rows {
         let Some(place) = row.split(" | ").nth(2) else { continue };
