@@ -3,7 +3,7 @@
 
 use crate::{ChatModel, ModelError, ModelErrorKind, ModelFuture, ModelRequest, ModelResponse};
 
-/// The model `human`; every call returns [`ModelErrorKind::NeedsPerson`].
+/// The model `human`; every call returns [`ModelErrorKind::HumanRequired`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HumanModel;
 

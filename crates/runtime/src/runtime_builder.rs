@@ -311,7 +311,7 @@ pub struct Runtime {
 
 impl Runtime {
     /// Loads a protocol from its files. Warnings are dropped;
-    /// [`load_protocol`](crate::folder::load_protocol) returns them.
+    /// [`load_protocol`] returns them.
     pub fn load_protocol(
         &self,
         bundle: ProtocolBundle,

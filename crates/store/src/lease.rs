@@ -17,7 +17,7 @@ pub struct Lease {
 }
 
 /// How many workers may end while they work on one version of a run. After that, no worker acquires
-/// the run: it is parked until [`Store::unpark_run`](crate::Store::unpark_run) makes it available
+/// the run: it is parked until [`LeaseStore::unpark_run`](crate::LeaseStore::unpark_run) makes it available
 /// again.
 pub const MAX_WORKER_DEATHS: u64 = 3;
 

@@ -6,7 +6,7 @@
 //! `PostgresStore` (feature `postgres`) serves many machines; all pass the same test suite (feature
 //! `suite`).
 //!
-//! One call changes a run, [`Store::append_commit`]: it keeps everything in a [`RunCommit`], or
+//! One call changes a run, [`RunStore::append_commit`]: it keeps everything in a [`RunCommit`], or
 //! nothing.
 //!
 //! ```text

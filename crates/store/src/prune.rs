@@ -27,7 +27,7 @@ pub struct PruneRequest {
     /// Digests of blobs that nothing else referred to at `since`. A blob that a later commit refers
     /// to stays.
     pub blobs: Vec<String>,
-    /// A store position from `Store::read_watermark`.
+    /// A store position from `StoreMaintenance::read_watermark`.
     pub since: StoreWatermark,
 }
 

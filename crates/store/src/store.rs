@@ -12,7 +12,7 @@ use crate::{
 /// The result of a store call, once awaited. Nothing happens before the first poll.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// Maximum number of runs that [`Store::resolve_run_id`] returns: enough to show that a short id is
+/// Maximum number of runs that [`RunStore::resolve_run_id`] returns: enough to show that a short id is
 /// ambiguous.
 pub const RESOLVE_LIMIT: usize = 16;
 

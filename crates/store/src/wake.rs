@@ -1,12 +1,12 @@
 //! Hints that something may be due. A hint may be lost, late or false without harm:
-//! [`Store::acquire_due_runs`](crate::Store::acquire_due_runs) finds what is due. A worker that
+//! [`LeaseStore::acquire_due_runs`](crate::LeaseStore::acquire_due_runs) finds what is due. A worker that
 //! relies on hints alone may wait forever.
 
 use tokio::sync::watch;
 
 /// Sends a hint when something may be due; hints that arrive before a listener wakes up are merged
 /// into one. A store has one, and returns its listeners from
-/// [`Store::subscribe_wakes`](crate::Store::subscribe_wakes).
+/// [`LeaseStore::subscribe_wakes`](crate::LeaseStore::subscribe_wakes).
 #[derive(Debug)]
 pub struct WakeNotifier {
     sender: watch::Sender<()>,

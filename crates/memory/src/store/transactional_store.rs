@@ -1,4 +1,4 @@
-//! Implements [`Memory`] for every backend with transactions: maps each method to a read or a
+//! Implements [`Memory`](super::Memory) for every backend with transactions: maps each method to a read or a
 //! write. Backends implement the rest themselves.
 
 use countersign_contract::Timestamp;
@@ -42,21 +42,21 @@ pub(super) trait TransactionalStore: Send + Sync {
         work: impl for<'s> Fn(&mut Self::Transaction<'s>) -> MemoryResult<T> + Send + Sync + 'static,
     ) -> MemoryFuture<'_, T>;
 
-    /// Implements [`Memory::check_ready`] for the backend.
+    /// Implements [`MemoryMaintenance::check_ready`] for the backend.
     fn check_ready(&self) -> MemoryFuture<'_, ()> {
         Box::pin(async { Ok(()) })
     }
 
-    /// Implements [`Memory::preview_forget`] for the backend.
+    /// Implements [`MemoryMaintenance::preview_forget`] for the backend.
     fn preview_forget(&self, whom: EraseTarget) -> MemoryFuture<'_, EraseReport>;
 
-    /// Implements [`Memory::forget`] for the backend.
+    /// Implements [`MemoryMaintenance::forget`] for the backend.
     fn forget(&self, whom: EraseTarget, now: Timestamp) -> MemoryFuture<'_, EraseReport>;
 
-    /// Implements [`Memory::scan_residue`] for the backend.
+    /// Implements [`MemoryMaintenance::scan_residue`] for the backend.
     fn scan_residue(&self, needles: Vec<Vec<u8>>) -> MemoryFuture<'_, Vec<ResidueMatch>>;
 
-    /// Implements [`Memory::find_scope_violations`] for the backend.
+    /// Implements [`MemoryMaintenance::find_scope_violations`] for the backend.
     fn find_scope_violations(&self) -> MemoryFuture<'_, Vec<ScopeViolation>>;
 }
 
