@@ -192,7 +192,7 @@ pub(crate) struct SubmitArgs {
 pub(crate) struct InboxArgs {
     /// Show only what waits in this run
     pub(crate) run: Option<String>,
-    /// Show only this kind of wait: question, document, approval, budget, work, trouble
+    /// Show only this kind of wait: question, document, approval, budget, work, incident
     #[arg(long)]
     pub(crate) kind: Option<String>,
     /// Maximum number of waits to list
