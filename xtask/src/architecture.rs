@@ -2,10 +2,8 @@
 //! exist, and its glossary names the domain's types.
 
 use std::collections::BTreeSet;
-use std::fs;
 
-use crate::process;
-use crate::tidy::list_rust_files;
+use crate::tidy::{list_rust_files, read_file};
 
 /// The most files that a reply may pass on its way to its commit.
 const MAX_JOURNEY_FILES: usize = 12;
@@ -105,10 +103,6 @@ fn public_type(line: &str) -> Option<&str> {
 fn section<'p>(page: &'p str, heading: &str) -> &'p str {
     let rest = page.split_once(heading).map_or("", |(_, rest)| rest);
     rest.split("\n#").next().unwrap_or_default()
-}
-
-fn read_file(path: &str) -> String {
-    fs::read_to_string(process::workspace_root().join(path)).unwrap_or_default()
 }
 
 #[cfg(test)]

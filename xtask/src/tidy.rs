@@ -153,6 +153,6 @@ fn list_tracked_files(pattern: &str) -> Vec<String> {
         .collect()
 }
 
-fn read_file(file: &str) -> String {
+pub(crate) fn read_file(file: &str) -> String {
     fs::read_to_string(process::workspace_root().join(file)).unwrap_or_default()
 }

@@ -19,7 +19,7 @@ pub fn find_similar_name<'c>(
         return None;
     }
     let (wanted, name_length) = (to_compared_start(name), name.chars().count());
-    let wanted_length = name_length.min(MAX_COMPARED_CHARS);
+    let wanted_length = wanted.chars().count();
     let mut steps_left = MAX_SIMILAR_NAME_STEPS;
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
@@ -36,7 +36,7 @@ pub fn find_similar_name<'c>(
             Some((least, _)) => (longest / 3).min(least - 1),
             None => longest / 3,
         };
-        let compared = length.min(MAX_COMPARED_CHARS);
+        let compared = start.chars().count();
         if wanted_length.abs_diff(compared) > most {
             continue;
         }

@@ -233,6 +233,14 @@ impl RuntimeBuilder {
         })
     }
 
+    /// Returns the workspace of an engine, so that the engine and its driver share one.
+    fn workspace_of(&self, engine: &Engine) -> Result<Workspace, RuntimeBuildError> {
+        match engine.workspace() {
+            Some(workspace) => Ok(workspace.clone()),
+            None => self.open_workspace(),
+        }
+    }
+
     /// Builds an engine alone, for programs that read runs or submit inputs.
     pub fn build_engine(&self) -> Result<Arc<Engine>, RuntimeBuildError> {
         let engine = Engine::open(EngineConfig {
@@ -269,8 +277,8 @@ impl RuntimeBuilder {
             });
         }
         let folder = self.home.workspace();
-        let mut executor =
-            EffectExecutor::new(self.open_workspace()?, self.guard.clone(), journal, folder);
+        let workspace = self.workspace_of(&engine)?;
+        let mut executor = EffectExecutor::new(workspace, self.guard.clone(), journal, folder);
         if let Some(sources) = &self.sources {
             executor = executor.with_retriever_factory(Arc::clone(sources));
         }
@@ -292,7 +300,7 @@ impl RuntimeBuilder {
     pub fn build(self) -> Result<Runtime, RuntimeBuildError> {
         let engine = self.build_engine()?;
         let driver = Arc::new(self.build_driver(Arc::clone(&engine))?);
-        let workspace = self.open_workspace()?;
+        let workspace = self.workspace_of(&engine)?;
         Ok(Runtime { engine, driver, workspace, model_name: self.model_name })
     }
 }

@@ -7,7 +7,7 @@ use axum::Router;
 
 use crate::access::{AuthMode, HostPolicy, Keyring, LocalToken};
 use crate::app_state::AppState;
-use crate::http::{HttpState, RateLimiter, ServerQuotas, build_router};
+use crate::http::{HttpState, build_router};
 use crate::serve::{
     DEFAULT_REQUESTS_PER_SECOND, SHUTDOWN_GRACE, ServeError, open_host_policy, open_token,
     run_worker,
@@ -67,21 +67,15 @@ impl EmbeddedServer {
     /// by its whole path, and under a prefix every request is refused. The router has a fallback,
     /// so the application's own router must have none.
     pub fn build_router(&self, shutdown: ShutdownSignal) -> Router {
-        let limits = &self.limits;
-        let (router, _) = build_router(HttpState {
-            app_state: Arc::clone(&self.app_state),
-            keyring: Arc::clone(&self.keyring),
-            host_policy: self.host_policy.clone(),
-            token: self.token.clone(),
-            inboxes: Arc::default(),
-            metrics: Arc::default(),
-            tracing: Arc::default(),
-            rate_limiter: Arc::new(RateLimiter::new(DEFAULT_REQUESTS_PER_SECOND)),
-            quotas: Arc::new(ServerQuotas::new(limits)),
-            body_idle_timeout: limits.body_idle_timeout,
-            idempotency_cache: Arc::default(),
+        let (router, _) = build_router(HttpState::new(
+            Arc::clone(&self.app_state),
+            Arc::clone(&self.keyring),
+            self.host_policy.clone(),
+            self.token.clone(),
+            &self.limits,
+            DEFAULT_REQUESTS_PER_SECOND,
             shutdown,
-        });
+        ));
         router
     }
 

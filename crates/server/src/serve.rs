@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 use crate::access::{AuthMode, HostPolicy, Keyring, LocalToken};
 use crate::app_state::AppState;
 use crate::connections::{ConnectionSlots, fit_connections};
-use crate::http::{HttpState, RateLimiter, ServerQuotas, build_router};
+use crate::http::{HttpState, build_router};
 use crate::service_limits::ServiceLimits;
 use crate::shutdown::ShutdownSignal;
 
@@ -154,21 +154,15 @@ impl HttpServer {
         let house = Arc::clone(&self.app_state);
         let connections = fit_connections(self.limits.connections);
         let limits = ServiceLimits { connections, ..self.limits };
-        let app = HttpState {
-            app_state: self.app_state,
-            keyring: self.keyring,
-            host_policy: self.host_policy,
-            token: self.token,
-            inboxes: Arc::default(),
-            metrics: Arc::default(),
-            tracing: Arc::default(),
-            rate_limiter: Arc::new(RateLimiter::new(self.requests_per_second)),
-            quotas: Arc::new(ServerQuotas::new(&limits)),
-            body_idle_timeout: limits.body_idle_timeout,
-            idempotency_cache: Arc::default(),
-            shutdown: stopping.clone(),
-        };
-        let (router, _) = build_router(app);
+        let (router, _) = build_router(HttpState::new(
+            self.app_state,
+            self.keyring,
+            self.host_policy,
+            self.token,
+            &limits,
+            self.requests_per_second,
+            stopping.clone(),
+        ));
         let slots = ConnectionSlots::new(connections, router);
         let served = self.listeners.into_iter().map(|listener| {
             tokio::spawn(accept_connections(listener, slots.clone(), stopping.clone(), self.grace))

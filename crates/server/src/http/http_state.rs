@@ -11,6 +11,7 @@ use super::rate_limiter::RateLimiter;
 use crate::access::{HostPolicy, Keyring, LocalToken};
 use crate::app_state::AppState;
 use crate::live::InboxRegistry;
+use crate::service_limits::ServiceLimits;
 use crate::shutdown::ShutdownSignal;
 
 /// The state of the HTTP server, shared by all requests.
@@ -41,4 +42,32 @@ pub struct HttpState {
     pub idempotency_cache: Arc<IdempotencyCache>,
     /// Signals that the server shuts down.
     pub shutdown: ShutdownSignal,
+}
+
+impl HttpState {
+    /// Creates the state of a server that has answered nothing yet.
+    pub(crate) fn new(
+        app_state: Arc<AppState>,
+        keyring: Arc<Keyring>,
+        host_policy: HostPolicy,
+        token: Option<Arc<LocalToken>>,
+        limits: &ServiceLimits,
+        requests_per_second: u32,
+        shutdown: ShutdownSignal,
+    ) -> Self {
+        Self {
+            app_state,
+            keyring,
+            host_policy,
+            token,
+            inboxes: Arc::default(),
+            metrics: Arc::default(),
+            tracing: Arc::default(),
+            rate_limiter: Arc::new(RateLimiter::new(requests_per_second)),
+            quotas: Arc::new(ServerQuotas::new(limits)),
+            body_idle_timeout: limits.body_idle_timeout,
+            idempotency_cache: Arc::default(),
+            shutdown,
+        }
+    }
 }
