@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use countersign_memory::store::{MemoryMaintenance as _, MemoryReader as _, PacketBuildStore as _};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +11,8 @@ use countersign_memory::store::suite::sample::{
     scope, search_ids, with_evidence,
 };
 use countersign_memory::store::{
-    BuildRow, EraseTarget, Memory, PacketBuild, RetrievalLimits, SqliteMemory,
+    BuildRow, EraseTarget, Memory, MemoryMaintenance as _, MemoryReader as _, PacketBuild,
+    PacketBuildStore as _, RetrievalLimits, SqliteMemory,
 };
 use countersign_store::SqliteStore;
 use rusqlite::Connection;

@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use countersign_store::{ContentStore as _, LeaseStore as _, RunStore as _};
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::PathBuf;
@@ -11,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use countersign_store::suite::sample::{self, NOW, load_stored_run};
 use countersign_store::{
-    Blob, DueRunsRequest, RunCommit, RunFilter, RunId, SqliteSettings, SqliteStore, StoreError,
-    TenantId,
+    Blob, ContentStore as _, DueRunsRequest, LeaseStore as _, RunCommit, RunFilter, RunId,
+    RunStore as _, SqliteSettings, SqliteStore, StoreError, TenantId,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;

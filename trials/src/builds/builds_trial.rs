@@ -1,7 +1,6 @@
 //! Runs the trial: simulates a memory, composes builds, reopens the file, compares, and reports how
 //! many builds are equal.
 
-use countersign_memory::store::{MemoryReader as _, PacketBuildStore as _};
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
@@ -13,7 +12,8 @@ use countersign_memory::compose::{ComposeError, compose_packet};
 use countersign_memory::policy::MemoryPolicy;
 use countersign_memory::render::{RenderError, render_packet};
 use countersign_memory::store::{
-    MemoryError, PacketBuild, PacketRebuildError, RetrievalLimits, SqliteMemory,
+    MemoryError, MemoryReader as _, PacketBuild, PacketBuildStore as _, PacketRebuildError,
+    RetrievalLimits, SqliteMemory,
 };
 use countersign_memory::tokens::TiktokenCounter;
 use countersign_shipped_contracts::memory::MemoryPacket;

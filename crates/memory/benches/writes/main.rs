@@ -13,14 +13,14 @@
 #[expect(dead_code, reason = "nothing is asked here")]
 mod talk;
 
-use countersign_memory::store::{MemoryMaintenance as _, MemoryWriter as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use countersign_contract::Timestamp;
 use countersign_memory::store::{
-    ImportTrust, MemoryExportLine, MemoryExportRow, NewMemoryEvent, SqliteMemory,
+    ImportTrust, MemoryExportLine, MemoryExportRow, MemoryMaintenance as _, MemoryWriter as _,
+    NewMemoryEvent, SqliteMemory,
 };
 use rusqlite::Connection;
 

@@ -1,6 +1,5 @@
 //! Several who remember at once, on several machines as it were.
 
-use countersign_memory::store::{MemoryMaintenance as _, MemoryReader as _, MemoryWriter as _};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -9,7 +8,9 @@ use countersign_memory::store::suite::sample::{
     NOW, append_user_event, build_scope, build_user_event, fact, record_fact, retrieve_candidates,
     scope, search_ids, working,
 };
-use countersign_memory::store::{EraseTarget, MemoryError};
+use countersign_memory::store::{
+    EraseTarget, MemoryError, MemoryMaintenance as _, MemoryReader as _, MemoryWriter as _,
+};
 use countersign_shipped_contracts::memory::long_term::ScopeLevel;
 
 use crate::site::Site;

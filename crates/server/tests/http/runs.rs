@@ -1,6 +1,5 @@
 //! What runs are given, and what they make of it.
 
-use countersign_store::{LeaseStore as _, RunStore as _};
 use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use countersign_runtime::clock::{Clock as _, SystemClock};
 use countersign_runtime::engine::{Engine, EngineConfig};
 use countersign_runtime::prune::{PruneCriteria, plan_prune, prune_runs};
 use countersign_runtime::run_observer::NoopRunObserver;
-use countersign_store::{RunId, SqliteStore, TenantId};
+use countersign_store::{LeaseStore as _, RunHead, RunId, RunStore as _, SqliteStore, TenantId};
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, Client, json as with_json, serve};
@@ -59,7 +58,8 @@ async fn a_run_on_which_three_workers_ended_is_shown_as_parked_until_it_is_resum
     // The server's own worker lays the run down a moment after it rests.
     let id = RunId::local(&run);
     let begun = Instant::now();
-    while store.load_head(&id).await.unwrap().unwrap().lease.is_some() {
+    let works = |head: RunHead| head.lease.is_some() || head.wake_at.is_some();
+    while works(store.load_head(&id).await.unwrap().unwrap()) {
         assert!(begun.elapsed() < Duration::from_mins(1), "the worker keeps the run");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

@@ -1,10 +1,9 @@
 //! A dump of the database, restored elsewhere: the same runs, and they go on.
 
-use countersign_store::{ContentStore as _, RunStore as _};
 use std::process::{Command, Stdio};
 
 use countersign_store::suite::sample::{self, load_stored_run};
-use countersign_store::{RunId, TenantId};
+use countersign_store::{ContentStore as _, RunId, RunStore as _, TenantId};
 use testkit::PostgresCluster;
 
 use crate::site::{Site, caller, store};

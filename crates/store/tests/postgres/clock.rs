@@ -1,10 +1,11 @@
 //! Leases by the server's clock: machines whose clocks differ agree.
 
-use countersign_store::{LeaseStore as _, RunStore as _};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use countersign_store::suite::sample;
-use countersign_store::{DueRunsRequest, Lease, PostgresSettings, RunCommit, RunId};
+use countersign_store::{
+    DueRunsRequest, Lease, LeaseStore as _, PostgresSettings, RunCommit, RunId, RunStore as _,
+};
 
 use crate::site::{Site, caller, store};
 

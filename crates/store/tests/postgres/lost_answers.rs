@@ -1,7 +1,6 @@
 //! Commits whose answer never came: they were kept, and nobody said so. A proxy stands between the store
 //! and the server and cuts the line when the server has answered.
 
-use countersign_store::{LeaseStore as _, RunStore as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,8 +8,9 @@ use std::time::Duration;
 
 use countersign_store::suite::sample;
 use countersign_store::{
-    PgTransaction, PgTransactionMode, PostgresDatabase, PostgresMigration, PostgresSchema,
-    PostgresSettings, PostgresStore, RunCommit, RunId, SqlStatement, StoreError, TenantScope,
+    LeaseStore as _, PgTransaction, PgTransactionMode, PostgresDatabase, PostgresMigration,
+    PostgresSchema, PostgresSettings, PostgresStore, RunCommit, RunId, RunStore as _, SqlStatement,
+    StoreError, TenantScope,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};

@@ -1,10 +1,9 @@
 //! Hints between programs.
 
-use countersign_store::{LeaseStore as _, RunStore as _};
 use std::time::Duration;
 
 use countersign_store::suite::sample;
-use countersign_store::{RunCommit, RunId};
+use countersign_store::{LeaseStore as _, RunCommit, RunId, RunStore as _};
 
 use crate::site::{Site, caller, store};
 

@@ -1,8 +1,7 @@
 //! Row-level security, the second wall: what a query forgets to say, the transaction says.
 
 use countersign_store::suite::sample;
-use countersign_store::{ContentStore as _, RunStore as _};
-use countersign_store::{PostgresStore, RunId, TenantId};
+use countersign_store::{ContentStore as _, PostgresStore, RunId, RunStore as _, TenantId};
 use tokio_postgres::Client;
 
 use crate::site::{Site, caller, server};
