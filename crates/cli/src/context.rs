@@ -16,6 +16,7 @@ use countersign_view::protocol_catalog::{SHIPPED_DATA, load_shipped_permissions}
 
 use crate::args::{AllowArgs, StoreArgs};
 use crate::exit::CliError;
+use crate::logging::{self, Collectors};
 use crate::settings::{CliSettings, build_allow_list, env_var, locate_trust_file};
 use crate::state_file_writer::StateFileWriter;
 use crate::store_location::StoreLocation;
@@ -113,6 +114,7 @@ impl CliContext {
         let telemetry = if works {
             telemetry::start_telemetry(settings.telemetry.value.as_deref())?
         } else {
+            logging::install(Collectors::default());
             None
         };
         let place = match settings.resolve_store()? {

@@ -6,6 +6,7 @@ mod time_format;
 mod excerpt;
 mod exit;
 mod files;
+mod logging;
 mod context;
 mod output;
 mod store_location;
@@ -40,7 +41,8 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return output::print_usage_error(&error),
     };
-    match commands::run(&args) {
+    let configured = logging::set_options(args.verbose, args.json);
+    match configured.and_then(|()| commands::run(&args)) {
         Ok(exit) => exit.into(),
         Err(error) => {
             render::print_error(&error, args.json);

@@ -1,5 +1,5 @@
-//! `OpenTelemetry` export: sends traces and metrics over OTLP/HTTP to the endpoint that the
-//! operator configures. Off if no endpoint is configured.
+//! OpenTelemetry export: sends the spans and metrics of `tracing` over OTLP/HTTP to the endpoint that
+//! the operator configures. Off if no endpoint is configured.
 //!
 //! The standard `OTEL_…` variables control the details; the libraries read most of them. Telemetry
 //! contains no text of models or people.
@@ -9,19 +9,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_contract::redact_credentials;
-use opentelemetry::global;
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry::{Array, Value, global};
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{
     ExporterBuildError, MetricExporter, Protocol, SpanExporter, WithExportConfig as _,
     WithHttpConfig as _,
 };
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::metrics::{Aggregation, Instrument, SdkMeterProvider, Stream};
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use opentelemetry_sdk::trace::SdkTracerProvider;
+use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData};
 use tokio::runtime::Handle;
 
 use crate::exit::CliError;
+use crate::logging::{self, Collectors};
 use crate::output;
 use crate::settings::env_var;
 
@@ -36,6 +39,18 @@ pub(crate) struct TelemetryGuard {
 
 /// Starts the export if an endpoint is configured.
 pub(crate) fn start_telemetry(endpoint: Option<&str>) -> Result<Option<TelemetryGuard>, CliError> {
+    let telemetry = build_exporters(endpoint)?;
+    logging::install(match &telemetry {
+        None => Collectors::default(),
+        Some(telemetry) => Collectors {
+            tracer: telemetry.tracer_provider.as_ref().map(|spans| spans.tracer("countersign")),
+            meters: telemetry.meter_provider.clone(),
+        },
+    });
+    Ok(telemetry)
+}
+
+fn build_exporters(endpoint: Option<&str>) -> Result<Option<TelemetryGuard>, CliError> {
     if env_var("OTEL_SDK_DISABLED").is_some_and(|word| word.eq_ignore_ascii_case("true")) {
         return Ok(None);
     }
@@ -62,8 +77,7 @@ pub(crate) fn start_telemetry(endpoint: Option<&str>) -> Result<Option<Telemetry
             .build()
             .map_err(told)?;
         let provider = SdkTracerProvider::builder().with_resource(build_resource());
-        let provider = provider.with_batch_exporter(exporter).build();
-        global::set_tracer_provider(provider.clone());
+        let provider = provider.with_batch_exporter(ConventionExporter(exporter)).build();
         global::set_text_map_propagator(TraceContextPropagator::new());
         telemetry.tracer_provider = Some(provider);
     }
@@ -76,11 +90,9 @@ pub(crate) fn start_telemetry(endpoint: Option<&str>) -> Result<Option<Telemetry
             .build()
             .map_err(told)?;
         let provider = SdkMeterProvider::builder().with_resource(build_resource());
-        let provider = provider.with_periodic_exporter(exporter).build();
-        global::set_meter_provider(provider.clone());
+        let provider = provider.with_periodic_exporter(exporter).with_view(describe_metric).build();
         telemetry.meter_provider = Some(provider);
     }
-    countersign_models::enable_telemetry();
     Ok(Some(telemetry))
 }
 
@@ -101,6 +113,85 @@ impl Drop for TelemetryGuard {
                 ));
             }
         }
+    }
+}
+
+/// Histogram buckets for durations of model calls, in seconds, as the conventions define them.
+const MODEL_DURATION_BUCKETS: [f64; 14] =
+    [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+
+/// Histogram buckets for tokens, as the conventions define them.
+const TOKEN_BUCKETS: [f64; 14] = [
+    1.0,
+    4.0,
+    16.0,
+    64.0,
+    256.0,
+    1_024.0,
+    4_096.0,
+    16_384.0,
+    65_536.0,
+    262_144.0,
+    1_048_576.0,
+    4_194_304.0,
+    16_777_216.0,
+    67_108_864.0,
+];
+
+/// Histogram buckets for durations of requests, in seconds, as the conventions define them.
+const REQUEST_DURATION_BUCKETS: [f64; 14] =
+    [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0];
+
+/// Returns the unit and the buckets of a metric, which the fields of an event cannot carry.
+fn describe_metric(instrument: &Instrument) -> Option<Stream> {
+    let (unit, buckets): (_, &[f64]) = match instrument.name() {
+        "gen_ai.client.operation.duration" => ("s", &MODEL_DURATION_BUCKETS),
+        "gen_ai.client.token.usage" => ("{token}", &TOKEN_BUCKETS),
+        "http.server.request.duration" => ("s", &REQUEST_DURATION_BUCKETS),
+        "countersign.replies" => ("{reply}", &[]),
+        "countersign.runs.ended" => ("{run}", &[]),
+        _ => return None,
+    };
+    let stream = Stream::builder().with_unit(unit);
+    let stream = if buckets.is_empty() {
+        stream
+    } else {
+        let boundaries = buckets.to_vec();
+        stream.with_aggregation(Aggregation::ExplicitBucketHistogram {
+            boundaries,
+            record_min_max: true,
+        })
+    };
+    stream.build().ok()
+}
+
+/// Sends spans in the form of the conventions: a field of `tracing` cannot be a list, but the
+/// conventions define the finish reasons of a model call as one.
+#[derive(Debug)]
+struct ConventionExporter(SpanExporter);
+
+impl opentelemetry_sdk::trace::SpanExporter for ConventionExporter {
+    async fn export(&self, mut batch: Vec<SpanData>) -> OTelSdkResult {
+        for attribute in batch.iter_mut().flat_map(|span| &mut span.attributes) {
+            if attribute.key.as_str() == "gen_ai.response.finish_reasons"
+                && let Value::String(reason) = &attribute.value
+            {
+                attribute.value = Value::Array(Array::String(vec![reason.clone()]));
+            }
+        }
+        self.0.export(batch).await
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.0.shutdown_with_timeout(timeout)
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.0.force_flush()
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.0.set_resource(resource);
     }
 }
 

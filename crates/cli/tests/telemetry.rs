@@ -124,6 +124,12 @@ fn sent_to(seen: &Receiver<Seen>, path: &str) -> Seen {
     }
 }
 
+/// The first span with a name.
+fn find_span<'t>(traces: &'t Value, name: &str) -> &'t Value {
+    let spans = traces["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap();
+    spans.iter().find(|span| span["name"] == name).unwrap_or_else(|| panic!("{name} in {traces}"))
+}
+
 /// The attributes of something, by name, each as the one value it has.
 fn attributes(of: &Value) -> Value {
     let pairs = of["attributes"].as_array().unwrap().iter().map(|pair| {
@@ -148,8 +154,8 @@ fn a_call_of_a_model_is_told_by_its_usual_names_and_nothing_of_what_was_said() {
     let told = traces.json();
     let resource = attributes(&told["resourceSpans"][0]["resource"]);
     assert_eq!(resource["service.name"], "countersign");
-    let span = &told["resourceSpans"][0]["scopeSpans"][0]["spans"][0];
-    assert_eq!((&span["name"], &span["kind"]), (&json!("chat some-model"), &json!(3)));
+    let span = find_span(&told, "chat some-model");
+    assert_eq!(span["kind"], json!(3));
     let about = attributes(span);
     for (name, value) in [
         ("gen_ai.operation.name", json!("chat")),
@@ -167,6 +173,19 @@ fn a_call_of_a_model_is_told_by_its_usual_names_and_nothing_of_what_was_said() {
     }
     let run = about["countersign.run"].as_str().unwrap();
     assert!(said.contains(run), "{run} in {said}");
+
+    // The call and the version that its reply led to belong to the work on the run.
+    let work = find_span(&told, "run");
+    assert_eq!(attributes(work)["countersign.run"], run);
+    assert_eq!(span["parentSpanId"], work["spanId"]);
+    let all = told["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap();
+    let versions: Vec<_> = all.iter().filter(|one| one["name"] == "version").collect();
+    let inputs: Vec<_> =
+        versions.iter().map(|one| attributes(one)["countersign.input"].clone()).collect();
+    assert_eq!(inputs, ["start", "model_replied"]);
+    assert_eq!(attributes(versions[1])["countersign.version"], "2");
+    assert_eq!(versions[1]["parentSpanId"], work["spanId"]);
+    assert_eq!(versions[1]["traceId"], span["traceId"]);
 
     let measures = sent_to(&seen, "/v1/metrics");
     let told = measures.json();
@@ -237,9 +256,8 @@ fn a_request_is_a_part_of_the_trace_it_came_with() {
 
     let told = sent_to(&seen, "/v1/traces").json();
     assert_eq!(attributes(&told["resourceSpans"][0]["resource"])["service.name"], "desk");
-    let span = &told["resourceSpans"][0]["scopeSpans"][0]["spans"][0];
+    let span = find_span(&told, "GET /v1/runs/{run}");
     assert_eq!((&span["traceId"], &span["parentSpanId"]), (&json!(trace), &json!(parent)));
-    assert_eq!(span["name"], "GET /v1/runs/{run}");
     let about = attributes(span);
     assert_eq!(about["http.route"], "/v1/runs/{run}");
     assert_eq!(about["http.response.status_code"], "404");
@@ -259,6 +277,76 @@ fn protobuf_where_nobody_says_and_each_signal_to_its_own_place() {
     let text = String::from_utf8_lossy(&sent.body);
     assert!(text.contains("gen_ai.request.model") && text.contains("some-model"), "{text}");
     assert!(seen.try_recv().is_err(), "measures were not asked for");
+}
+
+/// The lines of a log: those that begin with a time.
+fn log_lines(output: &Output) -> Vec<String> {
+    let text = String::from_utf8(output.stderr.clone()).unwrap();
+    text.lines().filter(|line| line.starts_with("20")).map(str::to_owned).collect()
+}
+
+/// Runs the protocol with more arguments, and without a collector.
+fn run_logged(arguments: &[&str], more: &[(&str, &str)]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path());
+    let (address, _asked) = provider();
+    let model = format!("openai:some-model@{address}/v1");
+    let mut all = vec!["run", "--detach", "--model", &model];
+    all.extend(arguments);
+    command(folder.path(), &all, more).output().unwrap()
+}
+
+#[test]
+fn verbose_logs_each_version_within_its_run_and_nothing_of_what_was_said() {
+    let output = run_logged(&["-v"], &[]);
+    assert!(output.status.success());
+    let lines = log_lines(&output);
+    let reply = lines.iter().find(|line| line.contains("reply_accepted")).unwrap();
+    for part in [
+        " INFO run{countersign.run=",
+        "version{",
+        "countersign.input=\"model_replied\"",
+        "countersign_runtime::engine::run_metrics: committed countersign.version=2",
+    ] {
+        assert!(reply.contains(part), "`{part}` in {reply}");
+    }
+    assert!(!lines.iter().any(|line| line.contains("DEBUG") || line.contains("histogram")));
+
+    let lines = log_lines(&run_logged(&["-vvv"], &[]));
+    assert!(
+        lines.iter().any(|line| line.contains("TRACE") && line.contains("choosing a transition"))
+    );
+    let text = lines.concat();
+    assert!(!text.contains("unspeakable") && !text.contains("good"), "{text}");
+}
+
+#[test]
+fn rust_log_selects_what_is_logged_and_json_makes_each_line_an_object() {
+    let only = [("RUST_LOG", "countersign_runtime::driver=debug")];
+    let lines = log_lines(&run_logged(&[], &only));
+    assert!(
+        lines.iter().any(|line| line.contains("DEBUG") && line.contains("performing an action"))
+    );
+    assert!(lines.iter().all(|line| line.contains("countersign_runtime::driver")), "{lines:?}");
+
+    let output = run_logged(&["-v", "--json"], &[]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    let logged: Vec<Value> =
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let reply = logged.iter().find(|line| line["countersign.version"] == 2).unwrap();
+    assert_eq!((&reply["level"], &reply["message"]), (&json!("INFO"), &json!("committed")));
+    assert_eq!(reply["spans"][0]["name"], "run");
+
+    assert!(log_lines(&run_logged(&[], &[])).is_empty(), "nothing is logged by default");
+}
+
+#[test]
+fn a_log_filter_that_cannot_be_read_is_reported_before_anything_is_done() {
+    let output = run_logged(&[], &[("RUST_LOG", "countersign=loud")]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("RUST_LOG: cannot parse `countersign=loud`"), "{text}");
+    assert!(!text.contains("run "), "{text}");
 }
 
 #[test]

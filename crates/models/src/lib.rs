@@ -33,7 +33,7 @@ mod human;
 mod function_model;
 mod backoff;
 mod price;
-mod telemetry;
+mod traced_call;
 
 pub use backoff::ExponentialBackoff;
 pub use chat_model::{ChatModel, ModelFuture};
@@ -50,7 +50,7 @@ pub use request::{ChatMessage, ChatRole, ModelCallIndex, ModelRequest};
 pub use response::{ModelExchange, ModelResponse, OutputConstraint, TokenUsage};
 pub use script::{SCRIPT_SCHEMA, ScriptedModel};
 pub use settings::{ModelSettings, ModelTimeouts, ProviderAddresses, SchemaDelivery};
-pub use telemetry::{complete_with_telemetry, enable_telemetry};
+pub use traced_call::complete_in_span;
 pub use wire::reparse_texts;
 
 // The example of the README is a doctest.

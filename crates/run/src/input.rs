@@ -317,6 +317,29 @@ impl InputKind {
         }
     }
 
+    /// The name of this kind of input in the log.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Start(_) => "start",
+            Self::ModelReplied(_) => "model_replied",
+            Self::ModelFailed { .. } => "model_failed",
+            Self::ManualPatch { .. } => "manual_patch",
+            Self::Answered { .. } => "answered",
+            Self::ApprovalDecided { .. } => "approval_decided",
+            Self::Ticked => "ticked",
+            Self::EffectFinished { .. } => "effect_finished",
+            Self::EffectFailed { .. } => "effect_failed",
+            Self::ToolFinished { .. } => "tool_finished",
+            Self::HookFinished { .. } => "hook_finished",
+            Self::ChildEnded { .. } => "child_ended",
+            Self::Notified { .. } => "notified",
+            Self::Halted { .. } => "halted",
+            Self::Resumed { .. } => "resumed",
+            Self::Cancelled { .. } => "cancelled",
+        }
+    }
+
     /// Kind of the action that this input is the result of, as
     /// [`PendingAction::kind`](super::PendingAction::kind) returns it.
     #[must_use]

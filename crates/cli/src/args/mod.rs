@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 mod memory_learning_args;
@@ -45,6 +45,9 @@ pub(crate) struct CliArgs {
     /// Print JSON for programs to read
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Log what happens inside; repeat for more (-vv, -vvv)
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
     #[command(subcommand)]
     pub(crate) command: CliCommand,
 }

@@ -43,10 +43,27 @@ mod workers;
 
 use crate::args::{CliArgs, CliCommand};
 use crate::exit::{CliError, CliExit};
+use crate::logging::{self, Collectors};
+
+/// Returns whether a command may open a store. Opening one starts the log, because the settings next
+/// to the store say where telemetry is sent.
+fn opens_store(command: &CliCommand) -> bool {
+    !matches!(
+        command,
+        CliCommand::Init(_)
+            | CliCommand::Check(_)
+            | CliCommand::Admit(_)
+            | CliCommand::Contract(_)
+            | CliCommand::Completions { .. }
+    )
+}
 
 /// Runs the selected command.
 pub(crate) fn run(args: &CliArgs) -> Result<CliExit, CliError> {
     let json = args.json;
+    if !opens_store(&args.command) {
+        logging::install(Collectors::default());
+    }
     match &args.command {
         CliCommand::Demo(args) => demo::run(args, json),
         CliCommand::Init(args) => init::run(args, json),

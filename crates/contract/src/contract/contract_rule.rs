@@ -59,6 +59,7 @@ impl ContractRule {
 
     /// Evaluates the rule on a reply and adds its violations to `into`.
     pub fn check(&self, reply: &Value, context: &RuleContext<'_>, into: &mut ViolationList) {
+        tracing::trace!(rule = self.id, "evaluating a rule");
         let mut roots = [Some(reply), context.state, context.run, context.new, None];
         match &self.each {
             None => self.evaluate(&roots, None, self.when.as_ref(), reply, &mut 0, into),

@@ -112,6 +112,7 @@ impl Schema {
     /// violation only.
     #[must_use]
     pub fn list_violations(&self, value: &Value) -> Vec<Violation> {
+        tracing::trace!("validating against the schema");
         if self.validator.is_valid(value) {
             return Vec::new();
         }

@@ -60,6 +60,7 @@ impl Patch {
     /// assert_eq!(document, json!({"domain": {"price": 10}}));
     /// ```
     pub fn apply(&self, document: &mut Value) -> Result<Self, PatchError> {
+        tracing::trace!(operations = self.ops.len(), "applying a patch");
         let mut work =
             PatchTransaction { document, undo_log: Vec::new(), copied_bytes: 0, walked_bytes: 0 };
         let mut index = 0;

@@ -126,6 +126,7 @@ impl AcceptedValue {
 impl<'t> ParsedReply<'t> {
     /// Finds the candidates of a text; the first stage.
     pub fn from_text(text: &'t str, terms: AdmissionOptions) -> Result<Self, Vec<Violation>> {
+        tracing::trace!("admitting the reply");
         Ok(Self { text, scan: intake::find_candidates(text, terms)?, options: terms })
     }
 

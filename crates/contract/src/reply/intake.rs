@@ -106,6 +106,7 @@ pub(super) fn find_candidates(
     text: &str,
     terms: AdmissionOptions,
 ) -> Result<ScanResult, Vec<Violation>> {
+    tracing::trace!(bytes = text.len(), "searching the text for objects");
     let level = terms.repairs;
     if text.len() > MAX_REPLY_BYTES {
         let expected = format!("at most {MAX_REPLY_BYTES} bytes");

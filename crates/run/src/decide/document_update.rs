@@ -108,6 +108,7 @@ impl RunDecision<'_> {
         scope: &ChangeScope,
         contract: Option<&Contract>,
     ) -> Result<DocumentUpdate, Vec<Violation>> {
+        tracing::trace!(changes = changes.len(), "building the patch");
         let run = self.run_value();
         let writes = self.current_phase().writes.clone().unwrap_or_else(|| vec![String::new()]);
         let mut roots = vec![Some(&*run), Some(accepted.value())];

@@ -100,6 +100,11 @@ pub fn decide(
     state: &RunState,
     input: &RunInput,
 ) -> Result<DecisionOutcome, InputRejection> {
+    tracing::trace!(
+        phase = state.phase,
+        version = state.version,
+        "checking that the run can take the input"
+    );
     decide_within_bounds(protocol, state, input).map(|decided| decided.0)
 }
 

@@ -108,6 +108,7 @@ impl RunDecision<'_> {
 
     /// Handles the reply of a model, or of a person in its place.
     pub(super) fn handle_model_reply(&mut self, reply: &ModelReply) -> Option<Continuation> {
+        tracing::trace!(bytes = reply.text.len(), "judging the reply");
         self.spend_usage(reply);
         self.close_work_waits(&reply.by);
         self.judge_reply(&reply.text, reply.finish, &reply.repairs)

@@ -27,6 +27,7 @@ impl RunDecision<'_> {
     /// Leaves the phase by the first open transition. If none is open, waits and records why. Ends
     /// the run if the phase is a final one.
     pub(super) fn choose_transition(&mut self) -> Option<Continuation> {
+        tracing::trace!(phase = self.state.phase, "choosing a transition");
         if self.workflow.ends_in(self.current_phase()) {
             return self.end_run(RunEndKind::Completed, None);
         }

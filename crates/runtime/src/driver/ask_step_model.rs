@@ -8,7 +8,7 @@ use countersign_contract::json::{
 };
 use countersign_models::{
     ModelCallIndex, ModelError, ModelRequest, ModelResponse, OutputConstraint, TokenPrice,
-    complete_with_telemetry, compute_cost,
+    complete_in_span, compute_cost,
 };
 use countersign_protocol::Protocol;
 use countersign_run::{
@@ -63,7 +63,7 @@ pub(super) async fn ask_step_model(
     let asked = build_model_request(&prompt, state);
     let writer = ModelStreamGuard { observer: &**engine.observer(), state, action };
     let mut live = |text: &str| writer.observer.on_model_text(state, action, text);
-    match complete_with_telemetry(&*model, &asked, Some(&state.run), &mut live).await {
+    match complete_in_span(&*model, &asked, Some(&state.run), &mut live).await {
         Ok(mut answer) => {
             let mut repairs = Vec::new();
             if let Some((text, repair)) = drop_null_fields(&answer, asked.contract.as_deref()) {

@@ -9,6 +9,7 @@ use countersign_run::{
 };
 use countersign_store::{Blob, Lease, RunId, StoreError};
 use tokio::sync::Notify;
+use tracing::{Instrument as _, debug, info, info_span, trace, warn};
 
 use super::driver_lease::{DEFAULT_LEASE_TTL_MS, DriverLease};
 use super::effect_executor::EffectExecutor;
@@ -211,10 +212,16 @@ impl Driver {
         mut hold: DriverLease<'_>,
         others: &mut Vec<RunId>,
     ) -> Result<Option<IdleReason>, EngineError> {
-        let (rest, live) = match self.run_action_loop(run, &mut hold, others).await {
+        let span = info_span!("run", countersign.run = run.id, countersign.worker = self.worker);
+        let (rest, live) = match self.run_action_loop(run, &mut hold, others).instrument(span).await
+        {
             Ok(worked) => worked,
             // Our lease expired, and another worker has the run.
             Err(EngineError::Store(StoreError::Fenced { .. })) => {
+                warn!(
+                    countersign.run = run.id,
+                    "the lease expired, and another worker has the run"
+                );
                 return Ok(Some(IdleReason::LeasedElsewhere));
             }
             Err(EngineError::Store(away)) if away.is_transient() => {
@@ -222,6 +229,7 @@ impl Driver {
                 return Err(away.into());
             }
             Err(other) => {
+                warn!(countersign.run = run.id, "the run cannot be processed, and is tried later");
                 self.defer_run(run, hold).await;
                 return Err(other);
             }
@@ -292,12 +300,15 @@ impl Driver {
                 if self.submit_tick(run, hold).await? {
                     continue;
                 }
-                return Ok((IdleReason::from_run(&live, now), live));
+                let reason = IdleReason::from_run(&live, now);
+                info!(countersign.phase = live.state.phase, ?reason, "idle");
+                return Ok((reason, live));
             };
             if self.stopping.load(Ordering::Relaxed) {
                 return Ok((IdleReason::DriverStopped, live));
             }
             hold.renew_if_late().await?;
+            debug!(action, kind = order.kind(), "performing an action");
             let done = match &order {
                 PendingAction::Child { run: child, .. } => {
                     others.push(self.engine.run_id(child));
@@ -386,6 +397,7 @@ impl Driver {
         what: InputKind,
         blobs: Vec<Blob>,
     ) -> Result<(), EngineError> {
+        trace!(input = what.kind(), "submitting the result of an action");
         let mut pauses = STORE_RETRY_DELAYS_MS.into_iter();
         let mut left = self.store_retry_window;
         loop {
@@ -409,6 +421,7 @@ impl Driver {
                 Err(EngineError::Store(away)) if left > 0 && self.should_retry(&away) => {
                     let pause = pauses.next().unwrap_or(STORE_RETRY_DELAYS_MS[3]).min(left);
                     left -= pause;
+                    warn!(pause_ms = pause, "the store is unavailable, submitting again");
                     let clock = self.engine.clock();
                     clock.sleep_until(clock.now().plus_millis(pause)).await;
                 }

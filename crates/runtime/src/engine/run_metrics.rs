@@ -1,42 +1,49 @@
-//! Counts outcomes of runs for telemetry: verdicts on replies, and run ends. Runs and tenants are
-//! not identified.
+//! Reports committed versions: one log event for each, and counters for verdicts on replies and run
+//! ends. The counters identify neither runs nor tenants.
 
-use std::sync::LazyLock;
+use countersign_run::{RunEndKind, RunEvent, RunState};
+use tracing::{Level, enabled, event, info};
 
-use countersign_run::{RunEndKind, RunEvent};
-use opentelemetry::metrics::Counter;
-use opentelemetry::{KeyValue, global};
-
-/// Created on first use: the telemetry exporter is installed before the first run advances.
-static REPLY_COUNTER: LazyLock<Counter<u64>> =
-    LazyLock::new(|| build_counter("countersign.replies", "{reply}"));
-
-static ENDED_RUN_COUNTER: LazyLock<Counter<u64>> =
-    LazyLock::new(|| build_counter("countersign.runs.ended", "{run}"));
-
-/// Counts the events of a version.
-pub(super) fn count_events(events: &[RunEvent]) {
+/// Reports a version that was committed.
+pub(super) fn report_commit(state: &RunState, events: &[RunEvent]) {
+    if enabled!(Level::INFO) {
+        let kinds: Vec<&str> = events.iter().map(RunEvent::kind).collect();
+        info!(
+            countersign.version = state.version,
+            countersign.phase = state.phase,
+            events = kinds.join(" "),
+            "committed"
+        );
+    }
     for event in events {
         match event {
             RunEvent::ReplyAccepted { .. } => count_verdict("accepted"),
             RunEvent::ReplyRefused { .. } => count_verdict("refused"),
-            RunEvent::Ended { end, .. } => {
-                let word = match end {
-                    RunEndKind::Completed => "completed",
-                    RunEndKind::Failed => "failed",
-                    RunEndKind::Cancelled => "cancelled",
-                };
-                ENDED_RUN_COUNTER.add(1, &[KeyValue::new("countersign.end", word)]);
-            }
+            RunEvent::Ended { end, .. } => count_end(*end),
             _ => {}
         }
     }
 }
 
-fn count_verdict(word: &'static str) {
-    REPLY_COUNTER.add(1, &[KeyValue::new("countersign.verdict", word)]);
+fn count_verdict(verdict: &'static str) {
+    event!(
+        target: "metrics",
+        Level::INFO,
+        monotonic_counter.countersign.replies = 1_u64,
+        countersign.verdict = verdict,
+    );
 }
 
-fn build_counter(name: &'static str, unit: &'static str) -> Counter<u64> {
-    global::meter("countersign").u64_counter(name).with_unit(unit).build()
+fn count_end(end: RunEndKind) {
+    let end = match end {
+        RunEndKind::Completed => "completed",
+        RunEndKind::Failed => "failed",
+        RunEndKind::Cancelled => "cancelled",
+    };
+    event!(
+        target: "metrics",
+        Level::INFO,
+        monotonic_counter.countersign.runs.ended = 1_u64,
+        countersign.end = end,
+    );
 }

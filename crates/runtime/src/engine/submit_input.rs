@@ -11,7 +11,10 @@ use countersign_run::{
 };
 use countersign_store::{Blob, Lease, NewRun, RunCommit, RunId, SnapshotRow, StoreError};
 
-use super::run_metrics::count_events;
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span, debug, info_span, trace};
+
+use super::run_metrics::report_commit;
 use super::{Engine, EngineError, InputOutcome, LiveRun, PinnedProtocol, commit_rows};
 use crate::memory_recorder;
 
@@ -57,16 +60,27 @@ impl Engine {
             bytes_since_snapshot: 0,
             snapshot_bytes: 0,
         };
-        let mut input = new_input(InputKind::Start(Box::new(start)), key);
-        let decided = self.decide_input(&id, &blank, &mut input).await?;
+        let input = new_input(InputKind::Start(Box::new(start)), key);
+        let span = start_version_span(&id, &input.payload);
+        self.decide_and_create(&id, &blank, input).instrument(span).await
+    }
+
+    /// Decides the start of a run, and stores the run with its first version.
+    async fn decide_and_create(
+        &self,
+        run: &RunId,
+        blank: &LiveRun,
+        mut input: RunInput,
+    ) -> Result<InputOutcome, EngineError> {
+        let decided = self.decide_input(run, blank, &mut input).await?;
         let new = NewRun {
-            protocol: protocol.digest.clone(),
+            protocol: blank.protocol.digest.clone(),
             workflow: decided.next.state.workflow.clone(),
             created_at: decided.next.state.created_at.0,
         };
         match self.store().create_run(new, decided.commit).await {
-            Ok(()) => Ok(self.publish_commit(&id, decided.next, decided.events)),
-            Err(StoreError::DuplicateKey { .. }) => self.get_run(run).await,
+            Ok(()) => Ok(self.publish_commit(run, decided.next, decided.events)),
+            Err(StoreError::DuplicateKey { .. }) => self.get_run(&run.id).await,
             Err(other) => Err(other.into()),
         }
     }
@@ -124,9 +138,21 @@ impl Engine {
         &self,
         run: &RunId,
         what: InputKind,
-        along: InputOptions,
+        options: InputOptions,
     ) -> Result<InputOutcome, EngineError> {
-        let InputOptions { key, lease, blobs, expected_version: at } = along;
+        let span = start_version_span(run, &what);
+        self.decide_and_append(run, what, options).instrument(span).await
+    }
+
+    /// Decides an input and appends the result to the log. If another writer commits first, the
+    /// input is decided again.
+    async fn decide_and_append(
+        &self,
+        run: &RunId,
+        what: InputKind,
+        options: InputOptions,
+    ) -> Result<InputOutcome, EngineError> {
+        let InputOptions { key, lease, blobs, expected_version: at } = options;
         let resumes = matches!(what, InputKind::Resumed { .. });
         let unparked = resumes && self.unpark_run(run).await?;
         let mut input = new_input(what, key);
@@ -161,7 +187,10 @@ impl Engine {
             (decided.commit.lease, decided.commit.blobs) = (lease.clone(), blobs.clone());
             match self.store().append_commit(decided.commit).await {
                 Ok(()) => return Ok(self.publish_commit(run, decided.next, decided.events)),
-                Err(StoreError::Conflict { .. }) => self.evict_run(run),
+                Err(StoreError::Conflict { .. }) => {
+                    debug!("another writer committed first, deciding again");
+                    self.evict_run(run);
+                }
                 Err(StoreError::DuplicateKey { .. }) => {
                     return Ok(InputOutcome::from_unchanged(&*self.refresh_live_run(run).await?));
                 }
@@ -191,6 +220,7 @@ impl Engine {
         live: &LiveRun,
         input: &mut RunInput,
     ) -> Result<PreparedCommit, InputRejection> {
+        trace!(input = input.payload.kind(), "deciding the input");
         // A clock that was set back, or that of another machine, does not move the run's time back.
         input.time = self.clock().now().max(live.state.updated_at);
         self.record_files(live, input).await;
@@ -214,7 +244,8 @@ impl Engine {
 
     /// Publishes a commit: counts its events, notifies the observer, and caches the run.
     fn publish_commit(&self, run: &RunId, next: LiveRun, events: Vec<RunEvent>) -> InputOutcome {
-        count_events(&events);
+        report_commit(&next.state, &events);
+        Span::current().record("countersign.version", next.state.version);
         self.observer().on_commit(&next.state, &events);
         let (state, protocol) = (Arc::clone(&next.state), Arc::clone(&next.protocol));
         self.cache_run(run, Arc::new(next));
@@ -225,6 +256,16 @@ impl Engine {
         let Some(key) = key else { return Ok(false) };
         Ok(self.store().find_key_version(run, key).await?.is_some())
     }
+}
+
+/// Starts the span of one version: an input, its decision and its commit.
+fn start_version_span(run: &RunId, what: &InputKind) -> Span {
+    info_span!(
+        "version",
+        countersign.run = run.id,
+        countersign.input = what.kind(),
+        countersign.version = Empty,
+    )
 }
 
 /// Creates an input whose time and files are set when it is decided.

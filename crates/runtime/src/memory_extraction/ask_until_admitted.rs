@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use countersign_contract::contract::Contract;
 use countersign_contract::reply::{AdmissionVerdict, FinishReason, ReaskDecision, Violation};
-use countersign_models::{ChatMessage, ChatModel, ChatRole, ModelRequest, complete_with_telemetry};
+use countersign_models::{ChatMessage, ChatModel, ChatRole, ModelRequest, complete_in_span};
 use serde_json::Value;
 
 use super::ExtractionError;
@@ -43,7 +43,7 @@ pub async fn ask_until_admitted(
     let (mut attempts, mut before) = (1, None);
     loop {
         let mut live = |text: &str| heard(ExtractionProgress::Text(text));
-        let answer = complete_with_telemetry(model, &question, None, &mut live).await?;
+        let answer = complete_in_span(model, &question, None, &mut live).await?;
         let mended = drop_null_fields(&answer, Some(contract)).map(|(text, _)| text);
         let nulls = usize::from(mended.is_some());
         let said = mended.unwrap_or_else(|| answer.text.clone());

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::http_tracing::HttpTracing;
 use super::idempotency_cache::IdempotencyCache;
 use super::metrics::HttpMetrics;
 use super::quota::ServerQuotas;
@@ -30,8 +29,6 @@ pub struct HttpState {
     pub inboxes: Arc<InboxRegistry>,
     /// The counters for Prometheus.
     pub metrics: Arc<HttpMetrics>,
-    /// The destination of spans and durations for OpenTelemetry.
-    pub tracing: Arc<HttpTracing>,
     /// Limits the requests per second of each key.
     pub rate_limiter: Arc<RateLimiter>,
     /// Limits the bytes, uploads and streams in use.
@@ -62,7 +59,6 @@ impl HttpState {
             token,
             inboxes: Arc::default(),
             metrics: Arc::default(),
-            tracing: Arc::default(),
             rate_limiter: Arc::new(RateLimiter::new(requests_per_second)),
             quotas: Arc::new(ServerQuotas::new(limits)),
             body_idle_timeout: limits.body_idle_timeout,

@@ -36,7 +36,6 @@ mod openapi;
 
 pub use api_error::{ApiError, ProblemDetails};
 pub use http_state::HttpState;
-pub use http_tracing::HttpTracing;
 pub use idempotency_cache::IdempotencyCache;
 pub use metrics::HttpMetrics;
 pub use quota::{Quota, ServerQuotas};

@@ -31,7 +31,7 @@ pub fn build_router(app: HttpState) -> (Router, OpenApi) {
         .layer(from_fn(response_middleware::enforce_timeout))
         .layer(CatchPanicLayer::custom(response_middleware::respond_to_panic))
         .layer(from_fn_with_state(app.clone(), metrics::count_request))
-        .layer(from_fn_with_state(app.clone(), http_tracing::trace_request))
+        .layer(from_fn(http_tracing::trace_request))
         .layer(from_fn(response_middleware::add_security_headers))
         .layer(CompressionLayer::new())
         .with_state(app)

@@ -2,8 +2,6 @@
 
 use axum::http::request::Parts;
 use countersign_contract::text::escape_json_for_display;
-use opentelemetry::trace::{Span as _, Status, Tracer as _};
-use opentelemetry::{KeyValue, global};
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -14,11 +12,13 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
+use tracing::field::Empty;
+use tracing::{Instrument as _, info_span};
 
 use super::tool::McpTool;
 use super::{resources, tool_registry};
 use crate::access::Caller;
-use crate::http::http_tracing::parent_context;
+use crate::http::http_tracing::request_span;
 use crate::http::{ApiError, HttpState};
 
 /// Instructions for every model that connects.
@@ -152,22 +152,23 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.resolve_caller(&context)?;
-        let parent = parent_context(context.extensions.get::<Parts>());
         // Text from the client must not become a span name.
         let name = tool_registry::find_tool(&request.name).map_or("other", McpTool::name);
-        let tracer = global::tracer("countersign");
-        let builder = tracer.span_builder(format!("tools/call {name}")).with_attributes([
-            KeyValue::new("mcp.method.name", "tools/call"),
-            KeyValue::new("gen_ai.operation.name", "execute_tool"),
-            KeyValue::new("gen_ai.tool.name", name),
-        ]);
-        let mut span = tracer.build_with_context(builder, &parent);
-        let done = self.run_tool(caller, request).await;
+        let span = info_span!(
+            parent: &request_span(context.extensions.get::<Parts>()),
+            "tool_call",
+            otel.name = format!("tools/call {name}"),
+            otel.status_code = Empty,
+            mcp.method.name = "tools/call",
+            gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.name = name,
+            error.type = Empty,
+        );
+        let done = self.run_tool(caller, request).instrument(span.clone()).await;
         if done.as_ref().map_or(true, |done| done.is_error == Some(true)) {
-            span.set_attribute(KeyValue::new("error.type", "tool_error"));
-            span.set_status(Status::error("tool_error"));
+            span.record("error.type", "tool_error");
+            span.record("otel.status_code", "ERROR");
         }
-        span.end();
         done.map(CallToolResponse::Complete)
     }
 

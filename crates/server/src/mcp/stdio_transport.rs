@@ -58,7 +58,6 @@ pub async fn serve_stdio(
         token: None,
         inboxes: Arc::default(),
         metrics: Arc::default(),
-        tracing: Arc::default(),
         rate_limiter: Arc::new(RateLimiter::new(1)),
         quotas: Arc::new(ServerQuotas::new(&ServiceLimits::default())),
         body_idle_timeout: ServiceLimits::default().body_idle_timeout,

@@ -60,6 +60,7 @@ impl SqliteWriter {
         &self,
         work: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        tracing::trace!("writing to the database");
         let (reply, answer) = oneshot::channel();
         let job = Box::new(SqliteWriteTask { work, result: None, reply });
         if let Some(mut file) = self.shared.try_lock_idle()? {
