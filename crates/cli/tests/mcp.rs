@@ -73,15 +73,15 @@ impl Drop for Serving {
 }
 
 /// A folder with the protocol `demo`, in which Ann alone approves.
-fn desk() -> TempDir {
-    let desk = tempfile::tempdir().unwrap();
-    done(desk.path(), &["init", "demo"]);
-    let workflow = desk.path().join(".opencode/protocol/workflows/text.yaml");
+fn project() -> TempDir {
+    let project = tempfile::tempdir().unwrap();
+    done(project.path(), &["init", "demo"]);
+    let workflow = project.path().join(".opencode/protocol/workflows/text.yaml");
     let text = fs::read_to_string(&workflow).unwrap();
     let named = text.replace("{ type: manual,", "{ type: manual, who: ann,");
     assert_ne!(text, named);
     fs::write(workflow, named).unwrap();
-    desk
+    project
 }
 
 fn done(folder: &Path, arguments: &[&str]) -> String {
@@ -131,30 +131,30 @@ fn over_http(folder: &Path) -> (Value, Serving) {
 
 #[test]
 fn the_client_from_npm_over_stdio() {
-    let desk = desk();
-    Foreign::Npm.drive("the_client_from_npm_over_stdio", || (over_stdio(desk.path()), None));
+    let project = project();
+    Foreign::Npm.drive("the_client_from_npm_over_stdio", || (over_stdio(project.path()), None));
 }
 
 #[test]
 fn the_client_from_npm_over_http() {
-    let desk = desk();
+    let project = project();
     Foreign::Npm.drive("the_client_from_npm_over_http", || {
-        let (told, serving) = over_http(desk.path());
+        let (told, serving) = over_http(project.path());
         (told, Some(serving))
     });
 }
 
 #[test]
 fn the_client_from_pypi_over_stdio() {
-    let desk = desk();
-    Foreign::PyPi.drive("the_client_from_pypi_over_stdio", || (over_stdio(desk.path()), None));
+    let project = project();
+    Foreign::PyPi.drive("the_client_from_pypi_over_stdio", || (over_stdio(project.path()), None));
 }
 
 #[test]
 fn the_client_from_pypi_over_http() {
-    let desk = desk();
+    let project = project();
     Foreign::PyPi.drive("the_client_from_pypi_over_http", || {
-        let (told, serving) = over_http(desk.path());
+        let (told, serving) = over_http(project.path());
         (told, Some(serving))
     });
 }
@@ -191,10 +191,10 @@ fn spoken(folder: &Path, lines: &[&str]) -> (Vec<Value>, String) {
 
 #[test]
 fn a_session_survives_nonsense_and_ends_with_its_input() {
-    let desk = desk();
+    let project = project();
     let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
     let (heard, said) = spoken(
-        desk.path(),
+        project.path(),
         &[
             hello,
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
@@ -214,10 +214,10 @@ fn a_session_survives_nonsense_and_ends_with_its_input() {
 
 #[test]
 fn a_folder_that_is_not_there_is_told() {
-    let desk = desk();
+    let project = project();
     let output = Command::new(PROGRAM)
         .args(["mcp", "--in", "nowhere"])
-        .current_dir(desk.path())
+        .current_dir(project.path())
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -229,7 +229,7 @@ fn a_folder_that_is_not_there_is_told() {
 
 #[test]
 fn an_agent_that_goes_at_once_leaves_nothing_behind() {
-    let desk = desk();
-    let (heard, said) = spoken(desk.path(), &[]);
+    let project = project();
+    let (heard, said) = spoken(project.path(), &[]);
     assert_eq!((heard.len(), said.as_str()), (0, ""));
 }

@@ -2,14 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
-#[path = "memory/desk.rs"]
-mod desk;
+#[path = "memory/commands.rs"]
+mod commands;
 #[path = "memory/strict.rs"]
 mod strict;
 
 use std::fs;
 
-use desk::{WHOSE, dinner, does, fails, memory, raw, remembered};
+use commands::{WHOSE, dinner, does, fails, memory, raw, remembered};
 use serde_json::{Value, json};
 
 #[test]

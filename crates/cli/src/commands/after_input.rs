@@ -15,16 +15,16 @@ use crate::{output, render, run_outputs};
 
 /// Drives the run as far as possible and reports its status.
 pub(super) async fn drive_and_report(
-    house: &CliContext,
+    context: &CliContext,
     outcome: InputOutcome,
     json: bool,
 ) -> Result<CliExit, CliError> {
     let run = outcome.state.run.clone();
     let refused = outcome.violations().map(<[_]>::to_vec);
-    let rest = house.build_driver()?.drive(&run).await?;
-    let outcome = house.engine.get_run(&run).await?;
+    let rest = context.build_driver()?.drive(&run).await?;
+    let outcome = context.engine.get_run(&run).await?;
     let state = &outcome.state;
-    let products = collect_outputs(&house.engine, &run).await?;
+    let products = collect_outputs(&context.engine, &run).await?;
     if json {
         let mut told = json!(InputResponse::from_state(state, products, refused.clone()));
         told["leased_elsewhere"] = json!(rest == IdleReason::LeasedElsewhere);
@@ -34,7 +34,7 @@ pub(super) async fn drive_and_report(
             render::print_violations(violations);
         }
         output::print_message(&render::format_run_status(state));
-        match describe_lease_holder(house, &run, &rest).await? {
+        match describe_lease_holder(context, &run, &rest).await? {
             Some(holder) => output::print_message(&format!("{holder}.")),
             None => render::print_idle_reason(&run, &rest),
         }

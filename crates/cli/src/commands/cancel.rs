@@ -12,10 +12,11 @@ use crate::exit::{CliError, CliExit};
 
 pub(super) fn run(args: &CancelArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
-        let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
-        let run = house.resolve_run(Some(&args.run)).await?;
-        let what = InputKind::Cancelled { by: house.settings.user(), reason: args.reason.clone() };
-        let outcome = house.engine.submit_input(&run, what, None).await?;
-        after_input::drive_and_report(&house, outcome, json).await.map(|_| CliExit::Success)
+        let context = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
+        let run = context.resolve_run(Some(&args.run)).await?;
+        let what =
+            InputKind::Cancelled { by: context.settings.user(), reason: args.reason.clone() };
+        let outcome = context.engine.submit_input(&run, what, None).await?;
+        after_input::drive_and_report(&context, outcome, json).await.map(|_| CliExit::Success)
     })
 }

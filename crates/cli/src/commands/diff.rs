@@ -14,10 +14,10 @@ use countersign_view::show::truncate_line;
 
 pub(super) fn run(args: &DiffArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
-        let house = CliContext::open_existing(&args.store_args)?;
-        let run = house.resolve_run(Some(&args.run)).await?;
-        let before = load_side(&house, &run, Some(&args.before)).await?;
-        let after = load_side(&house, &run, args.after.as_deref()).await?;
+        let context = CliContext::open_existing(&args.store_args)?;
+        let run = context.resolve_run(Some(&args.run)).await?;
+        let before = load_side(&context, &run, Some(&args.before)).await?;
+        let after = load_side(&context, &run, args.after.as_deref()).await?;
         let patch = Patch::diff(&before.document, &after.document);
         if json {
             output::print_json(&json!(patch));
@@ -40,7 +40,7 @@ struct DiffSide {
 /// Loads the document at `VERSION` of the run, at `OTHER@VERSION`, or, without a name, the current
 /// one.
 async fn load_side(
-    house: &CliContext,
+    context: &CliContext,
     run: &str,
     named: Option<&str>,
 ) -> Result<DiffSide, CliError> {
@@ -49,14 +49,14 @@ async fn load_side(
         None => ("", None),
     };
     let run =
-        if other.is_empty() { run.to_owned() } else { house.resolve_run(Some(other)).await? };
+        if other.is_empty() { run.to_owned() } else { context.resolve_run(Some(other)).await? };
     let version = version
         .map(|version| {
             let expected = "expected a version, such as `3`, or `OTHER@3`";
             version.parse::<u64>().map_err(|_| CliError::Usage(format!("`{version}`: {expected}")))
         })
         .transpose()?;
-    let state = house.engine.load_version(&run, version).await?.state;
+    let state = context.engine.load_version(&run, version).await?.state;
     let told = format!("{run}@{}", state.version);
     Ok(DiffSide { document: (*state.document).clone(), label: told })
 }

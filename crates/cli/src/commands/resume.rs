@@ -16,13 +16,13 @@ use crate::exit::{CliError, CliExit};
 pub(super) fn run(args: &ResumeArgs, json: bool) -> Result<CliExit, CliError> {
     let grants = args.grants.iter().map(|grant| parse_grant(grant)).collect::<Result<_, _>>()?;
     block_on(async {
-        let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
-        let run = house.resolve_run(Some(&args.run)).await?;
-        let by = house.settings.user();
+        let context = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
+        let run = context.resolve_run(Some(&args.run)).await?;
+        let by = context.settings.user();
         let grants: BTreeMap<String, u64> = grants;
         let outcome =
-            house.engine.submit_input(&run, InputKind::Resumed { by, grants }, None).await?;
-        after_input::drive_and_report(&house, outcome, json).await
+            context.engine.submit_input(&run, InputKind::Resumed { by, grants }, None).await?;
+        after_input::drive_and_report(&context, outcome, json).await
     })
 }
 

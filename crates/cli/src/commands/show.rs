@@ -12,9 +12,9 @@ pub(super) fn run(args: &ShowArgs, _json: bool) -> Result<CliExit, CliError> {
     let pointer = args.pointer.as_deref().map(JsonPointer::parse).transpose();
     let pointer = pointer.map_err(|error| CliError::Usage(format!("--pointer: {error}")))?;
     block_on(async {
-        let house = CliContext::open_existing(&args.store_args)?;
-        let run = house.resolve_run(args.run.as_deref()).await?;
-        let state = house.engine.load_version(&run, args.at_version).await?.state;
+        let context = CliContext::open_existing(&args.store_args)?;
+        let run = context.resolve_run(args.run.as_deref()).await?;
+        let state = context.engine.load_version(&run, args.at_version).await?.state;
         let whole = if args.state { json!(state) } else { (*state.document).clone() };
         output::print_json(match &pointer {
             Some(pointer) => find_value(&whole, pointer.as_str())?,

@@ -20,12 +20,12 @@ use countersign_view::show::{describe_parking, truncate_line};
 
 pub(super) fn run(args: &StatusArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
-        let house = CliContext::open_existing(&args.store_args)?;
-        let run = house.resolve_run(args.run.as_deref()).await?;
-        let outcome = house.engine.get_run(&run).await?;
-        let log = house.engine.read_log(&run).await?;
-        let now = house.engine.clock().now();
-        let bundle = house
+        let context = CliContext::open_existing(&args.store_args)?;
+        let run = context.resolve_run(args.run.as_deref()).await?;
+        let outcome = context.engine.get_run(&run).await?;
+        let log = context.engine.read_log(&run).await?;
+        let now = context.engine.clock().now();
+        let bundle = context
             .find_protocol_folder()
             .ok()
             .and_then(|folder| folder::read_protocol_folder(&folder).ok());
@@ -34,8 +34,8 @@ pub(super) fn run(args: &StatusArgs, json: bool) -> Result<CliExit, CliError> {
             load_bundle(bundle.clone()).is_ok_and(|(found, _)| found.name != outcome.protocol.name)
         };
         let digest = bundle.filter(|bundle| !other(bundle)).map(|bundle| bundle.compute_digest());
-        let products = collect_outputs(&house.engine, &run).await?;
-        let head = house.engine.store().load_head(&house.engine.run_id(&run)).await?;
+        let products = collect_outputs(&context.engine, &run).await?;
+        let head = context.engine.store().load_head(&context.engine.run_id(&run)).await?;
         let parked = head.and_then(|head| describe_parking(&head, now));
         let standing = RunStatusReport::build(outcome, &log, now, digest.as_deref(), products);
         let standing = standing.with_parking(parked);

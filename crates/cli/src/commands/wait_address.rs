@@ -9,7 +9,7 @@ use crate::render;
 /// Returns the run id and the wait id. If only a run is named, selects its only open wait of these
 /// kinds.
 pub(super) async fn resolve_wait(
-    house: &CliContext,
+    context: &CliContext,
     named: &str,
     kinds: &[WaitKind],
 ) -> Result<(String, String), CliError> {
@@ -17,11 +17,11 @@ pub(super) async fn resolve_wait(
         Some((run, wait)) => (run, Some(wait)),
         None => (named, None),
     };
-    let run = house.resolve_run(Some(run)).await?;
+    let run = context.resolve_run(Some(run)).await?;
     if let Some(wait) = wait {
         return Ok((run, wait.to_owned()));
     }
-    let state = house.engine.get_run(&run).await?.state;
+    let state = context.engine.get_run(&run).await?.state;
     let open: Vec<_> = state.waits.values().filter(|wait| kinds.contains(&wait.kind)).collect();
     match &open[..] {
         [one] => Ok((run, one.id.clone())),

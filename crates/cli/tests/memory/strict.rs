@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::desk::{WHOSE, dinner, fails, memory, raw, remembered};
+use crate::commands::{WHOSE, dinner, fails, memory, raw, remembered};
 
 #[test]
 fn what_is_said_of_another_kind_of_thing_is_refused() {

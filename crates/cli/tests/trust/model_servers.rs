@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Desk, said};
+use super::{TestProject, said};
 
 #[test]
 fn an_imported_run_that_names_a_server_for_its_model_is_halted() {
-    let (there, here) = (Desk::new(), Desk::new());
+    let (there, here) = (TestProject::new(), TestProject::new());
     let model = "openai:x@http://127.0.0.1:9/v1";
     let run = there.json(&["run", "ralph", "--input", "Go on", "--model", model, "--queue"]);
     let run = run["run"].as_str().unwrap();
@@ -57,7 +57,7 @@ impl UnwantedServer {
 
 #[test]
 fn a_worker_asks_its_own_operator_before_a_foreign_run_sends_prompts_and_keys_away() {
-    let (one, other) = (Desk::new(), Desk::new());
+    let (one, other) = (TestProject::new(), TestProject::new());
     let server = UnwantedServer::listen();
     let store = one.path().join("shared.db");
     let store = ["--store", store.to_str().unwrap()];
@@ -84,33 +84,33 @@ fn a_worker_asks_its_own_operator_before_a_foreign_run_sends_prompts_and_keys_aw
 
 #[test]
 fn a_model_that_a_person_names_is_trusted_for_the_commands_that_go_on() {
-    let desk = Desk::new();
+    let project = TestProject::new();
     let server = UnwantedServer::listen();
-    desk.json(&["run", "ralph", "--input", "Go on", "--model", &server.model(), "--queue"]);
-    let listed = desk.json(&["trust", "--list"]);
+    project.json(&["run", "ralph", "--input", "Go on", "--model", &server.model(), "--queue"]);
+    let listed = project.json(&["trust", "--list"]);
     let line = format!("model server {}", server.origin());
     assert_eq!(listed[0]["list"], json!([line]), "{listed:#}");
     // A model at its provider's own address needs no trust.
-    desk.json(&["run", "ralph", "--input", "Go on", "--model", "openai:gpt-5-mini", "--queue"]);
-    assert_eq!(desk.json(&["trust", "--list"]).as_array().unwrap().len(), 1);
+    project.json(&["run", "ralph", "--input", "Go on", "--model", "openai:gpt-5-mini", "--queue"]);
+    assert_eq!(project.json(&["trust", "--list"]).as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn servers_that_a_settings_file_names_count_only_after_trust() {
-    let desk = Desk::new();
+    let project = TestProject::new();
     let server = UnwantedServer::listen();
-    desk.write("countersign.toml", &format!("model = \"{}\"\n", server.model()));
-    let run = desk.halts(&["run", "ralph", "--input", "Go on"]);
-    assert!(desk.why(&run).contains(&server.origin()), "{}", desk.why(&run));
-    let proposed = desk.run(&["memory", "propose", "--user", "ann", "--agent", "a"]);
+    project.write("countersign.toml", &format!("model = \"{}\"\n", server.model()));
+    let run = project.halts(&["run", "ralph", "--input", "Go on"]);
+    assert!(project.why(&run).contains(&server.origin()), "{}", project.why(&run));
+    let proposed = project.run(&["memory", "propose", "--user", "ann", "--agent", "a"]);
     assert_eq!(proposed.status.code(), Some(2), "{}", said(&proposed));
     assert!(said(&proposed).contains("you have not trusted that file"), "{}", said(&proposed));
-    desk.write("countersign.toml", &format!("embedder = \"{}\"\n", server.model()));
-    let refused = desk.run(&["run", "ralph", "--input", "Go on", "--model", "human"]);
+    project.write("countersign.toml", &format!("embedder = \"{}\"\n", server.model()));
+    let refused = project.run(&["run", "ralph", "--input", "Go on", "--model", "human"]);
     assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
     assert!(said(&refused).contains("`embedder` in "), "{}", said(&refused));
     assert!(!server.was_called());
-    let asked = desk.says(&["trust", "--yes"]);
+    let asked = project.says(&["trust", "--yes"]);
     assert!(asked.contains(&format!("model server {}", server.origin())), "{asked}");
-    desk.json(&["run", "ralph", "--input", "Go on", "--model", "human", "--queue"]);
+    project.json(&["run", "ralph", "--input", "Go on", "--model", "human", "--queue"]);
 }

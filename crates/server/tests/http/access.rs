@@ -53,12 +53,12 @@ async fn every_route_lets_in_whom_the_table_names_and_nobody_else() {
         };
         assert_eq!(asked(&nobody, needed, &run).await.problem(401), "no_key", "{named}");
         assert_eq!(asked(&stranger, needed, &run).await.problem(401), "no_key", "{named}");
-        let house = matches!(needed.policy, RoutePolicy::LocalTenant(_));
+        let local_only = matches!(needed.policy, RoutePolicy::LocalTenant(_));
         for held in AccessRole::ALL {
             let answer = asked(&rig.client_of("acme", held), needed, &run).await;
             if held < role {
                 assert_eq!(answer.problem(403), "role", "{named} as {held}");
-            } else if house {
+            } else if local_only {
                 assert_eq!(answer.problem(403), "tenant", "{named} as {held}");
                 let ours = asked(&rig.client_of("local", held), needed, &run).await;
                 assert!(!matches!(ours.status, 401 | 403), "{named} as {held}: {}", ours.text);

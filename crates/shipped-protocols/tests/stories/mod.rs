@@ -7,9 +7,9 @@
 mod again;
 mod clock;
 mod expected;
-mod house;
+mod test_app;
 mod story;
-mod told;
+mod log_text;
 
 pub(crate) use again::Again;
 pub(crate) use story::tell;

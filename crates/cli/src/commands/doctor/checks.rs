@@ -315,9 +315,9 @@ fn check_sqlite_file(report: &mut DoctorReport, path: &Path) -> bool {
 /// Counts runs by status, and open waits.
 fn count_runs(report: &mut DoctorReport, site: &StoreArgs, place: &StoreLocation) {
     let counted = block_on(async {
-        let Some(house) = CliContext::find(site)? else { return Ok(None) };
-        debug_assert_eq!(house.location().to_string(), place.to_string());
-        let (store, tenant) = (house.engine.store(), house.engine.tenant());
+        let Some(context) = CliContext::find(site)? else { return Ok(None) };
+        debug_assert_eq!(context.location().to_string(), place.to_string());
+        let (store, tenant) = (context.engine.store(), context.engine.tenant());
         let mut runs = Vec::new();
         for status in ExecutionStatus::ALL {
             let mut filter = RunFilter::newest(tenant.clone(), usize::MAX);

@@ -11,7 +11,7 @@ use countersign_run::{
 use countersign_runtime::memory_recorder::{RecordedVersion, extract_memory_events};
 use serde_json::{Value, from_value, json};
 
-use super::desk::LAMPS;
+use super::fixtures::LAMPS;
 use crate::rig::protocol;
 
 type Told = (MemoryEventKind, SpeakerRole, MemoryOrigin, Option<String>, String);

@@ -132,8 +132,8 @@ async fn both_stores_keep_the_same_bytes() {
         assert!(memory.logs().await == sqlite.logs().await, "{}: other bytes", story.name);
         sqlite.judge().await;
         if story.name == "long" {
-            let run = sqlite.house.engine().run_id("r1");
-            let loaded = sqlite.house.store.load_run(&run, None).await.unwrap().unwrap();
+            let run = sqlite.app.engine().run_id("r1");
+            let loaded = sqlite.app.store.load_run(&run, None).await.unwrap().unwrap();
             assert!(loaded.snapshot.is_some(), "it is long enough for a snapshot");
         }
     }

@@ -96,9 +96,9 @@ impl Rig {
         if demand == AuthMode::KeyRequired && keyring.load_keys().unwrap().is_empty() {
             make_key(&keyring, "local", AccessRole::Admin);
         }
-        let house = Arc::new(AppState::open(furniture(&folder, home)));
+        let app_state = Arc::new(AppState::open(furniture(&folder, home)));
         let bound =
-            HttpServer::bind(&[address], house, Arc::clone(&keyring), demand).await.unwrap();
+            HttpServer::bind(&[address], app_state, Arc::clone(&keyring), demand).await.unwrap();
         let address = bound.addresses()[0];
         let (stop, stopping) = ShutdownTrigger::new();
         // A model that never answers is not waited for.

@@ -28,11 +28,11 @@ impl Question {
 }
 
 /// Every model there is: each question goes to the test.
-pub(crate) struct Desk {
+pub(crate) struct ManualModels {
     questions: mpsc::UnboundedSender<Question>,
 }
 
-impl Desk {
+impl ManualModels {
     pub(crate) fn open() -> (Arc<Self>, mpsc::UnboundedReceiver<Question>) {
         let (questions, asked) = mpsc::unbounded_channel();
         (Arc::new(Self { questions }), asked)
@@ -41,7 +41,7 @@ impl Desk {
 
 struct Clerk(mpsc::UnboundedSender<Question>);
 
-impl ModelResolver for Desk {
+impl ModelResolver for ManualModels {
     fn resolve_model(&self, _: &str) -> Result<Option<Arc<dyn ChatModel>>, String> {
         Ok(Some(Arc::new(Clerk(self.questions.clone()))))
     }
