@@ -60,8 +60,8 @@ const MAKES: &str = "    - reply: { schema_version: xiaobo_action_v1, task_id: n
 fn the_offline_demo_delivers() {
     let project = TestProject::new();
     let output = project.run(&["run", "--input", "A note on countersigning"]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{told}");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{message}");
     let manifest = fs::read_to_string(project.path("deliverables/manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&manifest).unwrap();
     assert_eq!(manifest["deliverables"][0]["version"], 2);
@@ -131,17 +131,18 @@ fn tasks_are_listed_and_reset() {
         let output = project.run(arguments);
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
-    let (code, told) = said(&["task", "reset", &run, "nobody", "--reason", "x"]);
+    let (code, message) = said(&["task", "reset", &run, "nobody", "--reason", "x"]);
     assert_eq!(code, Some(2));
-    assert!(told.contains("has no task `nobody`; it has note"), "{told}");
-    let (code, told) = said(&["task", "reset", &run, "--reason", "x"]);
+    assert!(message.contains("has no task `nobody`; it has note"), "{message}");
+    let (code, message) = said(&["task", "reset", &run, "--reason", "x"]);
     assert_eq!(code, Some(2));
-    assert!(told.contains("no task waits for a reset"), "{told}");
-    let (code, told) = said(&["task", "reset", &run, "note", "--reason", ""]);
-    assert_eq!(code, Some(1), "a reason is a text that is not empty: {told}");
+    assert!(message.contains("no task waits for a reset"), "{message}");
+    let (code, message) = said(&["task", "reset", &run, "note", "--reason", ""]);
+    assert_eq!(code, Some(1), "a reason is a text that is not empty: {message}");
 
-    let (code, told) = said(&["task", "reset", &run, "note", "--reason", "The model was changed"]);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, message) =
+        said(&["task", "reset", &run, "note", "--reason", "The model was changed"]);
+    assert_eq!(code, Some(0), "{message}");
     let listed = project.json(&["task", "list", &run]);
     assert_eq!(listed[0]["status"], "DONE");
     let shown = project.json(&["show", listed[0]["run"].as_str().unwrap()]);

@@ -48,14 +48,14 @@ impl Foreign {
     }
 
     /// Lets the agent work; says by name that it did not where there is no client.
-    fn drive(self, name: &str, told: impl FnOnce() -> (Value, Option<Serving>)) {
+    fn drive(self, name: &str, spec: impl FnOnce() -> (Value, Option<Serving>)) {
         let Some(mut command) = self.command() else {
             let why = "the client is not there; `cargo xtask verify` installs it where it can";
             testkit::report_not_run(&format!("mcp::{name}"), why);
             return;
         };
-        let (told, serving) = told();
-        let played = command.arg(told.to_string()).output().unwrap();
+        let (spec, serving) = spec();
+        let played = command.arg(spec.to_string()).output().unwrap();
         drop(serving);
         let said = String::from_utf8_lossy(&played.stderr);
         assert!(played.status.success(), "{name}:\n{said}");
@@ -118,14 +118,14 @@ fn over_http(folder: &Path) -> (Value, Serving) {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let mut told = String::new();
+    let mut line = String::new();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     let serving = Serving(child);
-    while !told.ends_with("}\n") {
-        assert!(lines.read_line(&mut told).unwrap() > 0, "it says where it listens");
+    while !line.ends_with("}\n") {
+        assert!(lines.read_line(&mut line).unwrap() > 0, "it says where it listens");
     }
-    let told: Value = serde_json::from_str(&told).unwrap();
-    let url = format!("http://{}/mcp", told["listening"][0].as_str().unwrap());
+    let line: Value = serde_json::from_str(&line).unwrap();
+    let url = format!("http://{}/mcp", line["listening"][0].as_str().unwrap());
     (json!({ "folder": folder, "program": PROGRAM, "url": url, "keys": keys }), serving)
 }
 
@@ -139,8 +139,8 @@ fn the_client_from_npm_over_stdio() {
 fn the_client_from_npm_over_http() {
     let project = project();
     Foreign::Npm.drive("the_client_from_npm_over_http", || {
-        let (told, serving) = over_http(project.path());
-        (told, Some(serving))
+        let (spec, serving) = over_http(project.path());
+        (spec, Some(serving))
     });
 }
 
@@ -154,8 +154,8 @@ fn the_client_from_pypi_over_stdio() {
 fn the_client_from_pypi_over_http() {
     let project = project();
     Foreign::PyPi.drive("the_client_from_pypi_over_http", || {
-        let (told, serving) = over_http(project.path());
-        (told, Some(serving))
+        let (spec, serving) = over_http(project.path());
+        (spec, Some(serving))
     });
 }
 

@@ -94,8 +94,8 @@ fn lines_are_read_before_anything_is_kept() {
     assert!(!folder.join(".countersign").exists());
 
     // One that the rules refuse does not hold up the others.
-    let told = "{\"event\": \"a\", \"id\": \"e1\"}\n{\"event\": \"b\", \"id\": \"e1\"}\n{\"event\": \"c\", \"id\": \"e2\", \"session\": \"s2\"}\n{\"fact\": \"k\", \"value\": 1, \"sources\": [\"e2\"]}\n";
-    let (code, out, err) = lines(told, &["--json"]);
+    let input = "{\"event\": \"a\", \"id\": \"e1\"}\n{\"event\": \"b\", \"id\": \"e1\"}\n{\"event\": \"c\", \"id\": \"e2\", \"session\": \"s2\"}\n{\"fact\": \"k\", \"value\": 1, \"sources\": [\"e2\"]}\n";
+    let (code, out, err) = lines(input, &["--json"]);
     assert_eq!(code, 1, "{err}");
     let account: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(account["saved"].as_array().unwrap().len(), 3, "{account}");
@@ -183,8 +183,8 @@ fn a_procedure_may_be_for_some_prompts_only() {
     let folder = dinner();
     let folder = folder.path();
     fs::write(folder.join("p.json"), r#"{"steps": ["light the oven"]}"#).unwrap();
-    let told = ["--procedure", "p.json", "--task-type", "dinner", "--purpose", "tool"];
-    remembered(folder, &told);
+    let arguments = ["--procedure", "p.json", "--task-type", "dinner", "--purpose", "tool"];
+    remembered(folder, &arguments);
     let text = |purpose| {
         let asked = ["--task-type", "dinner", "--purpose", purpose];
         does(folder, &[&ASKED[..], &asked].concat())["text"].as_str().unwrap().to_owned()
@@ -206,10 +206,10 @@ fn a_build_is_explained() {
     let (code, page, err) = memory(folder, &["explain", &build]);
     assert_eq!(code, 0, "{err}");
     insta::assert_snapshot!(page);
-    let told = does(folder, &["explain", &build]);
-    assert_eq!(told["identical"], true);
-    assert!(told["rows"].as_array().unwrap().len() > 5);
-    assert_eq!(told["prefix"], Value::Null, "there is none before it");
+    let explanation = does(folder, &["explain", &build]);
+    assert_eq!(explanation["identical"], true);
+    assert!(explanation["rows"].as_array().unwrap().len() > 5);
+    assert_eq!(explanation["prefix"], Value::Null, "there is none before it");
     remembered(folder, &["--event", "Bob eats nothing at all.", "--id", "e99"]);
     let mut later = ASKED.to_vec();
     later.extend(["--now", "2026-01-22"]);
@@ -251,9 +251,9 @@ fn a_build_is_composed_again() {
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("under recall 1.0.0: "), "{err}");
     assert!(difference.contains("\n- - goal: a dinner on Friday\n"), "{difference}");
-    let told = does(folder, &["replay", build, "--policy", "recall"]);
-    assert_eq!(told["digest"], digest);
-    assert!(!told["diff"].as_array().unwrap().is_empty());
+    let report = does(folder, &["replay", build, "--policy", "recall"]);
+    assert_eq!(report["digest"], digest);
+    assert!(!report["diff"].as_array().unwrap().is_empty());
     let (_, difference, err) = memory(folder, &["replay", build, "--policy", "default"]);
     assert_eq!(difference, "");
     assert!(err.contains("The text is identical."), "{err}");
@@ -361,9 +361,9 @@ fn what_is_over_goes_when_it_is_told_to() {
     let build = does(folder, &["compose", "--keyword", "cranes"])["build"].clone();
     let build = build.as_str().unwrap();
     passing("storks pass", "run_end");
-    let told = does(folder, &["expire", "--run-ended"]);
+    let report = does(folder, &["expire", "--run-ended"]);
     let expected = json!({"dry_run": false, "events": 1, "insights": 0, "retained": 1});
-    assert_eq!(told, expected);
+    assert_eq!(report, expected);
     assert_eq!(memory(folder, &["replay", build]).0, 0);
     let (_, _, err) = memory(folder, &["expire", "--run-ended"]);
     assert_eq!(err, format!("there are no expired items to remove. {stays}"));
@@ -405,9 +405,9 @@ fn what_is_forgotten_is_gone_to_the_last_byte() {
     fs::write(folder.join("needles.txt"), "risotto\n\ntofu\nI am Bob.\n").unwrap();
     let (code, out, _) = raw(folder, &["verify-erased", "--needles", "needles.txt", "--json"], "");
     assert_eq!(code, 1);
-    let told: Value = serde_json::from_str(&out).unwrap();
-    let found = told["found"].as_array().unwrap();
-    assert!(!found.is_empty() && found.iter().all(|one| one["needle"] == "I am Bob."), "{told}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let found = report["found"].as_array().unwrap();
+    assert!(!found.is_empty() && found.iter().all(|one| one["needle"] == "I am Bob."), "{report}");
     let said = fails(folder, 2, &["verify-erased"]);
     assert!(said.contains("`--needle TEXT`"), "{said}");
     let said = fails(folder, 2, &["replay", &build]);
@@ -436,8 +436,8 @@ fn rows_are_where_their_scope_says() {
     assert_eq!(code, 1);
     assert!(out.starts_with("TABLE"), "{out}");
     let (_, out, _) = memory(folder, &["verify-scope", "--json"]);
-    let told: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(told["ok"], false);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["ok"], false);
 }
 
 #[test]
@@ -488,10 +488,10 @@ fn an_import_goes_in_steps_and_names_what_it_passes_over() {
     fs::write(other.path().join("all.jsonl"), file.join("\n")).unwrap();
     let (code, out, err) = memory(other.path(), &["import", "all.jsonl", "--trusted", "--json"]);
     assert_eq!(code, 1, "{err}");
-    let told: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(told["saved"], lines.len() + padded.len(), "{out}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["saved"], lines.len() + padded.len(), "{out}");
     let said = |at: usize| {
-        let one = &told["refused"][at];
+        let one = &report["refused"][at];
         (one["line"].as_u64().unwrap(), one["message"].as_str().unwrap().to_owned())
     };
     assert_eq!(said(0).0, 2);
@@ -507,7 +507,7 @@ fn an_import_goes_in_steps_and_names_what_it_passes_over() {
     let bad = format!("{}\n{}", lines[0], "{}\n".repeat(150));
     fs::write(other.path().join("bad.jsonl"), bad).unwrap();
     let (_, out, _) = memory(other.path(), &["import", "bad.jsonl", "--trusted", "--json"]);
-    let told: Value = serde_json::from_str(&out).unwrap();
-    let named = told["refused"].as_array().unwrap().len();
-    assert_eq!((named, &told["more_refused"]), (100, &json!(50)), "{out}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let named = report["refused"].as_array().unwrap().len();
+    assert_eq!((named, &report["more_refused"]), (100, &json!(50)), "{out}");
 }

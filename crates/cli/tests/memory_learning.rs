@@ -296,18 +296,18 @@ fn episodes_age() {
 fn what_cannot_be_asked_is_told() {
     let folder = talked();
     let folder = folder.path();
-    let told = |arguments: &[&str], expected: i32| {
+    let stderr = |arguments: &[&str], expected: i32| {
         let (code, _, err) = memory(folder, arguments);
         assert_eq!(code, expected, "{arguments:?}: {err}");
         err
     };
-    assert!(told(&["propose"], 2).contains("`--model` is missing"));
-    let err = told(&["propose", "--model", "gpt"], 2);
+    assert!(stderr(&["propose"], 2).contains("`--model` is missing"));
+    let err = stderr(&["propose", "--model", "gpt"], 2);
     assert!(err.contains("`--model`: `gpt` does not name a provider"), "{err}");
-    assert!(told(&["propose", "--model", "human"], 2).contains("memory remember"));
+    assert!(stderr(&["propose", "--model", "human"], 2).contains("memory remember"));
     fs::write(folder.join("replies.yaml"), "[]").unwrap();
     let empty = ["propose", "--model", "script:replies.yaml", "--session", "none"];
-    assert!(told(&empty, 2).contains("session `none` has no visible events to learn from"));
+    assert!(stderr(&empty, 2).contains("session `none` has no visible events to learn from"));
 }
 
 #[test]

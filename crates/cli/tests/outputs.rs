@@ -26,7 +26,7 @@ fn countersign(folder: &Path, arguments: &[&str]) -> (String, String) {
 }
 
 #[track_caller]
-fn told(folder: &Path, arguments: &[&str]) -> Value {
+fn json_output(folder: &Path, arguments: &[&str]) -> Value {
     let with_json: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
     serde_json::from_str(&countersign(folder, &with_json).0).unwrap()
 }
@@ -45,11 +45,11 @@ fn an_answer_is_all_that_goes_to_standard_output() {
     let question = "How many tasks of project Atlas are late?";
     let (out, err) =
         countersign(project, &["run", "--input", question, "--idempotency-key", "late"]);
-    let document = told(project, &["show", "key-late"]);
+    let document = json_output(project, &["show", "key-late"]);
     assert_eq!(out, format!("{}\n", document["final_answer"].as_str().unwrap()));
     assert!(err.contains("\n/final_answer\n"), "{err}");
     let output = json!([{ "run": "key-late", "pointer": "/final_answer", "value": document["final_answer"] }]);
-    assert_eq!(told(project, &["status", "key-late"])["output"], output);
+    assert_eq!(json_output(project, &["status", "key-late"])["output"], output);
     let (page, _) = countersign(project, &["status", "key-late"]);
     assert!(
         page.contains("\n/final_answer\n  ## Answer\n  In project ATLAS 1 task is late"),
@@ -67,8 +67,8 @@ fn a_delivery_gives_what_was_approved() {
     let (out, _) = countersign(project.path(), &["run", "--input", "A note on countersigning"]);
     let given: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(given[0]["path"], "deliverables/note/v2-countersigning.md");
-    let run = told(project.path(), &["list", "--workflow", "task"])[0]["run"].clone();
-    let of_task = &told(project.path(), &["status", run.as_str().unwrap()])["output"];
+    let run = json_output(project.path(), &["list", "--workflow", "task"])[0]["run"].clone();
+    let of_task = &json_output(project.path(), &["status", run.as_str().unwrap()])["output"];
     assert_eq!(
         (&of_task[0]["pointer"], &of_task[0]["value"]["version"]),
         (&json!("/approved"), &json!(2))
@@ -84,15 +84,15 @@ fn a_run_without_an_output_hands_on_what_its_child_gave() {
     let (out, _) =
         countersign(project, &["run", "--input", task, "--idempotency-key", "chairs", "--detach"]);
     assert_eq!(out, "", "it waits, and has given nothing");
-    assert_eq!(told(project, &["status", "key-chairs"])["output"], json!([]));
+    assert_eq!(json_output(project, &["status", "key-chairs"])["output"], json!([]));
     countersign(project, &["answer", "key-chairs", "40 euros a chair."]);
     let (out, err) = countersign(project, &["answer", "key-chairs", "Forty euros, as I said."]);
     let outline: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
-    let child = told(project, &["status", "key-chairs"])["output"].clone();
+    let child = json_output(project, &["status", "key-chairs"])["output"].clone();
     assert_eq!((&child[0]["pointer"], &child[0]["value"]), (&json!("/outline"), &outline));
     let child = child[0]["run"].as_str().unwrap().to_owned();
     assert!(err.contains(&format!("\n{child} /outline\n")), "{err}");
-    assert_eq!(told(project, &["show", &child, "--pointer", "/outline"]), outline);
+    assert_eq!(json_output(project, &["show", &child, "--pointer", "/outline"]), outline);
 }
 
 #[test]

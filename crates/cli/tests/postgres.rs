@@ -135,7 +135,7 @@ fn a_row_that_somebody_edits_is_told_by_its_name() {
         return;
     };
     let run = project.begin();
-    for (edit, undo, told) in [
+    for (edit, undo, expected) in [
         ("waits SET who = 'mallory'", "waits SET who = NULL", "addressee of wait w1 `mallory`"),
         (
             "waits SET deadline = deadline + 1000",
@@ -164,7 +164,7 @@ fn a_row_that_somebody_edits_is_told_by_its_name() {
             let output = project.run(command, &[("COUNTERSIGN_STORE", &project.url())]);
             let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
             assert_eq!(output.status.code(), Some(1), "{edit}: {said}");
-            assert!(said.contains(told), "{edit}: {said}");
+            assert!(said.contains(expected), "{edit}: {said}");
         }
         project.tamper(&format!("UPDATE countersign.{undo}"));
         project.does(&["replay", &run, "--verify"]);
@@ -204,9 +204,9 @@ fn doctor_tells_what_the_server_is_like() {
     let url = project.url();
     let report = |url: &str| {
         let output = project.run(&["doctor", "--json"], &[("COUNTERSIGN_STORE", url)]);
-        let told = text(&output.stdout);
-        assert!(!told.contains("s3cret"), "{told}");
-        serde_json::from_str::<Value>(&told).unwrap()
+        let output_text = text(&output.stdout);
+        assert!(!output_text.contains("s3cret"), "{output_text}");
+        serde_json::from_str::<Value>(&output_text).unwrap()
     };
     let before = report(&url);
     assert_eq!(before["store"]["schema"]["number"], 0);
@@ -223,9 +223,9 @@ fn doctor_tells_what_the_server_is_like() {
         "the server acknowledges writes before they are on disk"
     );
     let stranger = report(&url.replace("r_cli", "r_nobody"));
-    let told = stranger["problems"][0]["problem"].as_str().unwrap();
+    let output_text = stranger["problems"][0]["problem"].as_str().unwrap();
     assert_eq!(
-        told,
+        output_text,
         "the database is not available: the server rejected the role or the password (28000)"
     );
 }
@@ -242,9 +242,9 @@ fn memory_lies_beside_the_runs() {
         let arguments = [&["memory"], arguments, &whose, &named].concat();
         let url = project.url();
         let output = project.run(&arguments, &[("COUNTERSIGN_STORE", &url)]);
-        let told = format!("{}{}", text(&output.stdout), text(&output.stderr));
-        assert!(!told.contains("s3cret"), "{told}");
-        (output.status.code().unwrap(), told)
+        let output_text = format!("{}{}", text(&output.stdout), text(&output.stderr));
+        assert!(!output_text.contains("s3cret"), "{output_text}");
+        (output.status.code().unwrap(), output_text)
     };
     // A file remembers, and what it has is carried to the server.
     let local = file.display().to_string();
@@ -264,15 +264,15 @@ fn memory_lies_beside_the_runs() {
     );
     // What is forgotten there is found nowhere, and what nobody can look into is told.
     let sought = ["verify-erased", "--needle", "555-0199"];
-    let (code, told) = on(&sought, None);
+    let (code, output_text) = on(&sought, None);
     assert_eq!(code, 1);
-    assert!(told.contains("in countersign.memory_events.body at byte"), "{told}");
+    assert!(output_text.contains("in countersign.memory_events.body at byte"), "{output_text}");
     assert_eq!(on(&["forget", "--yes"], None).0, 0);
-    let (code, told) = on(&sought, None);
-    assert_eq!(code, 0, "{told}");
+    let (code, output_text) = on(&sought, None);
+    assert_eq!(code, 0, "{output_text}");
     assert!(
-        told.contains("Not searched, because this program cannot read them: free space"),
-        "{told}"
+        output_text.contains("Not searched, because this program cannot read them: free space"),
+        "{output_text}"
     );
     assert_eq!(on(&["verify-scope"], None).0, 0);
     assert_eq!(on(&sought, Some(&local)).0, 1, "the file is another memory");
@@ -285,16 +285,16 @@ fn what_is_wrong_with_an_address_shows_nothing_of_it() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
         command.args(["list", "--store", store]).current_dir(folder.path()).stdin(Stdio::null());
         let output = command.output().unwrap();
-        let told = format!("{}{}", text(&output.stdout), text(&output.stderr));
-        assert!(!told.contains("s3cret"), "{told}");
-        (output.status.code().unwrap(), told)
+        let output_text = format!("{}{}", text(&output.stdout), text(&output.stderr));
+        assert!(!output_text.contains("s3cret"), "{output_text}");
+        (output.status.code().unwrap(), output_text)
     };
-    let (code, told) = run("postgres://u:s3cret@h:port/d");
-    assert_eq!(code, 2, "{told}");
-    assert!(told.contains("expected `postgres://user@host:port/database`"), "{told}");
-    let (code, told) = run("postgres://u:s3cret@%2Fno%2Fsuch%2Ffolder/d");
-    assert_eq!(code, 3, "{told}");
-    assert!(told.contains("the connection was refused"), "{told}");
+    let (code, output_text) = run("postgres://u:s3cret@h:port/d");
+    assert_eq!(code, 2, "{output_text}");
+    assert!(output_text.contains("expected `postgres://user@host:port/database`"), "{output_text}");
+    let (code, output_text) = run("postgres://u:s3cret@%2Fno%2Fsuch%2Ffolder/d");
+    assert_eq!(code, 3, "{output_text}");
+    assert!(output_text.contains("the connection was refused"), "{output_text}");
 }
 
 #[test]
@@ -318,26 +318,26 @@ fn a_database_is_copied_there_and_back() {
 
     let file = ".countersign/countersign.db";
     let url = project.url();
-    let (code, _, told) = local(&["store", "copy", file, &url]);
-    assert_eq!(code, 0, "{told}");
-    assert!(told.contains("local: 2 runs copied, 0 already existed"), "{told}");
+    let (code, _, output_text) = local(&["store", "copy", file, &url]);
+    assert_eq!(code, 0, "{output_text}");
+    assert!(output_text.contains("local: 2 runs copied, 0 already existed"), "{output_text}");
     assert!(
-        told.contains("1 runs are open: work on them in only one of the two databases"),
-        "{told}"
+        output_text.contains("1 runs are open: work on them in only one of the two databases"),
+        "{output_text}"
     );
     // Again: nothing is to be done. What came meanwhile is taken along.
-    let (_, _, told) = local(&["store", "copy", file, &url]);
-    assert!(told.contains("local: 0 runs copied, 2 already existed"), "{told}");
+    let (_, _, output_text) = local(&["store", "copy", file, &url]);
+    assert!(output_text.contains("local: 0 runs copied, 2 already existed"), "{output_text}");
     let open = listed[0]["run"].as_str().unwrap();
     assert_eq!(local(&["approve", &format!("{open}/w1")]).0, 0);
-    let (_, _, told) = local(&["store", "copy", file, &url]);
-    assert!(told.contains("local: 1 runs copied, 1 already existed"), "{told}");
+    let (_, _, output_text) = local(&["store", "copy", file, &url]);
+    assert!(output_text.contains("local: 1 runs copied, 1 already existed"), "{output_text}");
 
     // There the runs are the same, and back again too.
     let verified = project.json(&["store", "verify", "--decide"]);
     assert_eq!((&verified["ok"], &verified["tenants"][0]["runs"]), (&true.into(), &2.into()));
-    let (code, _, told) = local(&["store", "copy", &url, "back.db"]);
-    assert_eq!(code, 0, "{told}");
+    let (code, _, output_text) = local(&["store", "copy", &url, "back.db"]);
+    assert_eq!(code, 0, "{output_text}");
     for run in [run, open] {
         let there = project.does(&["export", run]);
         let (_, back, _) = local(&["export", run, "--store", "back.db"]);
@@ -346,8 +346,16 @@ fn a_database_is_copied_there_and_back() {
     }
 
     // A run that went another way in the two is refused, and the others are not.
-    let (code, _, told) = local(&["store", "copy", &url, &url]);
-    assert_eq!((code, told.contains("cannot be copied into itself")), (2, true), "{told}");
-    let (code, _, told) = local(&["store", "copy", "gone.db", &url]);
-    assert_eq!((code, told.contains("no database at `gone.db`")), (2, true), "{told}");
+    let (code, _, output_text) = local(&["store", "copy", &url, &url]);
+    assert_eq!(
+        (code, output_text.contains("cannot be copied into itself")),
+        (2, true),
+        "{output_text}"
+    );
+    let (code, _, output_text) = local(&["store", "copy", "gone.db", &url]);
+    assert_eq!(
+        (code, output_text.contains("no database at `gone.db`")),
+        (2, true),
+        "{output_text}"
+    );
 }

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 /// Runs a command and gives its code and what it said.
-fn told(project: &Path, arguments: &[&str]) -> (i32, String) {
+fn run_program(project: &Path, arguments: &[&str]) -> (i32, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
     command.current_dir(project).args(arguments).stdin(Stdio::null());
     // What one run remembers, the prompts of others tell.
@@ -22,7 +22,7 @@ fn told(project: &Path, arguments: &[&str]) -> (i32, String) {
 
 #[track_caller]
 fn json(project: &Path, arguments: &[&str]) -> Value {
-    let (code, said) = told(project, &[arguments, &["--json"]].concat());
+    let (code, said) = run_program(project, &[arguments, &["--json"]].concat());
     assert_eq!(code, 0, "{arguments:?}: {said}");
     serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
@@ -30,7 +30,10 @@ fn json(project: &Path, arguments: &[&str]) -> Value {
 /// A run of the demo that has ended, and its id.
 fn ended(project: &Path) -> String {
     let run = open(project);
-    assert_eq!(told(project, &["approve", &format!("{run}/w1"), "--note", "a fine zebra"]).0, 0);
+    assert_eq!(
+        run_program(project, &["approve", &format!("{run}/w1"), "--note", "a fine zebra"]).0,
+        0
+    );
     assert_eq!(json(project, &["status", &run])["status"], "completed");
     run
 }
@@ -55,7 +58,7 @@ fn holding(project: &Path, word: &str) -> i64 {
 fn the_words_go_and_the_hashes_stay() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path();
-    assert_eq!(told(project, &["init", "demo"]).0, 0);
+    assert_eq!(run_program(project, &["init", "demo"]).0, 0);
     let (old, waiting) = (ended(project), open(project));
     let fork = json(project, &["fork", &old, "--at-version", "3", "--detach"]);
     let fork = fork["run"].as_str().unwrap().to_owned();
@@ -63,10 +66,10 @@ fn the_words_go_and_the_hashes_stay() {
     assert!(holding(project, "a fine zebra") > 0);
 
     // Nothing is guessed, and a look changes nothing.
-    let (code, said) = told(project, &["store", "prune", "--yes"]);
+    let (code, said) = run_program(project, &["store", "prune", "--yes"]);
     assert_eq!(code, 2);
     assert!(said.contains("missing `--before` or `--keep`"), "{said}");
-    let (code, said) = told(project, &["store", "prune", "--before", "soon", "--yes"]);
+    let (code, said) = run_program(project, &["store", "prune", "--before", "soon", "--yes"]);
     assert_eq!(code, 2);
     assert!(said.contains("`--before` must be a timestamp"), "{said}");
     let none = json(project, &["store", "prune", "--before", "1d", "--dry-run"]);
@@ -77,12 +80,12 @@ fn the_words_go_and_the_hashes_stay() {
     let going = &planned["tenants"][0]["to_prune"];
     assert_eq!((&going[0]["run"], going.as_array().unwrap().len()), (&Value::from(&*old), 1));
     assert_eq!(going[0]["kept_versions"], serde_json::json!([3]));
-    let (code, said) = told(project, &["store", "prune", "--keep", "0"]);
+    let (code, said) = run_program(project, &["store", "prune", "--keep", "0"]);
     assert_eq!(code, 2);
     assert!(said.contains("cannot ask for confirmation, so nothing was pruned"), "{said}");
     assert!(holding(project, "a fine zebra") > 0);
 
-    let (code, said) = told(project, &["store", "prune", "--keep", "0", "--yes"]);
+    let (code, said) = run_program(project, &["store", "prune", "--keep", "0", "--yes"]);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("keeps its state at version 3, which other runs started from"), "{said}");
     assert!(
@@ -108,7 +111,7 @@ fn the_words_go_and_the_hashes_stay() {
         &["approve", &format!("{old}/w1")],
         &["halt", &old],
     ] {
-        let (code, said) = told(project, asked);
+        let (code, said) = run_program(project, asked);
         assert_ne!(code, 0, "{asked:?}: {said}");
         assert!(!said.contains("panicked") && !said.contains("damaged"), "{asked:?}: {said}");
         assert!(said.contains("was pruned at 20"), "{asked:?}: {said}");
@@ -118,7 +121,7 @@ fn the_words_go_and_the_hashes_stay() {
     assert_eq!(listed.as_array().unwrap().len(), 3);
     assert_eq!(json(project, &["show", &old, "--at-version", "3"]), before);
     let again = json(project, &["fork", &old, "--at-version", "3", "--detach"]);
-    assert_eq!(told(project, &["status", again["run"].as_str().unwrap()]).0, 0);
+    assert_eq!(run_program(project, &["status", again["run"].as_str().unwrap()]).0, 0);
 
     // Those who stay lost nothing: the bytes that they name too are there.
     let verified = json(project, &["store", "verify", "--decide"]);
@@ -127,7 +130,7 @@ fn the_words_go_and_the_hashes_stay() {
     for run in [&waiting, &fork] {
         assert_eq!(json(project, &["replay", run, "--verify"])["verified"], true);
     }
-    let (code, said) = told(project, &["replay", "--all", "--verify"]);
+    let (code, said) = run_program(project, &["replay", "--all", "--verify"]);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("skipping 1 pruned runs"), "{said}");
     let nothing = json(project, &["store", "prune", "--keep", "0", "--dry-run"]);
@@ -139,10 +142,10 @@ fn the_words_go_and_the_hashes_stay() {
 fn a_hash_that_was_touched_since_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path();
-    told(project, &["init", "demo"]);
+    run_program(project, &["init", "demo"]);
     let run = ended(project);
-    assert_eq!(told(project, &["store", "prune", "--before", "2999-01-01", "--yes"]).0, 0);
-    let (code, said) = told(project, &["store", "verify"]);
+    assert_eq!(run_program(project, &["store", "prune", "--before", "2999-01-01", "--yes"]).0, 0);
+    let (code, said) = run_program(project, &["store", "verify"]);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("1 were pruned: their hashes match those that were verified"), "{said}");
     for touch in [
@@ -153,7 +156,7 @@ fn a_hash_that_was_touched_since_is_told() {
         database(project)
             .execute_batch(&format!("CREATE TABLE saved AS SELECT * FROM log; {touch}"))
             .unwrap();
-        let (code, said) = told(project, &["store", "verify"]);
+        let (code, said) = run_program(project, &["store", "verify"]);
         assert_eq!(code, 1, "{touch}: {said}");
         assert!(
             said.contains(&format!("run {run}: the hashes of its log have the seal")),
@@ -169,13 +172,13 @@ fn a_hash_that_was_touched_since_is_told() {
 fn a_run_whose_chain_is_broken_is_left_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path();
-    told(project, &["init", "demo"]);
+    run_program(project, &["init", "demo"]);
     let (broken, whole) = (ended(project), ended(project));
     let touch = "UPDATE log SET body = replace(body, 'a fine zebra', 'a poor zebra') WHERE run = 1";
     assert!(database(project).execute(touch, []).unwrap() > 0);
-    let (code, said) = told(project, &["store", "prune", "--keep", "0", "--yes"]);
+    let (code, said) = run_program(project, &["store", "prune", "--keep", "0", "--yes"]);
     assert_eq!(code, 1, "{said}");
     assert!(said.contains(&format!("not pruned: run {broken}: ")), "{said}");
     assert!(holding(project, "a poor zebra") > 0, "evidence stays");
-    assert!(told(project, &["show", &whole]).1.contains("was pruned at"));
+    assert!(run_program(project, &["show", &whole]).1.contains("was pruned at"));
 }

@@ -114,10 +114,10 @@ fn it_can_be_turned_off() {
     assert!(!kept.contains("cobalt") && !kept.contains("vermilion"), "{kept}");
 
     let wrong = countersign(project, Some("maybe"), &["run", "main"]);
-    let told = String::from_utf8(wrong.stderr).unwrap();
+    let message = String::from_utf8(wrong.stderr).unwrap();
     assert!(
-        told.contains("`memory` must be `on` or `off`, found `maybe` (COUNTERSIGN_MEMORY)"),
-        "{told}"
+        message.contains("`memory` must be `on` or `off`, found `maybe` (COUNTERSIGN_MEMORY)"),
+        "{message}"
     );
 }
 
@@ -131,6 +131,9 @@ fn what_is_no_policy_is_told_before_anything_runs() {
     fs::create_dir(folder.join("memory")).unwrap();
     fs::write(folder.join("memory/wide.yaml"), "id: wide\n").unwrap();
     let checked = countersign(project, None, &["run", "main"]);
-    let told = String::from_utf8(checked.stderr).unwrap();
-    assert!(told.contains("`memory/wide.yaml` is not a valid policy: missing field"), "{told}");
+    let message = String::from_utf8(checked.stderr).unwrap();
+    assert!(
+        message.contains("`memory/wide.yaml` is not a valid policy: missing field"),
+        "{message}"
+    );
 }

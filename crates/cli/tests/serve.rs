@@ -45,14 +45,14 @@ impl Serving {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut told = String::new();
+        let mut line = String::new();
         let mut lines = BufReader::new(child.stdout.as_mut().unwrap());
-        while !told.ends_with("}\n") {
-            assert!(lines.read_line(&mut told).unwrap() > 0, "it says where it listens");
+        while !line.ends_with("}\n") {
+            assert!(lines.read_line(&mut line).unwrap() > 0, "it says where it listens");
         }
-        let told: Value = serde_json::from_str(&told).unwrap();
-        let address = told["listening"][0].as_str().unwrap().to_owned();
-        let token = told["token_file"].as_str().map_or_else(String::new, |path| {
+        let line: Value = serde_json::from_str(&line).unwrap();
+        let address = line["listening"][0].as_str().unwrap().to_owned();
+        let token = line["token_file"].as_str().map_or_else(String::new, |path| {
             let token = std::fs::read_to_string(folder.join(path)).unwrap();
             format!("authorization: Bearer {}\r\n", token.trim_end())
         });
@@ -155,13 +155,13 @@ fn keys_are_made_listed_and_taken_back() {
     let nobody = done(folder, &["serve", "--keys", "--listen", "127.0.0.1:0"]);
     assert_eq!(nobody.status.code(), Some(2));
     assert!(said(&nobody).contains("countersign key create"), "{}", said(&nobody));
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (["key", "create", "--tenant", "local", "--role", "boss"], "unknown role `boss`"),
         (["key", "create", "--tenant", "../x", "--role", "reader"], "invalid tenant name"),
     ] {
         let refused = done(folder, &arguments);
         assert_eq!(refused.status.code(), Some(2));
-        assert!(said(&refused).contains(told), "{}", said(&refused));
+        assert!(said(&refused).contains(expected), "{}", said(&refused));
     }
     let made = done(
         folder,

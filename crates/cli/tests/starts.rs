@@ -182,8 +182,8 @@ fn whoever_gives_nothing_is_told_what_is_asked() {
     assert!(said.contains(asked), "{said}");
     let (code, out, _) = countersign(project.path(), &["run", "--json"]);
     assert_eq!(code, 1);
-    let told: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(told["errors"][0]["code"], "cannot_start", "{told}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["errors"][0]["code"], "cannot_start", "{report}");
 }
 
 #[test]

@@ -225,10 +225,10 @@ fn tools_do_not_reach_protocols_settings_and_dot_files() {
     let run = project.json(&RALPH);
     let run = run["run"].as_str().unwrap();
     project.says(&["export", run, "--output", "run.jsonl"]);
-    let told = fs::read_to_string(project.path().join("run.jsonl")).unwrap();
-    assert!(!told.contains("canary-4711"), "the secret reached the model");
-    let refused = told.matches("is hidden from the workspace").count();
-    assert!(refused >= hostile.len() + 2, "{refused} refusals: {told}");
+    let exported = fs::read_to_string(project.path().join("run.jsonl")).unwrap();
+    assert!(!exported.contains("canary-4711"), "the secret reached the model");
+    let refused = exported.matches("is hidden from the workspace").count();
+    assert!(refused >= hostile.len() + 2, "{refused} refusals: {exported}");
     assert_eq!(fs::read_to_string(project.path().join(".env")).unwrap(), "SECRET=canary-4711\n");
     assert_eq!(fs::read_to_string(project.path().join(".mcp.json")).unwrap(), "{}");
     for path in hostile.iter().filter(|path| !matches!(**path, ".env" | ".mcp.json" | "plain.txt"))
@@ -435,8 +435,8 @@ fn serve(project: &TestProject, more: &[&str]) -> Serving {
     let arguments = [&["serve", "--listen", "127.0.0.1:0", "--json"], more].concat();
     let mut serving = Serving(project.command(&arguments).stdout(Stdio::piped()).spawn().unwrap());
     let lines = BufReader::new(serving.0.stdout.take().unwrap()).lines();
-    let mut told = lines.map_while(Result::ok);
-    assert!(told.any(|line| line.contains("127.0.0.1:")), "it says where it listens");
+    let mut lines_read = lines.map_while(Result::ok);
+    assert!(lines_read.any(|line| line.contains("127.0.0.1:")), "it says where it listens");
     serving
 }
 
@@ -483,9 +483,9 @@ fn an_imported_run_is_halted_until_it_is_trusted() {
     let project = TestProject::new();
     let file = project.path().join("run.jsonl");
     let run = exported(&file);
-    let told = project.says(&["import", "run.jsonl"]);
+    let message = project.says(&["import", "run.jsonl"]);
     for part in ["program mark: sh -c \"echo ran >> marker\"", "It is halted"] {
-        assert!(told.contains(part), "{told}");
+        assert!(message.contains(part), "{message}");
     }
     assert_eq!(project.status(&run), "halted");
     project.says(&["worker", "--until-idle"]);
@@ -521,8 +521,12 @@ fn an_imported_run_can_be_trusted_with_the_import() {
     let project = TestProject::new();
     let file = project.path().join("run.jsonl");
     let run = exported(&file);
-    let told = project.json(&["import", "run.jsonl", "--trust"]);
-    assert_eq!((&told["halted"], &told["outcome"]), (&json!(false), &json!("created")), "{told:#}");
+    let imported = project.json(&["import", "run.jsonl", "--trust"]);
+    assert_eq!(
+        (&imported["halted"], &imported["outcome"]),
+        (&json!(false), &json!("created")),
+        "{imported:#}"
+    );
     project.says(&["worker", "--until-idle"]);
     assert_eq!((project.status(&run).as_str(), project.marks()), ("completed", 1));
 }
@@ -549,13 +553,13 @@ fn a_name_that_ships_is_not_shadowed_in_silence() {
     let workflow = "id: ralph\nphases: [{ id: only }]\ntransitions: []\n";
     project.write(".opencode/protocol/workflows/main.yaml", &workflow.replace("ralph", "main"));
     project.write(".opencode/protocol/workflows/ralph.yaml", workflow);
-    let told = project.says(&["run", "ralph"]);
+    let message = project.says(&["run", "ralph"]);
     let folder = project.path().join(".opencode/protocol");
     let expected = format!(
         "`ralph` is a workflow of the protocol in {}; the shipped one is `shipped:ralph`",
         folder.display()
     );
-    assert!(told.contains(&expected), "{told}");
+    assert!(message.contains(&expected), "{message}");
     project.write("script.json", &ralph(&json!([{ "tool": "list" }])));
     let shipped = ["run", "shipped:ralph", "--input", "Go on", "--model", "script:script.json"];
     let worked = project.json(&shipped);

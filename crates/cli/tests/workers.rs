@@ -155,8 +155,8 @@ fn a_queued_run_is_worked_on_and_an_answer_beside_a_worker_is_left_to_it() {
     let project = TestProject::new();
     let empty = project.said(&["workers"]);
     assert_eq!(empty.trim(), "no worker is running; start one with `countersign worker`");
-    let told = project.said(&["run", "--queue", "--idempotency-key", "1"]);
-    assert!(told.contains("run key-1 is queued for workers: no worker is running"), "{told}");
+    let message = project.said(&["run", "--queue", "--idempotency-key", "1"]);
+    assert!(message.contains("run key-1 is queued for workers: no worker is running"), "{message}");
     let mut worker = project.worker("w1", &[]);
     assert_eq!(worker.tells("run_acquired")["run"], "key-1");
     let workers = project.json(&["workers"]);
@@ -166,8 +166,8 @@ fn a_queued_run_is_worked_on_and_an_answer_beside_a_worker_is_left_to_it() {
     let table = String::from_utf8(project.run(&["workers"]).stdout).unwrap();
     assert!(table.starts_with("WORKER  HOST"), "{table}");
     // A command that finds the run held leaves it there, and says so.
-    let told = project.said(&["run", "--resume", "key-1", "--detach"]);
-    assert!(told.contains("worker w1 is working on run key-1."), "{told}");
+    let message = project.said(&["run", "--resume", "key-1", "--detach"]);
+    assert!(message.contains("worker w1 is working on run key-1."), "{message}");
     project.hurry();
     assert_eq!(worker.tells("run_idle")["reason"], "waiting");
     // Whoever is first drives it on.
@@ -193,8 +193,8 @@ fn whoever_sits_at_a_terminal_follows_a_worker() {
     let mut command = project.command(&["run", "--resume", "key-1"]);
     let mut following = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(following.stderr.take().unwrap()).lines();
-    let told = lines.find(|line| line.as_ref().unwrap().contains("following")).unwrap().unwrap();
-    assert!(told.contains("worker w1 is working on run key-1; following"), "{told}");
+    let message = lines.find(|line| line.as_ref().unwrap().contains("following")).unwrap().unwrap();
+    assert!(message.contains("worker w1 is working on run key-1; following"), "{message}");
     project.hurry();
     let rest: Vec<String> = lines.map(Result::unwrap).collect();
     assert!(rest.iter().any(|line| line.contains("Which?")), "{rest:?}");
@@ -249,12 +249,12 @@ fn a_run_on_which_three_workers_were_killed_is_parked_until_it_is_resumed() {
     assert_eq!(project.json(&["list"])[0]["parked"], true);
     let inbox = String::from_utf8(project.run(&["inbox"]).stdout).unwrap();
     assert!(inbox.contains(parked), "{inbox}");
-    let told = project.said(&["run", "--resume", "key-1", "--detach"]);
-    assert!(told.contains("Resume it with `countersign resume key-1`"), "{told}");
+    let message = project.said(&["run", "--resume", "key-1", "--detach"]);
+    assert!(message.contains("Resume it with `countersign resume key-1`"), "{message}");
     // A person lets it go on, and this time it can.
     project.hurry();
-    let told = project.said(&["resume", "key-1"]);
-    assert!(told.contains("Which?"), "{told}");
+    let message = project.said(&["resume", "key-1"]);
+    assert!(message.contains("Which?"), "{message}");
     assert!(project.json(&["status", "key-1"])["parked"].is_null());
     project.proved();
 }
@@ -275,8 +275,8 @@ fn a_run_that_is_left_with_ctrl_c_is_not_parked() {
     }
     assert!(project.json(&["status", "key-1"])["parked"].is_null());
     project.hurry();
-    let told = project.said(&["run", "--resume", "key-1", "--detach"]);
-    assert!(told.contains("Which?"), "{told}");
+    let message = project.said(&["run", "--resume", "key-1", "--detach"]);
+    assert!(message.contains("Which?"), "{message}");
     project.proved();
 }
 
@@ -346,7 +346,7 @@ fn a_worker_that_is_told_to_stop_waits_for_its_steps_and_a_second_word_ends_it()
 #[test]
 fn wrong_terms_are_told() {
     let project = TestProject::new();
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (["--lease", "soon"], "expected a duration of at least 100ms, such as `30s`"),
         (["--lease", "5ms"], "at least 100ms"),
         (["--capacity", "0"], "0 is not in 1..=65535"),
@@ -355,6 +355,6 @@ fn wrong_terms_are_told() {
         let output = project.run(&[&["worker"], &arguments[..]].concat());
         assert_eq!(output.status.code(), Some(2));
         let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains(told), "{said}");
+        assert!(said.contains(expected), "{said}");
     }
 }

@@ -280,33 +280,33 @@ fn a_sequence_cannot_smuggle() {
 
 #[test]
 fn a_refusal_tells_where_to_and_why() {
-    let told = |authority: &Authority, op: Value| {
+    let message = |authority: &Authority, op: Value| {
         let violations = authority.check(&Patch::parse(&json!([op])).unwrap(), &document());
         let [violation] = violations.as_slice() else { panic!("{violations:?}") };
         format!("{violation} {}", violation.hint.as_deref().unwrap_or("-"))
     };
     assert_eq!(
-        told(&authority(&["/domain"], &[]), json!({"op": "remove", "path": "/control/limits"})),
+        message(&authority(&["/domain"], &[]), json!({"op": "remove", "path": "/control/limits"})),
         "/0/path: expected a location under /domain, found /control/limits [not_authorized] -"
     );
     assert_eq!(
-        told(&authority(&["/a", "/b"], &[]), json!({"op": "add", "path": "", "value": 1})),
+        message(&authority(&["/a", "/b"], &[]), json!({"op": "add", "path": "", "value": 1})),
         "/0/path: expected a location under /a or /b, found the whole document [not_authorized] -"
     );
     assert_eq!(
-        told(&authority(&[], &[]), json!({"op": "add", "path": "/a", "value": 1})),
+        message(&authority(&[], &[]), json!({"op": "add", "path": "/a", "value": 1})),
         "/0/path: expected no change, found /a [not_authorized] -"
     );
     assert_eq!(
-        told(&authority(&["/items/2"], &[]), json!({"op": "remove", "path": "/items/2"})),
+        message(&authority(&["/items/2"], &[]), json!({"op": "remove", "path": "/items/2"})),
         "/0/path: expected a location under /items/2, found /items/2 [not_authorized] this would also change /items/3"
     );
     assert_eq!(
-        told(&phase(), json!({"op": "replace", "path": "/domain", "value": {}})),
+        message(&phase(), json!({"op": "replace", "path": "/domain", "value": {}})),
         "/0/path: expected a location that does not affect /domain/locked/v, found /domain [not_authorized] /domain/locked/v lies inside; write the locations next to it one by one"
     );
     assert_eq!(
-        told(&phase(), json!({"op": "remove", "path": "/domain/list/0"})),
+        message(&phase(), json!({"op": "remove", "path": "/domain/list/0"})),
         "/0/path: expected a location that does not affect /domain/list/1/x, found /domain/list/0 [not_authorized] adding or removing an item shifts the index of the items after it, including /domain/list/1/x"
     );
 }

@@ -163,12 +163,12 @@ fn outside(document: &Value, writes: &[JsonPointer]) -> BTreeMap<String, Value> 
         .into_iter()
         .filter(|(place, _)| !writes.iter().any(|allowed| covers(allowed.as_str(), place)))
         .map(|(place, value)| {
-            let told = match value {
+            let text = match value {
                 Value::Array(_) => Value::from("an array"),
                 Value::Object(_) => Value::from("an object"),
                 other => other.clone(),
             };
-            (place, told)
+            (place, text)
         })
         .collect()
 }

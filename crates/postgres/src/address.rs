@@ -162,9 +162,9 @@ mod tests {
     #[test]
     fn what_is_wrong_shows_nothing_of_the_address() {
         for address in ["postgres://u:s3cret@h:x/d", "postgres://u:s3cret@h/d?s3cret=1", "s3cret"] {
-            let told = parse_address(address, &PgConnectOptions::default()).unwrap_err();
-            assert_eq!(told, PgAddressError::Invalid);
-            assert!(!told.to_string().contains("s3cret"));
+            let message = parse_address(address, &PgConnectOptions::default()).unwrap_err();
+            assert_eq!(message, PgAddressError::Invalid);
+            assert!(!message.to_string().contains("s3cret"));
         }
         assert_eq!(
             parse_address("user=u", &PgConnectOptions::default()).unwrap_err(),

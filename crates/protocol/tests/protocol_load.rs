@@ -230,7 +230,7 @@ fn phases_say_what_they_do() {
         Some(("30m".to_owned(), FailurePolicy::Fail))
     );
     assert_eq!(plan.budget.limits["violations"].amount.to_string(), "3");
-    let verbs: Vec<String> = work.apply.iter().map(told).collect();
+    let verbs: Vec<String> = work.apply.iter().map(change_text).collect();
     assert_eq!(
         verbs,
         [
@@ -300,7 +300,7 @@ fn phases_say_what_they_do() {
 
     let PhaseWork::Invoke(invoke) = &phase("call").work else { panic!() };
     assert_eq!((invoke.workflow.as_str(), invoke.input[0].0.as_str()), ("child", "/title"));
-    assert_eq!(told(&invoke.output[0]), "set /result reply.result");
+    assert_eq!(change_text(&invoke.output[0]), "set /result reply.result");
     assert_eq!(invoke.on_complete.as_deref(), Some("end"));
     assert_eq!(invoke.on_failed.then, FailurePolicy::Fail);
     assert_eq!(phase("end").on_enter.as_deref(), Some("stamp"));
@@ -353,12 +353,12 @@ fn gates_say_what_they_ask() {
     );
     let first = &protocol.workflows["main"].transitions[0];
     assert_eq!(first.spends.as_deref(), Some("rework"));
-    let changes: Vec<String> = first.apply.iter().map(told).collect();
+    let changes: Vec<String> = first.apply.iter().map(change_text).collect();
     assert_eq!(changes, ["set /again true", "emit AGAIN state.title if run.loops > 1"]);
 }
 
 /// A change in one line.
-fn told(change: &DocumentChange) -> String {
+fn change_text(change: &DocumentChange) -> String {
     let source = |value: &Option<countersign_contract::expr::Expr>| {
         value.as_ref().map_or_else(String::new, |value| format!(" {}", value.source()))
     };

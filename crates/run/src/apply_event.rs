@@ -161,13 +161,13 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
         RunEvent::ProviderFailed { .. } => {
             state.step.get_or_insert_with(ModelStep::default).provider_failures += 1;
         }
-        RunEvent::ReplyRefused { violations, feedback: told, .. } => {
+        RunEvent::ReplyRefused { violations, feedback, .. } => {
             // A patch submitted by hand belongs to no step.
             if let Some(step) = &mut state.step {
                 step.violations.clone_from(violations);
-                if let Some(told) = told {
+                if let Some(feedback) = feedback {
                     step.messages
-                        .push(PromptMessage { role: PromptRole::User, text: told.clone() });
+                        .push(PromptMessage { role: PromptRole::User, text: feedback.clone() });
                 }
             }
         }

@@ -62,8 +62,8 @@ impl<'p> Live<'p> {
             }
             (first, second) => panic!("decided {first:?} once and {second:?} then"),
         };
-        let told = matches!(input.payload, InputKind::Notified { .. });
-        assert!(self.state.end.is_none() || told, "an ended run stays ended");
+        let notified = matches!(input.payload, InputKind::Notified { .. });
+        assert!(self.state.end.is_none() || notified, "an ended run stays ended");
         self.folds(&step);
         self.state = step.state;
         self.holds();

@@ -235,20 +235,20 @@ pub(crate) async fn run_worker(
     };
     let (stopper, stop) = WorkerStopHandle::new();
     let mut ear = stopping.clone();
-    let told = async {
+    let stop_requested = async {
         ear.wait().await;
         stopper.stop();
         std::future::pending::<()>().await;
     };
     let ended = tokio::select! {
         ended = worker.run(WorkerExitPolicy::OnStop, stop) => ended,
-        () = told => Ok(()),
+        () = stop_requested => Ok(()),
     };
     if let Err(error) = ended {
-        let told = format!(
+        let message = format!(
             "the worker in this process has stopped; runs continue in other processes: {error}"
         );
-        furniture.watch.on_warning("any", &told);
+        furniture.watch.on_warning("any", &message);
         stopping.wait().await;
     }
 }

@@ -63,10 +63,10 @@ fn every_break_of_the_schema_is_named() {
     each_contract(|contract, file| {
         for case in file["schema_refuses"].as_array().unwrap() {
             let refused = violations(contract, file, &changed(file, case));
-            let told = refused.iter().any(|violation| {
+            let named = refused.iter().any(|violation| {
                 case["code"] == violation.code.to_string() && case["pointer"] == violation.pointer
             });
-            assert!(told, "{}: {case:#}: {refused:#?}", contract.id);
+            assert!(named, "{}: {case:#}: {refused:#?}", contract.id);
         }
     });
 }

@@ -77,9 +77,9 @@ fn a_callback_may_take_the_place_of_the_outline() {
         .unwrap_or_else(|faults| panic!("{faults:#?}"));
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let told = runtime.block_on(stories::Again::of("intake", "a_short_interview_hands_over"));
+    let replayed = runtime.block_on(stories::Again::of("intake", "a_short_interview_hands_over"));
     let mut state = RunState::new("r1");
-    for what in told.inputs {
+    for what in replayed.inputs {
         let what = match what {
             InputKind::Start(start) => InputKind::Start(Box::new(RunStart {
                 protocol: loaded.protocol.digest.clone(),

@@ -26,9 +26,9 @@ pub(super) async fn drive_and_report(
     let state = &outcome.state;
     let products = collect_outputs(&context.engine, &run).await?;
     if json {
-        let mut told = json!(InputResponse::from_state(state, products, refused.clone()));
-        told["leased_elsewhere"] = json!(rest == IdleReason::LeasedElsewhere);
-        output::print_json(&told);
+        let mut response = json!(InputResponse::from_state(state, products, refused.clone()));
+        response["leased_elsewhere"] = json!(rest == IdleReason::LeasedElsewhere);
+        output::print_json(&response);
     } else {
         if let Some(violations) = &refused {
             render::print_violations(violations);

@@ -57,8 +57,8 @@ async fn load_side(
         })
         .transpose()?;
     let state = context.engine.load_version(&run, version).await?.state;
-    let told = format!("{run}@{}", state.version);
-    Ok(DiffSide { document: (*state.document).clone(), label: told })
+    let label = format!("{run}@{}", state.version);
+    Ok(DiffSide { document: (*state.document).clone(), label })
 }
 
 /// Formats one change per line: `+` for added, `-` for removed, `~` for old and new values.

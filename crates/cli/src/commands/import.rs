@@ -64,7 +64,7 @@ pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
             import_run(&context.engine, &packed).await?
         };
         let (run, versions) = (&packed.run, packed.verification.versions);
-        let (word, told) = match &imported {
+        let (word, detail) = match &imported {
             ImportOutcome::Created => {
                 ("created", format!("imported run {run} with {versions} versions"))
             }
@@ -94,7 +94,7 @@ pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
                 "{GOOD}proved{GOOD:#}: {} events, last hash {}",
                 packed.verification.events, packed.verification.hash
             ));
-            output::print_message(&told);
+            output::print_message(&detail);
             if !wants.is_empty() {
                 output::print_message("It needs access to more than files:");
                 for line in &wants {

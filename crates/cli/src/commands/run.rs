@@ -148,7 +148,7 @@ async fn drive_until_idle(
     run: &str,
     manner: InteractionMode,
 ) -> Result<IdleReason, CliError> {
-    let mut told = String::new();
+    let mut shown = String::new();
     let mut followed = None;
     loop {
         let (rest, seen) = drive_and_snapshot(driver, run).await?;
@@ -184,9 +184,9 @@ async fn drive_until_idle(
         let stays = manner == InteractionMode::Following;
         if stays {
             let waits = format_open_waits(context, &state).await?;
-            if waits != told {
+            if waits != shown {
                 output::print_message(&waits);
-                told = waits;
+                shown = waits;
             }
         }
         let asked = async {
@@ -254,15 +254,15 @@ async fn prompt_run_or_children(
 
 /// Formats the waits of a run and its children.
 async fn format_open_waits(context: &CliContext, state: &RunState) -> Result<String, CliError> {
-    let mut told: Vec<String> =
+    let mut lines: Vec<String> =
         state.waits.values().map(|wait| render::format_wait(&state.run, wait)).collect();
     for order in state.pending.values() {
         if let PendingAction::Child { run, .. } = order {
             let state = context.engine.get_run(run).await?.state;
-            told.extend(state.waits.values().map(|wait| render::format_wait(run, wait)));
+            lines.extend(state.waits.values().map(|wait| render::format_wait(run, wait)));
         }
     }
-    Ok(told.join("\n"))
+    Ok(lines.join("\n"))
 }
 
 /// Asks for the waits of a run's children; returns the first child that got an answer.

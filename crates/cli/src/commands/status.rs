@@ -116,12 +116,12 @@ fn render_status(standing: &RunStatusReport, now: Timestamp) -> String {
         rows.push(("forked from", format!("{}@{}", fork.run, fork.version)));
     }
     if !standing.children.is_empty() {
-        let told = standing.children.iter().map(|(run, completed)| match completed {
+        let children = standing.children.iter().map(|(run, completed)| match completed {
             None => format!("{run} (open)"),
             Some(true) => format!("{run} (completed)"),
             Some(false) => format!("{run} (failed)"),
         });
-        rows.push(("children", told.collect::<Vec<_>>().join(", ")));
+        rows.push(("children", children.collect::<Vec<_>>().join(", ")));
     }
     page.push('\n');
     for (name, value) in rows {
@@ -286,26 +286,26 @@ fn describe_model_usage(standing: &RunStatusReport) -> String {
     if state.model_calls == 0 {
         return "no calls".to_owned();
     }
-    let mut told =
+    let mut text =
         format!("{} {}", state.model_calls, if state.model_calls == 1 { "call" } else { "calls" });
     if input + output > 0 {
-        told.push_str(&format!(", {input} tokens in, {output} out"));
+        text.push_str(&format!(", {input} tokens in, {output} out"));
     }
     if cost > 0 {
-        told.push_str(&format!(", {} spent", format_money(cost)));
+        text.push_str(&format!(", {} spent", format_money(cost)));
     }
     if let Some(last) = &state.last_reply {
         let tries = if last.attempt == 1 { "attempt" } else { "attempts" };
-        told.push_str(&format!(
+        text.push_str(&format!(
             "; the last reply, in {}, took {} {tries}",
             truncate_line(&last.phase, 40),
             last.attempt
         ));
         if last.repairs > 0 {
-            told.push_str(&format!(" and {} repairs", last.repairs));
+            text.push_str(&format!(" and {} repairs", last.repairs));
         }
     }
-    told
+    text
 }
 
 #[cfg(test)]

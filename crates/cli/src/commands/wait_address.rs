@@ -30,11 +30,11 @@ pub(super) async fn resolve_wait(
             Err(CliError::Usage(format!("nothing of this kind is waiting. {standing}")))
         }
         several => {
-            let told: Vec<String> =
+            let lines: Vec<String> =
                 several.iter().map(|wait| render::format_wait(&run, wait)).collect();
             Err(CliError::Usage(format!(
                 "several waits are open; name one of them:\n{}",
-                told.join("\n")
+                lines.join("\n")
             )))
         }
     }

@@ -9,7 +9,7 @@ use crate::commands::{WHOSE, dinner, fails, memory, raw, remembered};
 fn what_is_said_of_another_kind_of_thing_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    for (told, why) in [
+    for (arguments, why) in [
         (
             &["--fact", "pin=1234", "--expires", "2026-01-22"][..],
             "`expires` does not apply to `fact`; it applies to `event`, `insight`",
@@ -22,8 +22,8 @@ fn what_is_said_of_another_kind_of_thing_is_refused() {
         (&["--event", "  "], "`event` is empty"),
         (&["--episode", ""], "`episode` is empty"),
     ] {
-        let heard = fails(folder, 2, &[&["remember"], told].concat());
-        assert!(heard.contains(why), "{told:?}: {heard}");
+        let heard = fails(folder, 2, &[&["remember"], arguments].concat());
+        assert!(heard.contains(why), "{arguments:?}: {heard}");
     }
     let all: Vec<&str> = ["remember", "-"].into_iter().chain(WHOSE).collect();
     let (code, _, err) = raw(folder, &all, "[]");

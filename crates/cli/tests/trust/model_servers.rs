@@ -18,9 +18,13 @@ fn an_imported_run_that_names_a_server_for_its_model_is_halted() {
     let run = run["run"].as_str().unwrap();
     let file = here.path().join("run.jsonl");
     there.says(&["export", run, "--output", file.to_str().unwrap()]);
-    let told = here.json(&["import", "run.jsonl"]);
+    let imported = here.json(&["import", "run.jsonl"]);
     let wants = json!(["model server http://127.0.0.1:9, named when the run was started"]);
-    assert_eq!((&told["permissions"], &told["halted"]), (&wants, &json!(true)), "{told:#}");
+    assert_eq!(
+        (&imported["permissions"], &imported["halted"]),
+        (&wants, &json!(true)),
+        "{imported:#}"
+    );
 }
 
 /// A server that nobody may call without being asked: whoever connects to it is heard of.
@@ -66,10 +70,10 @@ fn a_worker_asks_its_own_operator_before_a_foreign_run_sends_prompts_and_keys_aw
     let run = one.json(&[&begun[..], &store].concat());
     let run = run["run"].as_str().unwrap();
     other.says(&[&["worker", "--until-idle"][..], &store].concat());
-    let told = other.json(&[&["status", run][..], &store].concat());
-    assert_eq!(told["status"], "halted", "{told:#}");
+    let status = other.json(&[&["status", run][..], &store].concat());
+    assert_eq!(status["status"], "halted", "{status:#}");
     let why = format!("run `{run}` wants to send prompts to {}", server.origin());
-    assert!(told.to_string().contains(&why), "{told:#}");
+    assert!(status.to_string().contains(&why), "{status:#}");
     assert!(!server.was_called());
     // What can be trusted is shown, and trusting it lets the run go on there.
     let asked = other.says(&[&["trust", "--run", run, "--yes"][..], &store].concat());

@@ -23,13 +23,13 @@ fn a_store_and_a_collector_of_a_file_are_reached_only_after_trust() {
             project.command(&["run", "ralph", "--input", "x", "--model", "human", "--queue"]);
         let refused = command.env("PGPASSWORD", "s3cret").output().unwrap();
         assert_eq!(refused.status.code(), Some(2), "{name}: {}", said(&refused));
-        let told = said(&refused);
+        let message = said(&refused);
         assert!(
-            told.contains(&format!("`{name}` in "))
-                && told.contains("you have not trusted that file"),
-            "{told}"
+            message.contains(&format!("`{name}` in "))
+                && message.contains("you have not trusted that file"),
+            "{message}"
         );
-        assert!(!told.contains("s3cret"), "{told}");
+        assert!(!message.contains("s3cret"), "{message}");
         assert!(!server.was_called(), "{name}");
         let asked = project.run(&["trust", "--json"]);
         let shown = String::from_utf8(asked.stdout).unwrap();
@@ -61,9 +61,13 @@ fn a_script_outside_the_folder_is_read_only_where_a_person_names_it() {
     let run = run["run"].as_str().unwrap();
     let file = here.path().join("run.jsonl");
     there.says(&["export", run, "--output", file.to_str().unwrap()]);
-    let told = here.json(&["import", "run.jsonl"]);
+    let imported = here.json(&["import", "run.jsonl"]);
     let wants = json!([format!("model server {model}, named when the run was started")]);
-    assert_eq!((&told["permissions"], &told["halted"]), (&wants, &json!(true)), "{told:#}");
+    assert_eq!(
+        (&imported["permissions"], &imported["halted"]),
+        (&wants, &json!(true)),
+        "{imported:#}"
+    );
     here.says(&["resume", run]);
     here.says(&["worker", "--until-idle"]);
     assert_eq!(here.status(run), "halted");

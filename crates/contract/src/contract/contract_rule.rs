@@ -147,7 +147,7 @@ mod tests {
 
     #[expect(clippy::needless_pass_by_value, reason = "a case reads better without ampersands")]
     #[track_caller]
-    fn check(rule: &str, reply: Value, state: Option<Value>, told: &[&str]) {
+    fn check(rule: &str, reply: Value, state: Option<Value>, expected: &[&str]) {
         let contract = load_inline_contract(&format!(
             "id: r\nversion: 1.0.0\nschema: true\nrules: [{{ {rule} }}]"
         ))
@@ -155,7 +155,7 @@ mod tests {
         let context = RuleContext { state: state.as_ref(), ..RuleContext::default() };
         let verdict = contract.admit_value(&reply, &context);
         let shown: Vec<String> = verdict.violations().iter().map(ToString::to_string).collect();
-        assert_eq!(shown, told);
+        assert_eq!(shown, expected);
     }
 
     #[test]

@@ -91,13 +91,13 @@ mod tests {
 
     #[expect(clippy::needless_pass_by_value, reason = "a case reads better without ampersands")]
     #[track_caller]
-    fn check(schema: Value, value: Value, completed: Value, told: &[&str]) {
+    fn check(schema: Value, value: Value, completed: Value, expected: &[&str]) {
         let mut value = value;
         let SchemaValidation { violations, .. } =
             Schema::compile(schema).unwrap().fill_and_validate(&mut value);
         assert_eq!(value, completed);
         let shown: Vec<String> = violations.iter().map(ToString::to_string).collect();
-        assert_eq!(shown, told);
+        assert_eq!(shown, expected);
     }
 
     #[test]

@@ -189,16 +189,21 @@ impl<'t> ParsedReply<'t> {
         // A reply that ends inside an object was cut off, even if complete objects precede it.
         let cut = refused.iter().position(|one| one.is_unclosed);
         if fitting.is_empty() || cut.is_some() {
-            let told = match cut {
+            let nearest = match cut {
                 Some(cut) => Some(refused.swap_remove(cut)),
                 // Report the candidate that names most fields of the contract; the last one if
                 // several tie.
                 None => refused.into_iter().max_by_key(|one| one.field_overlap),
             };
-            let Some(told) = told else {
+            let Some(nearest) = nearest else {
                 return Err(vec![reply_scanner::describe_no_object(text)]);
             };
-            return Err(violation_spans::fill_spans(told.violations, text, told.span.start, level));
+            return Err(violation_spans::fill_spans(
+                nearest.violations,
+                text,
+                nearest.span.start,
+                level,
+            ));
         }
         let rivals = find_rivals(text, &found, refused, contract);
         Ok(ValidatedReply { text, fitting, rivals, scan: found, repair_level: level })

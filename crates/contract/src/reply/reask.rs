@@ -174,8 +174,8 @@ mod tests {
         assert_eq!(count_violations(&violations), 900);
         let text = render_reask(&contract(), &violations);
         assert!(estimate_tokens(&text) <= MAX_REASK_TOKENS, "{} tokens", estimate_tokens(&text));
-        let told = text.lines().filter(|line| line.contains("/list/")).count();
-        assert!(text.contains(&format!("… and {} more.\n", 900 - told)), "{text}");
+        let listed = text.lines().filter(|line| line.contains("/list/")).count();
+        assert!(text.contains(&format!("… and {} more.\n", 900 - listed)), "{text}");
         assert_eq!(text, render_reask(&contract(), &violations));
     }
 

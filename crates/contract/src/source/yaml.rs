@@ -258,13 +258,13 @@ mod tests {
         for level in 1..30 {
             bomb += &format!("a{level}: &a{level} [*a{0}, *a{0}]\n", level - 1);
         }
-        let told = |text: String| {
+        let message = |text: String| {
             let source = Arc::new(SourceFile::new("x.yaml", text));
             parse_yaml_file(&source).unwrap_err().message
         };
-        assert_eq!(told(bomb), "unsupported YAML: too many values, including those of aliases");
+        assert_eq!(message(bomb), "unsupported YAML: too many values, including those of aliases");
         assert_eq!(
-            told("[".repeat(80) + &"]".repeat(80)),
+            message("[".repeat(80) + &"]".repeat(80)),
             "unsupported YAML: lists and tables are nested more than 32 levels deep"
         );
         let source = Arc::new(SourceFile::new("x.yaml", "[".repeat(20_000)));

@@ -16,16 +16,16 @@ pub(super) fn check(
     effort: &AnalysisBudget,
 ) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    let mut told: BTreeSet<&str> = BTreeSet::new();
+    let mut reported: BTreeSet<&str> = BTreeSet::new();
     let calls = InvocationGraph::from_protocol(protocol);
     let in_rings = calls.find_cyclic_workflows();
     for workflow in protocol.workflows.values() {
         let id = workflow.id.as_str();
-        if told.contains(id) || !in_rings.contains(id) {
+        if reported.contains(id) || !in_rings.contains(id) {
             continue;
         }
         let Some(ring) = calls.find_cycle(id, effort) else { continue };
-        told.extend(&ring);
+        reported.extend(&ring);
         let ring_set: BTreeSet<&str> = ring.iter().copied().collect();
         let avoidable = ring.iter().any(|id| {
             protocol

@@ -119,7 +119,7 @@ struct TicketSearchNode<'w> {
 impl<'w> TicketSearch<'w> {
     /// Reports each phase and missing ticket once, with the shortest path on which it is missing.
     fn report_missing_tickets(&self, unknown: &BTreeSet<&str>, findings: &mut DiagnosticCollector) {
-        let mut told: BTreeSet<(usize, &str)> = BTreeSet::new();
+        let mut reported: BTreeSet<(usize, &str)> = BTreeSet::new();
         let mut seen: BTreeSet<(usize, HeldTickets<'w>)> = BTreeSet::new();
         let mut taken_by: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
         let mut standings: Vec<TicketSearchNode<'w>> = Vec::new();
@@ -138,7 +138,7 @@ impl<'w> TicketSearch<'w> {
             held.retain(|ticket| !taken.contains(ticket));
             for (number, need) in phase.needs.iter().enumerate() {
                 let missing = !held.contains(need.as_str()) && !unknown.contains(need.as_str());
-                if missing && told.insert((index, need)) {
+                if missing && reported.insert((index, need)) {
                     let is_taken = taken.contains(need.as_str());
                     findings.push(if findings.is_full(SKIPPED) {
                         locate_need(phase, number).diagnose(SKIPPED, "")

@@ -106,7 +106,7 @@ fn describe_witness(
     if parts.is_empty() {
         return "with any document".to_owned();
     }
-    let told: Vec<String> =
+    let assignments: Vec<String> =
         parts.iter().map(|(name, value)| format!("`{name}` = {}", format_value(value))).collect();
-    format!("with {}", told.join(", "))
+    format!("with {}", assignments.join(", "))
 }

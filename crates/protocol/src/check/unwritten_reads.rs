@@ -101,9 +101,9 @@ impl<'p> UnwrittenReadCheck<'p> {
             if written.transition.is_some_and(|transition| idle.contains(&transition)) {
                 continue;
             }
-            let mut told: Vec<&[ReadStep]> = Vec::new();
+            let mut reported: Vec<&[ReadStep]> = Vec::new();
             for read in written.expr.read_paths().iter().filter(|read| read.slot == STATE_SLOT) {
-                if told.iter().any(|before| read.steps.starts_with(before)) {
+                if reported.iter().any(|before| read.steps.starts_with(before)) {
                     continue;
                 }
                 let brief = is_full || findings.len() >= MAX_DIAGNOSTICS;
@@ -111,8 +111,8 @@ impl<'p> UnwrittenReadCheck<'p> {
                     .check_forbidden(written, read, brief)
                     .or_else(|| self.check_unwritten(written, read, brief));
                 if let Some(finding) = finding {
-                    if told.len() < MAX_DIAGNOSTICS {
-                        told.push(&read.steps);
+                    if reported.len() < MAX_DIAGNOSTICS {
+                        reported.push(&read.steps);
                     }
                     findings.push(finding);
                 }

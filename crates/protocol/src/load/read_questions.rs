@@ -205,9 +205,9 @@ fn compile_inline_contract(
     match contract::load_contract(SourceFile::new("answer.json", file), &none) {
         Ok(contract) => Some(Arc::new(contract)),
         Err(faults) => {
-            let told =
+            let message =
                 faults.into_iter().map(|fault| place.diagnose("invalid_schema", fault.message));
-            scope.faults.extend(told);
+            scope.faults.extend(message);
             None
         }
     }

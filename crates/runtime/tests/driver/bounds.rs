@@ -46,10 +46,10 @@ async fn a_hook_whose_patch_is_too_deep_is_launched_once(kind: Kind) {
             continue;
         }
         assert_eq!(rest, IdleReason::WaitingForInput);
-        let told = events.iter().any(
+        let reported = events.iter().any(
             |event| matches!(event, RunEvent::HookFinished { answer, .. } if answer.contains("levels deep")),
         );
-        assert!(told, "{events:?}");
+        assert!(reported, "{events:?}");
     }
 }
 

@@ -120,7 +120,8 @@ async fn an_answer_that_found_the_run_held_is_not_left_lying() {
     let person = app.engine();
     let worker = app.driver(&person, "own");
     let quick = Arc::new(Quick { person, worker, found: Mutex::default() });
-    let (mut first, question) = asking_over(&app, app.engine_told(quick.clone()), "first").await;
+    let (mut first, question) =
+        asking_over(&app, app.engine_observed(quick.clone()), "first").await;
     question.answer(GOOD);
     tokio::select! {
         rest = &mut first.task => panic!("it rests, and the answer lies there: {rest:?}"),

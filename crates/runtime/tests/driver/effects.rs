@@ -98,9 +98,9 @@ async fn host() -> (u16, tokio::task::JoinHandle<Vec<String>>) {
             let text = String::from_utf8_lossy(&request[..length]).to_lowercase();
             let key = text.lines().find_map(|line| line.strip_prefix("idempotency-key: "));
             keys.push(key.unwrap().to_owned());
-            let told =
+            let response =
                 format!("HTTP/1.1 {answer}\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}");
-            stream.write_all(told.as_bytes()).await.unwrap();
+            stream.write_all(response.as_bytes()).await.unwrap();
         }
         keys
     });

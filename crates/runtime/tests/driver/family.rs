@@ -49,8 +49,8 @@ async fn a_child_answers_its_parent(kind: Kind) {
     assert_eq!(driver.drive("r1.1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     assert_eq!(app.state("r1").await.status(), ExecutionStatus::Completed);
     assert_eq!(app.document("r1", "/result").await, json!("all of it"));
-    let told = app.kinds("r1").await.into_iter().filter(|kind| *kind == "child_ended");
-    assert_eq!(told.count(), 1);
+    let ended = app.kinds("r1").await.into_iter().filter(|kind| *kind == "child_ended");
+    assert_eq!(ended.count(), 1);
     app.events("r1.1").await;
 }
 

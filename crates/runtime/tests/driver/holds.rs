@@ -238,8 +238,8 @@ async fn a_store_that_stays_away_is_told_and_nothing_is_lost(kind: Kind) {
         app.clock.advance(100);
         tokio::task::yield_now().await;
     }
-    let told = first.task.await.unwrap().unwrap_err();
-    assert!(matches!(told, EngineError::Store(StoreError::Unavailable { .. })), "{told}");
+    let error = first.task.await.unwrap().unwrap_err();
+    assert!(matches!(error, EngineError::Store(StoreError::Unavailable { .. })), "{error}");
     app.clock.advance(30_000);
     let (second, question) = asking(&app, "second").await;
     question.answer(GOOD);

@@ -30,10 +30,10 @@ async fn echo() -> (u16, tokio::task::JoinHandle<()>) {
                 _ => ("200 OK", "text/event-stream", said(&json!({"note": head}).to_string())),
             };
             let length = body.len();
-            let told = format!(
+            let response = format!(
                 "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nx-key: {KEY}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
             );
-            stream.write_all(told.as_bytes()).await.unwrap();
+            stream.write_all(response.as_bytes()).await.unwrap();
             let _ = stream.shutdown().await;
         }
     });

@@ -87,7 +87,7 @@ async fn rows_that_nobody_edited_agree() {
 
 #[tokio::test]
 async fn every_column_of_a_wait_is_compared() {
-    for (column, value, told) in [
+    for (column, value, expected) in [
         ("kind", "'approval'", "kind of wait w2 `approval`"),
         ("opened_at", "opened_at + 1", "opening time of wait w2 `"),
         ("deadline", "deadline + 86400000", "deadline of wait w2 `"),
@@ -99,7 +99,7 @@ async fn every_column_of_a_wait_is_compared() {
     ] {
         let app = waiting().await;
         let found = edited(&app, &format!("UPDATE waits SET {column} = {value}")).await;
-        assert!(found.contains(told), "{column}: {found}");
+        assert!(found.contains(expected), "{column}: {found}");
     }
     let app = waiting().await;
     let found = edited(&app, "DELETE FROM waits").await;
@@ -108,7 +108,7 @@ async fn every_column_of_a_wait_is_compared() {
 
 #[tokio::test]
 async fn every_column_of_a_run_is_compared() {
-    for (column, value, told) in [
+    for (column, value, expected) in [
         ("status", "'completed'", "status `completed`, but its log says `waiting`"),
         ("phase", "'done'", "phase `done`, but its log says `ask`"),
         ("summary", "'all is well'", "summary `all is well`, but its log says `Which?`"),
@@ -120,7 +120,7 @@ async fn every_column_of_a_run_is_compared() {
     ] {
         let app = waiting().await;
         let found = edited(&app, &format!("UPDATE runs SET {column} = {value}")).await;
-        assert!(found.contains(told), "{column}: {found}");
+        assert!(found.contains(expected), "{column}: {found}");
     }
     let app = waiting().await;
     let engine = app.engine();
@@ -132,20 +132,20 @@ async fn every_column_of_a_run_is_compared() {
 
 #[tokio::test]
 async fn pending_actions_are_compared() {
-    for (value, told) in [
+    for (value, expected) in [
         ("''", "pending actions `none`, but its log says `2.1`"),
         ("replace(actions, '2.1', '2.7')", "pending actions `2.7`"),
         ("replace(actions, 'model', 'tools')", "kind of action 2.1 `tools`"),
     ] {
         let app = asking().await;
         let found = edited(&app, &format!("UPDATE runs SET actions = {value}")).await;
-        assert!(found.contains(told), "{value}: {found}");
+        assert!(found.contains(expected), "{value}: {found}");
     }
 }
 
 #[tokio::test]
 async fn idempotency_keys_are_compared() {
-    for (sql, told) in [
+    for (sql, expected) in [
         ("UPDATE keys SET version = 2", "idempotency key `begin` `2`, but the log says `1`"),
         ("DELETE FROM keys", "idempotency key `begin` `none`, but the log says `1`"),
         (
@@ -155,7 +155,7 @@ async fn idempotency_keys_are_compared() {
     ] {
         let app = waiting().await;
         let found = edited(&app, sql).await;
-        assert!(found.contains(told), "{sql}: {found}");
+        assert!(found.contains(expected), "{sql}: {found}");
     }
 }
 
@@ -231,11 +231,12 @@ async fn the_text_of_a_reply_is_what_the_received_bytes_say() {
     // A log that was written anew as a whole proves itself, but not against the bytes.
     let app = spoken(TRUE, r#"{"note":"no"}"#).await;
     let engine = app.engine();
-    let told = "version 3: the text of the reply differs from the bytes received from the provider";
+    let expected =
+        "version 3: the text of the reply differs from the bytes received from the provider";
     let flaw = verify_stored_chain(&engine, "r1").await.unwrap().unwrap_err();
-    assert_eq!(flaw.to_string(), told);
+    assert_eq!(flaw.to_string(), expected);
     let flaw = verify_stored_run(&engine, "r1").await.unwrap().unwrap_err();
-    assert_eq!(flaw.to_string(), told);
+    assert_eq!(flaw.to_string(), expected);
 }
 
 #[tokio::test]
@@ -258,12 +259,12 @@ async fn snapshots_are_compared() {
         let app = waiting().await;
         app.engine().get_run("r1").await.unwrap().state.version
     };
-    let told = "a snapshot differs from the state that the events before it produce";
+    let expected = "a snapshot differs from the state that the events before it produce";
     let document = || Some(json!({ "answer": "forged" }));
-    assert!(forge(newest, document(), None).await.contains(told));
+    assert!(forge(newest, document(), None).await.contains(expected));
     // An older one is where a look at that version and a fork begin.
     assert!(newest > 1);
-    assert!(forge(1, document(), None).await.contains(told));
+    assert!(forge(1, document(), None).await.contains(expected));
     // The next commit would be chained to this hash.
-    assert!(forge(newest, None, Some(&"0".repeat(64))).await.contains(told));
+    assert!(forge(newest, None, Some(&"0".repeat(64))).await.contains(expected));
 }

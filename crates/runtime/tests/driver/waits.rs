@@ -91,18 +91,18 @@ async fn the_same_key_twice_is_one_input(kind: Kind) {
     assert_eq!(again.state, first.state);
     assert!(again.events.is_empty(), "nothing happened");
 
-    let told = |text: &str| InputKind::Answered {
+    let answer_input = |text: &str| InputKind::Answered {
         wait: "w1".to_owned(),
         value: json!(text),
         by: "anna".to_owned(),
     };
     let key = Some("k1".to_owned());
-    let taken = engine.submit_input("r1", told("red"), key.clone()).await.unwrap();
+    let taken = engine.submit_input("r1", answer_input("red"), key.clone()).await.unwrap();
     assert_eq!(taken.state.version, 2);
     for engine in [&engine, &other, &app.engine()] {
-        let again = engine.submit_input("r1", told("red"), key.clone()).await.unwrap();
+        let again = engine.submit_input("r1", answer_input("red"), key.clone()).await.unwrap();
         assert_eq!((again.state.version, again.events.len()), (2, 0));
-        let second = engine.submit_input("r1", told("blue"), None).await.unwrap_err();
+        let second = engine.submit_input("r1", answer_input("blue"), None).await.unwrap_err();
         assert!(matches!(second, EngineError::Rejected(InputRejection::AlreadyClosed { .. })));
     }
     assert_eq!(app.document("r1", "/answer").await, json!("red"));

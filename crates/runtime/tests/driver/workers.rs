@@ -405,9 +405,9 @@ async fn a_store_that_is_away_is_waited_for(kind: Kind) {
     one.stopper.stop();
     one.task.await.unwrap().unwrap();
     let news = one.heard.all();
-    let told = |wanted: fn(&WorkerEvent) -> bool| news.iter().filter(|one| wanted(one)).count();
-    assert_eq!(told(|news| matches!(news, WorkerEvent::StoreUnavailable(_))), 1, "{news:?}");
-    assert_eq!(told(|news| matches!(news, WorkerEvent::StoreRecovered(_))), 1, "{news:?}");
+    let count = |wanted: fn(&WorkerEvent) -> bool| news.iter().filter(|one| wanted(one)).count();
+    assert_eq!(count(|news| matches!(news, WorkerEvent::StoreUnavailable(_))), 1, "{news:?}");
+    assert_eq!(count(|news| matches!(news, WorkerEvent::StoreRecovered(_))), 1, "{news:?}");
     assert_eq!(app.document("r1", "/note").await, serde_json::json!("hello"));
     let replies = app.kinds("r1").await.into_iter().filter(|kind| *kind == "reply_accepted");
     assert_eq!(replies.count(), 1);

@@ -78,8 +78,8 @@ async fn authorize(
         && let Err(seconds) = app.rate_limiter.try_acquire(key)
     {
         let detail = "this key sends too many requests; retry later";
-        let told = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", detail);
-        return Err(told.with_retry_after(seconds));
+        let error = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", detail);
+        return Err(error.with_retry_after(seconds));
     }
     if caller.role < role {
         let detail =

@@ -95,7 +95,7 @@ struct InboxResult {
 
 /// Builds the tools of this file.
 pub(super) fn build_tools() -> Vec<McpTool> {
-    let told = |name, title, route, effect, says| McpToolSpec {
+    let tool_spec = |name, title, route, effect, says| McpToolSpec {
         name,
         title,
         route,
@@ -104,7 +104,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
     };
     vec![
         McpTool::new(
-            told(
+            tool_spec(
                 "inbox",
                 "List open waits",
                 ("GET", "/v1/inbox"),
@@ -114,7 +114,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             list_inbox,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "answer",
                 "Answer a question",
                 ("POST", "/v1/runs/{run}/waits/{wait}/answer"),
@@ -124,7 +124,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             answer_wait,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "approve",
                 "Approve on behalf of a person",
                 ("POST", "/v1/runs/{run}/waits/{wait}/approve"),
@@ -134,7 +134,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             approve_wait,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "deny",
                 "Deny on behalf of a person",
                 ("POST", "/v1/runs/{run}/waits/{wait}/deny"),

@@ -118,7 +118,7 @@ struct SearchMemoryResult {
 
 /// Builds the tools of this file.
 pub(super) fn build_tools() -> Vec<McpTool> {
-    let told = |name, title, route, effect, says| McpToolSpec {
+    let tool_spec = |name, title, route, effect, says| McpToolSpec {
         name,
         title,
         route,
@@ -127,7 +127,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
     };
     vec![
         McpTool::new(
-            told(
+            tool_spec(
                 "remember",
                 "Add to memory",
                 ("POST", "/v1/memory/remember"),
@@ -137,7 +137,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             remember,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "compose_packet",
                 "Compose a memory packet",
                 ("POST", "/v1/memory/compose"),
@@ -147,7 +147,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             compose_packet,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "search_memory",
                 "Search memory",
                 ("POST", "/v1/memory/search"),

@@ -135,7 +135,7 @@ struct ReadDocumentResult {
 
 /// Builds the tools of this file.
 pub(super) fn build_tools() -> Vec<McpTool> {
-    let told = |name, title, route, effect, says| McpToolSpec {
+    let tool_spec = |name, title, route, effect, says| McpToolSpec {
         name,
         title,
         route,
@@ -144,7 +144,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
     };
     vec![
         McpTool::new(
-            told(
+            tool_spec(
                 "start_run",
                 "Start a run",
                 ("POST", "/v1/runs"),
@@ -154,7 +154,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             start_run,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "list_runs",
                 "List runs",
                 ("GET", "/v1/runs"),
@@ -164,7 +164,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             list_runs,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "show_run",
                 "Show a run",
                 ("GET", "/v1/runs/{run}"),
@@ -174,7 +174,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             show_run,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "read_document",
                 "Read the document of a run",
                 ("GET", "/v1/runs/{run}/document"),
@@ -184,7 +184,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             read_document,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "next_step",
                 "Get the next step",
                 ("GET", "/v1/runs/{run}/next"),
@@ -194,7 +194,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             next_step,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "submit_reply",
                 "Submit a reply",
                 ("POST", "/v1/runs/{run}/submit"),

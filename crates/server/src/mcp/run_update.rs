@@ -88,7 +88,7 @@ fn describe_next_action(
     let refused = if again { "The reply was refused and changed nothing. " } else { "" };
     let by_model = |wait: &&WaitView| wait.kind == WaitKind::Work;
     let people: Vec<&WaitView> = taken.waits.iter().filter(|wait| !by_model(wait)).collect();
-    let told = match (taken.status.as_str(), asked) {
+    let text = match (taken.status.as_str(), asked) {
         ("completed", _) => "The run is completed: `output` contains its result.".to_owned(),
         ("failed", _) => format!("The run has failed: call show_run for run {run}; `end` contains the reason."),
         ("halted", _) => {
@@ -117,7 +117,7 @@ fn describe_next_action(
         ("running", None) => format!("A worker is processing the run: call show_run for run {run} later."),
         (_, None) => format!("The run expects nothing now: call show_run for run {run} to see why."),
     };
-    format!("{refused}{told}")
+    format!("{refused}{text}")
 }
 
 fn describe_waits(people: &[&WaitView], user: &str) -> String {

@@ -68,8 +68,11 @@ async fn every_route_lets_in_whom_the_table_names_and_nobody_else() {
         }
         let theirs = asked(&foreign, needed, &run).await;
         if needed.path.starts_with(OF_A_RUN) && needed.method == "GET" {
-            let told = theirs.problem(if needed.path.ends_with("/diff") { 400 } else { 404 });
-            assert!(matches!(told.as_str(), "unknown_run" | "bad_query"), "{named}: {told}");
+            let response = theirs.problem(if needed.path.ends_with("/diff") { 400 } else { 404 });
+            assert!(
+                matches!(response.as_str(), "unknown_run" | "bad_query"),
+                "{named}: {response}"
+            );
         }
         assert!(!theirs.text.contains(&format!("\"{run}\"")), "{named}: {}", theirs.text);
     }
@@ -95,8 +98,8 @@ async fn another_tenant_finds_nothing_and_moves_nothing() {
         ("waits/w1/approve", json!({})),
         ("waits/w1/deny", json!({})),
     ] {
-        let told = foreign.post(&format!("/v1/runs/{run}/{path}"), &body).await;
-        assert_eq!(told.problem(404), "unknown_run", "{path}");
+        let response = foreign.post(&format!("/v1/runs/{run}/{path}"), &body).await;
+        assert_eq!(response.problem(404), "unknown_run", "{path}");
     }
     let diff = foreign.get(&format!("/v1/runs/{run}/diff?from=1")).await;
     assert_eq!(diff.problem(404), "unknown_run");
@@ -135,9 +138,9 @@ async fn a_key_that_was_taken_back_or_is_over_opens_nothing() {
         (&json!("acme"), &json!("reader"), &json!(false))
     );
     rig.keyring.revoke(me["key"].as_str().unwrap(), countersign_run::Timestamp(1)).unwrap();
-    let told = reader.get("/v1/me").await;
-    assert_eq!(told.problem(401), "no_key");
-    assert!(told.text.contains("revoked") && told.header("www-authenticate") == "Bearer");
+    let response = reader.get("/v1/me").await;
+    assert_eq!(response.problem(401), "no_key");
+    assert!(response.text.contains("revoked") && response.header("www-authenticate") == "Bearer");
     rig.end().await;
 }
 

@@ -59,7 +59,7 @@ async fn every_answer_fits_its_shape() {
     let request = with_json(client.request("POST", "/v1/runs"), &json!({}));
     let started = Answer::of(request.header("prefer", "wait=20")).await.good();
     let run = started["run"].as_str().unwrap();
-    let told = json!({"user": "ann", "agent": "helper", "items": [{"event": "I am vegetarian"}]});
+    let body = json!({"user": "ann", "agent": "helper", "items": [{"event": "I am vegetarian"}]});
     let asked = json!({"user": "ann", "agent": "helper", "message": "food"});
     let build = client.post("/v1/memory/compose", &asked).await.good()["build"].clone();
     let build = build.as_str().unwrap();
@@ -78,7 +78,7 @@ async fn every_answer_fits_its_shape() {
             ("/v1/memory/builds/{build}", _) => {
                 client.get(&format!("{filled}?user=ann&agent=helper")).await
             }
-            ("/v1/memory/remember", _) => client.post(&filled, &told).await,
+            ("/v1/memory/remember", _) => client.post(&filled, &body).await,
             ("/v1/memory/compose", _) => client.post(&filled, &asked).await,
             ("/v1/memory/search", _) => {
                 client

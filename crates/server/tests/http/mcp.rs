@@ -86,17 +86,17 @@ async fn an_agent_claims_as_a_model_and_answers_for_nothing() {
     ]));
     let params = json!({"name": "remember", "arguments": things});
     let answer = asked(&client, "tools/call", params).await.good();
-    let told = &answer["result"]["structuredContent"];
-    let refused = told["refused"][0]["message"].as_str().unwrap();
-    assert!(refused.ends_with("must quote the event that supports it"), "{told}");
+    let result = &answer["result"]["structuredContent"];
+    let refused = result["refused"][0]["message"].as_str().unwrap();
+    assert!(refused.ends_with("must quote the event that supports it"), "{result}");
     let outcomes: Vec<&Value> =
-        told["saved"].as_array().unwrap().iter().map(|one| &one["outcome"]).collect();
+        result["saved"].as_array().unwrap().iter().map(|one| &one["outcome"]).collect();
     // Newer and surer, and no more than a contradiction.
-    assert_eq!(outcomes, ["added", "disputed", "added"], "{told}");
+    assert_eq!(outcomes, ["added", "disputed", "added"], "{result}");
     // A program with a key speaks for people.
     let confirmed = json!([{"fact": "diet", "value": "vegan", "confirmed": true}]);
-    let told = client.post("/v1/memory/remember", &telling(confirmed)).await.good();
-    assert_eq!(told["saved"][0]["outcome"], "superseded", "{told}");
+    let result = client.post("/v1/memory/remember", &telling(confirmed)).await.good();
+    assert_eq!(result["saved"][0]["outcome"], "superseded", "{result}");
     rig.end().await;
 }
 
@@ -109,8 +109,8 @@ async fn the_summary_of_a_person_is_not_the_agents_to_replace() {
     for (session, kept) in [("s1", 0), ("s2", 1), ("s2", 1)] {
         let params = json!({"name": "remember", "arguments": telling(session, "Meat, meat.")});
         let answer = asked(&client, "tools/call", params).await.good();
-        let told = &answer["result"]["structuredContent"];
-        assert_eq!(told["saved"].as_array().unwrap().len(), kept, "{told}");
+        let result = &answer["result"]["structuredContent"];
+        assert_eq!(result["saved"].as_array().unwrap().len(), kept, "{result}");
     }
     rig.end().await;
 }
@@ -119,14 +119,14 @@ async fn the_summary_of_a_person_is_not_the_agents_to_replace() {
 async fn the_door_has_the_same_guard_as_every_route() {
     let rig = serve_keyed().await;
     let nobody = rig.client();
-    let told = asked(&nobody, "tools/list", json!({})).await;
-    assert_eq!(told.problem(401), "no_key");
-    assert_eq!(told.header("www-authenticate"), "Bearer");
+    let response = asked(&nobody, "tools/list", json!({})).await;
+    assert_eq!(response.problem(401), "no_key");
+    assert_eq!(response.header("www-authenticate"), "Bearer");
     let reader = rig.client_of("acme", AccessRole::Reader);
     for method in ["GET", "DELETE"] {
-        let told = Answer::of(reader.request(method, "/mcp")).await;
-        assert_eq!(told.problem(405), "method_not_allowed");
-        assert_eq!(told.header("allow"), "POST");
+        let response = Answer::of(reader.request(method, "/mcp")).await;
+        assert_eq!(response.problem(405), "method_not_allowed");
+        assert_eq!(response.header("allow"), "POST");
     }
     rig.end().await;
     let rig = serve().await;
@@ -149,14 +149,19 @@ async fn what_is_no_mcp_is_told_as_a_problem() {
         Answer::of(request.header("accept", accept).body(text))
     };
     let both = "application/json, text/event-stream";
-    let told = post("application/json", "text/html", "{}".to_owned()).await;
-    assert_eq!(told.problem(406), "not_mcp");
+    let response = post("application/json", "text/html", "{}".to_owned()).await;
+    assert_eq!(response.problem(406), "not_mcp");
     assert_eq!(post("text/plain", both, "{}".to_owned()).await.problem(415), "not_mcp");
     let long = format!("{{\"x\": \"{}\"}}", "x".repeat(5 << 20));
     assert_eq!(post("application/json", both, long).await.problem(413), "too_large");
     for broken in ["", "{", "[]", "7", "{\"jsonrpc\": \"1.0\"}", "{\"never\": 1}"] {
-        let told = post("application/json", both, broken.to_owned()).await;
-        assert!((400..500).contains(&told.status), "{broken}: {} {}", told.status, told.text);
+        let response = post("application/json", both, broken.to_owned()).await;
+        assert!(
+            (400..500).contains(&response.status),
+            "{broken}: {} {}",
+            response.status,
+            response.text
+        );
     }
     assert_eq!(offered(&client).await.len(), 17, "it still answers");
     rig.end().await;

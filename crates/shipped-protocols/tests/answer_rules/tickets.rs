@@ -16,10 +16,10 @@ fn skipped(protocol: &Protocol) -> Vec<String> {
 #[track_caller]
 fn refused(old: &str, new: &str, phase: &str, ticket: &str) {
     let found = skipped(&edited(old, new));
-    let told = |text: &String| {
+    let mentions = |text: &String| {
         text.contains(&format!("`{phase}`")) && text.contains(&format!("`{ticket}`"))
     };
-    assert!(found.iter().any(told), "{phase} without {ticket}: {found:#?}");
+    assert!(found.iter().any(mentions), "{phase} without {ticket}: {found:#?}");
 }
 
 const LAST: &str = "  - { from: classify, to: track }\n";

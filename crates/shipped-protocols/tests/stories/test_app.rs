@@ -54,8 +54,8 @@ impl TestApp {
     pub(crate) fn new(protocol: &str) -> Self {
         let shipped = find_shipped_protocol(protocol).unwrap();
         let loaded = load_protocol(shipped.to_bundle(), &SHIPPED).unwrap_or_else(|faults| {
-            let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            panic!("{protocol}: {}", told.join("\n"))
+            let messages: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            panic!("{protocol}: {}", messages.join("\n"))
         });
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("work")).unwrap();

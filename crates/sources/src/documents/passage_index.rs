@@ -104,12 +104,12 @@ impl PassageIndex {
             .collect();
         found.sort_by(|(one, a, _), (other, b, _)| b.total_cmp(a).then(one.cmp(other)));
         let more = found.len() > limit;
-        let told = found.into_iter().take(limit).map(|(passage, score, share)| {
+        let hits = found.into_iter().take(limit).map(|(passage, score, share)| {
             let (path, passage) = &self.passages[passage];
             // The square root, because a question rarely uses exactly the words of the answer.
             PassageHit { path, passage, score, confidence: share.sqrt() }
         });
-        (told.collect(), more)
+        (hits.collect(), more)
     }
 
     /// Weight of a word: a word in few passages says more than one in all of them.

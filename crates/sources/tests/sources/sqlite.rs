@@ -194,7 +194,7 @@ async fn a_statement_that_does_more_than_read_is_refused() {
 #[tokio::test]
 async fn a_declaration_that_makes_no_sense_is_told() {
     let folder = folder();
-    let told = async |settings: Value| {
+    let fails = async |settings: Value| {
         let (kind, text) = Asking::of("db", "sqlite", &settings, folder.path())
             .refused(json!({ "query": "q" }))
             .await;
@@ -258,7 +258,7 @@ async fn a_declaration_that_makes_no_sense_is_told() {
             "has a `timeout`",
         ),
     ] {
-        let text = told(settings).await;
+        let text = fails(settings).await;
         assert!(text.contains(said), "{said}: {text}");
     }
 }

@@ -53,9 +53,9 @@ pub fn describe_input(what: &InputKind) -> String {
         InputKind::Halted { by, reason } => format!("{by} halted the run{}", noted(reason)),
         InputKind::Resumed { by, grants } if grants.is_empty() => format!("{by} resumed the run"),
         InputKind::Resumed { by, grants } => {
-            let told: Vec<String> =
+            let parts: Vec<String> =
                 grants.iter().map(|(name, amount)| format!("{amount} more of {name}")).collect();
-            format!("{by} resumed the run and granted {}", told.join(", "))
+            format!("{by} resumed the run and granted {}", parts.join(", "))
         }
         InputKind::Cancelled { by, reason } => format!("{by} cancelled the run{}", noted(reason)),
     }

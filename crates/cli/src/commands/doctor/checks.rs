@@ -76,13 +76,13 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
     let settings = match CliSettings::load(&workspace, site, None) {
         Ok(settings) => settings,
         Err(error) => {
-            let told = match &error {
+            let text = match &error {
                 CliError::InvalidFiles(faults) => {
                     faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
                 }
                 other => other.to_string(),
             };
-            report.add_problem("settings", told, "Fix the file, or remove it.");
+            report.add_problem("settings", text, "Fix the file, or remove it.");
             return None;
         }
     };
@@ -128,10 +128,10 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
             check_sqlite_file(report, &path).then_some(StoreLocation::File(path))
         }
         Some(StoreLocation::File(path)) if is_named => {
-            let told = format!("no file at `{}`", display_path(&path));
+            let text = format!("no file at `{}`", display_path(&path));
             report.add_problem(
                 "database",
-                told,
+                text,
                 "Name another with --store, or create this one with `countersign run`.",
             );
             None
@@ -152,10 +152,10 @@ fn check_writable(report: &mut DoctorReport, folder: &Path) {
             report.add_passed("writable", "files can be written here", true);
         }
         Err(error) => {
-            let told = format!("cannot write to `{}`: {error}", display_path(folder));
+            let text = format!("cannot write to `{}`: {error}", display_path(folder));
             report.add_problem(
                 "writable",
-                told,
+                text,
                 "Give yourself write permission, or free some disk space.",
             );
         }
@@ -175,9 +175,9 @@ fn check_permissions(report: &mut DoctorReport, home: &EngineHome) {
     }
     if !wide.is_empty() {
         let folder = display_path(home.folder());
-        let told =
+        let text =
             format!("other users of this machine can read {} in `{folder}`", wide.join(", "));
-        report.add_problem("private", told, format!("`chmod -R go= {folder}` makes it private."));
+        report.add_problem("private", text, format!("`chmod -R go= {folder}` makes it private."));
     }
 }
 
@@ -194,20 +194,20 @@ fn check_protocol(report: &mut DoctorReport, found: Result<PathBuf, CliError>) -
     report.add("folder", display_path(&folder), display_path(&folder));
     match load_protocol_folder(&folder) {
         Ok((protocol, _)) => {
-            let told = format!("{} {}", protocol.name, protocol.version);
+            let text = format!("{} {}", protocol.name, protocol.version);
             let value = json!({ "name": protocol.name, "version": protocol.version, "digest": protocol.digest });
-            report.add_passed("loads", told, value);
+            report.add_passed("loads", text, value);
             protocol.default_model.clone()
         }
         Err(CliError::InvalidFiles(faults)) => {
             let first = faults.first().map(ToString::to_string).unwrap_or_default();
-            let told = match faults.len() {
+            let text = match faults.len() {
                 1 => first,
                 several => format!("{first}, and {} more", several - 1),
             };
             report.add_problem(
                 "loads",
-                told,
+                text,
                 "`countersign check` shows every error with its location.",
             );
             None
@@ -237,8 +237,8 @@ fn check_models(report: &mut DoctorReport, named: Option<&str>) {
         .filter(|one| has_key(*one))
         .map(ModelProvider::as_str)
         .collect();
-    let told = if providers.is_empty() { "none".to_owned() } else { providers.join(", ") };
-    report.add("keys for", told, json!(providers));
+    let text = if providers.is_empty() { "none".to_owned() } else { providers.join(", ") };
+    report.add("keys for", text, json!(providers));
     let Some(named) = named else {
         report.add(
             "model",
@@ -257,7 +257,7 @@ fn check_models(report: &mut DoctorReport, named: Option<&str>) {
                 || settings.addresses.for_provider(provider).to_owned(),
                 |address| address.to_string(),
             );
-            let told = format!("{named}, at {place} (not called now)");
+            let text = format!("{named}, at {place} (not called now)");
             let needs_key = matches!(
                 provider,
                 ModelProvider::OpenAi | ModelProvider::Anthropic | ModelProvider::Gemini
@@ -271,7 +271,7 @@ fn check_models(report: &mut DoctorReport, named: Option<&str>) {
                     format!("Put it into {variable}, or the path of a file with it into {variable}_FILE."),
                 );
             } else {
-                report.add_passed("model", told, named);
+                report.add_passed("model", text, named);
             }
         }
         Ok(ModelSpec::Script(_)) => report.add_passed("model", format!("{named}, a script"), named),
@@ -285,22 +285,22 @@ fn check_sqlite_file(report: &mut DoctorReport, path: &Path) -> bool {
     let bytes = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
     let wal = PathBuf::from(format!("{}-wal", path.display()));
     let (size, log) = (bytes(path), bytes(&wal));
-    let told = format!("{}, write-ahead log {}", format_bytes(size), format_bytes(log));
-    report.add("size", told, json!({ "bytes": size, "wal_bytes": log }));
+    let text = format!("{}, write-ahead log {}", format_bytes(size), format_bytes(log));
+    report.add("size", text, json!({ "bytes": size, "wal_bytes": log }));
     match SqliteHealth::probe(path) {
         Ok(health) => {
-            let told = format!(
+            let text = format!(
                 "{}, journal {}, SQLite {}",
                 health.schema, health.journal_mode, health.sqlite_version
             );
             let value = json!({ "number": health.schema, "journal": health.journal_mode, "sqlite": health.sqlite_version });
-            report.add_passed("schema", told, value);
+            report.add_passed("schema", text, value);
             if health.integrity_errors.is_empty() {
                 report.add_passed("pages", "every page is intact", true);
                 return true;
             }
-            let told = format!("the database is damaged: {}", health.integrity_errors.join("; "));
-            report.add_problem("pages", told, "Make a copy of the file now; restore a backup, or `countersign export` every run that `replay --all --verify` still proves.");
+            let text = format!("the database is damaged: {}", health.integrity_errors.join("; "));
+            report.add_problem("pages", text, "Make a copy of the file now; restore a backup, or `countersign export` every run that `replay --all --verify` still proves.");
             true
         }
         Err(error) => {
@@ -334,15 +334,15 @@ fn count_runs(report: &mut DoctorReport, site: &StoreArgs, place: &StoreLocation
                 .filter(|(_, count)| *count > 0)
                 .map(|(status, count)| format!("{count} {status}"))
                 .collect();
-            let told = if some.is_empty() { "none".to_owned() } else { some.join(", ") };
+            let text = if some.is_empty() { "none".to_owned() } else { some.join(", ") };
             let value: serde_json::Map<String, Value> =
                 runs.iter().map(|(status, count)| ((*status).to_owned(), json!(count))).collect();
-            report.add("runs", told, Value::Object(value));
-            let told = match waits {
+            report.add("runs", text, Value::Object(value));
+            let text = match waits {
                 0 => "none open".to_owned(),
                 _ => format!("{waits} open; `countersign inbox` shows them"),
             };
-            report.add("waits", told, waits);
+            report.add("waits", text, waits);
         }
         Ok(None) => {}
         Err(error) => {

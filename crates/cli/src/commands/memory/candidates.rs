@@ -75,9 +75,9 @@ pub(super) fn promote_candidate(
                     outcome: kept.outcome,
                 };
                 if json {
-                    let mut told = json!(SavedMemoryRow::from(&done));
-                    told["candidate"] = id.into();
-                    output::print_json(&told);
+                    let mut report = json!(SavedMemoryRow::from(&done));
+                    report["candidate"] = id.into();
+                    output::print_json(&report);
                 } else {
                     output::print_message(&describe_outcome(&done));
                 }

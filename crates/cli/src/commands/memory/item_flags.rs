@@ -17,7 +17,7 @@ pub(super) fn parse_item(args: &MemoryRememberArgs) -> Result<Option<MemoryInput
         Some((key, value)) => (Some(key), Some(value)),
         None => (None, None),
     };
-    let told = MemoryInput {
+    let input = MemoryInput {
         event: what.event.clone(),
         fact,
         value,
@@ -56,7 +56,7 @@ pub(super) fn parse_item(args: &MemoryRememberArgs) -> Result<Option<MemoryInput
         expires: about.expires.clone(),
         build: about.build.clone(),
     };
-    Ok((!told.list_kinds().is_empty()).then_some(told))
+    Ok((!input.list_kinds().is_empty()).then_some(input))
 }
 
 /// Reads the JSON object from the file of a flag, if the flag is given.

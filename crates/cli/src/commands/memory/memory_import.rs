@@ -100,11 +100,11 @@ impl ImportReport {
     fn finish(self) -> CliExit {
         let more = self.refused.saturating_sub(MAX_IMPORT_ERRORS);
         if self.json {
-            let mut told = json!({ "saved": self.kept, "refused": self.refused_lines });
+            let mut report = json!({ "saved": self.kept, "refused": self.refused_lines });
             if more > 0 {
-                told["more_refused"] = more.into();
+                report["more_refused"] = more.into();
             }
-            output::print_json(&told);
+            output::print_json(&report);
         } else {
             if more > 0 {
                 output::print_message(&format!("{BAD}refused{BAD:#} … and {more} more lines"));

@@ -362,23 +362,23 @@ async fn a_step_is_told_what_tools_gave_before_it(kind: Kind) {
         }
         given.push(evidence);
     }
-    let told = |evidence: &[ToolEvidence]| -> Vec<String> {
+    let texts = |evidence: &[ToolEvidence]| -> Vec<String> {
         evidence.iter().map(|one| one.summary.split(':').next().unwrap().to_owned()).collect()
     };
     let [first, again, third, fourth, last] = &given[..] else { panic!("{given:#?}") };
-    assert_eq!(told(first), ["wrote one.md", "wrote two.md"]);
-    assert_eq!(told(again), told(first), "what the step shows itself is not told again");
-    assert_eq!(told(third), ["wrote one.md", "wrote two.md", "read lamp.md"]);
+    assert_eq!(texts(first), ["wrote one.md", "wrote two.md"]);
+    assert_eq!(texts(again), texts(first), "what the step shows itself is not told again");
+    assert_eq!(texts(third), ["wrote one.md", "wrote two.md", "read lamp.md"]);
     assert_eq!(third[2].summary, "read lamp.md: The lamp is cobalt.");
-    assert_eq!(told(fourth), told(third));
-    assert_eq!(told(last), [""; 0], "a responder is given none");
+    assert_eq!(texts(fourth), texts(third));
+    assert_eq!(texts(last), [""; 0], "a responder is given none");
     // Another process finds them where the first one left them.
     let next = reminded(&app, &memory, &parrot);
     let before = memory.load_working_memory(&scope_of("r1")).await.unwrap().unwrap();
     next.driver.drive("r1").await.unwrap();
     let after = memory.load_working_memory(&scope_of("r1")).await.unwrap().unwrap();
     let at_rest = before.state.tool_evidence.clone().unwrap();
-    assert_eq!(told(&at_rest), ["wrote two.md", "read lamp.md", "read lamp.md"]);
+    assert_eq!(texts(&at_rest), ["wrote two.md", "read lamp.md", "read lamp.md"]);
     assert_eq!(after, before);
 }
 

@@ -115,12 +115,16 @@ async fn a_memory_that_is_away_is_told_and_holds_nothing_up() {
         IdleReason::Ended(ExecutionStatus::Completed)
     );
     assert!(!parrot.last().contains("## Memory"));
-    let told = ear.0.lock().unwrap().clone();
+    let reported = ear.0.lock().unwrap().clone();
     assert!(
-        told.iter()
+        reported
+            .iter()
             .any(|line| line.contains("memory is unavailable; the prompt is sent without it"))
     );
-    assert!(told.iter().all(|line| line.starts_with("r1: ") && !line.contains('\n')), "{told:?}");
+    assert!(
+        reported.iter().all(|line| line.starts_with("r1: ") && !line.contains('\n')),
+        "{reported:?}"
+    );
 
     other.execute_batch("ROLLBACK").unwrap();
     start(&app, &own.engine, "r2", "again", "anna").await;
@@ -144,8 +148,8 @@ async fn what_is_no_policy_is_told(kind: Kind) {
         own.driver.drive("r1").await.unwrap(),
         IdleReason::Ended(ExecutionStatus::Completed)
     );
-    let told = ear.0.lock().unwrap().clone();
-    assert!(told[0].contains("`memory/wide.yaml` is not a valid policy"), "{told:?}");
+    let reported = ear.0.lock().unwrap().clone();
+    assert!(reported[0].contains("`memory/wide.yaml` is not a valid policy"), "{reported:?}");
 }
 
 async fn what_was_forgotten_stays_so(kind: Kind) {

@@ -106,7 +106,7 @@ impl TestApp {
     }
 
     /// An engine that tells somebody what it keeps.
-    pub(crate) fn engine_told(&self, watch: Arc<dyn RunObserver>) -> Arc<Engine> {
+    pub(crate) fn engine_observed(&self, watch: Arc<dyn RunObserver>) -> Arc<Engine> {
         self.engine_at(Arc::clone(&self.store), Arc::clone(&self.clock) as _, watch)
     }
 
