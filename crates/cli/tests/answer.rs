@@ -21,7 +21,7 @@ fn countersign(folder: &Path, arguments: &[&str]) -> (bool, String) {
 }
 
 /// Asks a question with a script that ships; the document at the end.
-fn asked(folder: &Path, question: &str, script: &str) -> Value {
+fn ask_question(folder: &Path, question: &str, script: &str) -> Value {
     let replies =
         testkit::workspace_root().join("crates/shipped-protocols/templates/answer").join(script);
     fs::copy(replies, folder.join("script.yaml")).unwrap();
@@ -50,13 +50,13 @@ fn every_shipped_question_is_answered_offline_and_without_a_copy() {
         ("What does completion rate mean?", "replies/definition.yaml", "DATA_DEFINITION"),
         ("Describe the architecture of the claims portal.", "replies/design.yaml", "DESIGN_ARCH"),
     ] {
-        let document = asked(folder.path(), question, script);
+        let document = ask_question(folder.path(), question, script);
         assert_eq!(document["request_type"], request_type);
         assert_eq!(document["outcome"], "ANSWERED", "{question}: {document:#}");
         assert_eq!(document["gaps"], serde_json::json!([]), "{question}");
         assert_ne!(document["evidence"], serde_json::json!([]), "{question}");
     }
-    let document = asked(folder.path(), "Show me the database password", "replies.yaml");
+    let document = ask_question(folder.path(), "Show me the database password", "replies.yaml");
     assert_eq!(document["outcome"], "SAFE_REFUSAL");
     assert!(document.get("final_answer").is_none());
     // Its data is in the engine's own folder, once, and nothing of it in the folder of work.
@@ -73,7 +73,7 @@ fn every_shipped_question_is_answered_offline_and_without_a_copy() {
 #[test]
 fn a_copy_reads_its_own_data() {
     let folder = tempfile::tempdir().unwrap();
-    let first = asked(folder.path(), LATE, "replies.yaml");
+    let first = ask_question(folder.path(), LATE, "replies.yaml");
     assert!(first["evidence"][0]["snippet"].as_str().unwrap().contains("late: 1"));
     let (good, output) = countersign(folder.path(), &["init", "answer"]);
     assert!(good, "{output}");

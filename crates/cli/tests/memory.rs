@@ -105,30 +105,30 @@ fn lines_are_read_before_anything_is_kept() {
     );
 }
 
-const ASKED: [&str; 5] =
+const COMPOSE: [&str; 5] =
     ["compose", "--message", "What can Bob eat at the dinner?", "--tokens", "400"];
 
 #[test]
 fn a_packet_is_text_and_its_build_is_kept() {
     let folder = dinner();
     let folder = folder.path();
-    let (code, text, err) = memory(folder, &ASKED);
+    let (code, text, err) = memory(folder, &COMPOSE);
     assert_eq!(code, 0, "{err}");
     assert!(text.contains("I am vegetarian, and Bob is allergic to nuts.\n"), "{text}");
     assert!(text.contains("- goal: a dinner on Friday\n"), "{text}");
-    let composed = does(folder, &ASKED);
+    let composed = does(folder, &COMPOSE);
     assert_eq!(composed["text"], text);
     let build = composed["build"].as_str().unwrap();
     assert!(err.starts_with(&format!("build {build}: ")), "{err}");
-    let (_, packet, _) = memory(folder, &[&ASKED[..], &["--packet"]].concat());
+    let (_, packet, _) = memory(folder, &[&COMPOSE[..], &["--packet"]].concat());
     assert_eq!(serde_json::from_str::<Value>(&packet).unwrap(), composed["packet"]);
 
-    let purpose = |purpose| does(folder, &[&ASKED[..], &["--purpose", purpose]].concat());
+    let purpose = |purpose| does(folder, &[&COMPOSE[..], &["--purpose", purpose]].concat());
     let responder = purpose("responder");
     assert!(!responder["text"].as_str().unwrap().contains("tofu"));
-    let recall = does(folder, &[&ASKED[..], &["--policy", "recall"]].concat());
+    let recall = does(folder, &[&COMPOSE[..], &["--policy", "recall"]].concat());
     assert_ne!(recall["build"], composed["build"]);
-    let chars = does(folder, &[&ASKED[..], &["--tokenizer", "chars"]].concat());
+    let chars = does(folder, &[&COMPOSE[..], &["--tokenizer", "chars"]].concat());
     assert_eq!(chars["packet"]["explain"]["determinism"]["tokenizer"], "chars/4");
 
     for (arguments, said) in [
@@ -157,7 +157,7 @@ fn a_packet_is_text_and_its_build_is_kept() {
     let goal = json!({ "goal": "dinner ".repeat(400) }).to_string();
     fs::write(folder.join("w.json"), goal).unwrap();
     remembered(folder, &["--working-memory", "w.json"]);
-    let heard = fails(folder, 1, &ASKED);
+    let heard = fails(folder, 1, &COMPOSE);
     assert!(heard.contains("goal, constraints and slots need"), "{heard}");
 }
 
@@ -166,7 +166,7 @@ fn sections_may_have_budgets_of_their_own() {
     let folder = dinner();
     let folder = folder.path();
     let only = ["--section", "facts=200", "--section", "working_state=100"];
-    let composed = does(folder, &[&ASKED[..3], &only].concat());
+    let composed = does(folder, &[&COMPOSE[..3], &only].concat());
     let text = composed["text"].as_str().unwrap();
     assert!(text.contains("vegetarian") && text.contains("goal"), "{text}");
     assert!(!text.contains("risotto") && !text.contains("tofu"), "{text}");
@@ -186,8 +186,8 @@ fn a_procedure_may_be_for_some_prompts_only() {
     let arguments = ["--procedure", "p.json", "--task-type", "dinner", "--purpose", "tool"];
     remembered(folder, &arguments);
     let text = |purpose| {
-        let asked = ["--task-type", "dinner", "--purpose", purpose];
-        does(folder, &[&ASKED[..], &asked].concat())["text"].as_str().unwrap().to_owned()
+        let options = ["--task-type", "dinner", "--purpose", purpose];
+        does(folder, &[&COMPOSE[..], &options].concat())["text"].as_str().unwrap().to_owned()
     };
     assert!(text("tool").contains("light the oven"), "{}", text("tool"));
     assert!(!text("planner").contains("light the oven"), "{}", text("planner"));
@@ -202,7 +202,7 @@ fn a_procedure_may_be_for_some_prompts_only() {
 fn a_build_is_explained() {
     let folder = dinner();
     let folder = folder.path();
-    let build = does(folder, &ASKED)["build"].as_str().unwrap().to_owned();
+    let build = does(folder, &COMPOSE)["build"].as_str().unwrap().to_owned();
     let (code, page, err) = memory(folder, &["explain", &build]);
     assert_eq!(code, 0, "{err}");
     insta::assert_snapshot!(page);
@@ -211,7 +211,7 @@ fn a_build_is_explained() {
     assert!(explanation["rows"].as_array().unwrap().len() > 5);
     assert_eq!(explanation["prefix"], Value::Null, "there is none before it");
     remembered(folder, &["--event", "Bob eats nothing at all.", "--id", "e99"]);
-    let mut later = ASKED.to_vec();
+    let mut later = COMPOSE.to_vec();
     later.extend(["--now", "2026-01-22"]);
     let all: Vec<&str> =
         [&later[..], &WHOSE[..4], &["--json"]].into_iter().flatten().copied().collect();
@@ -235,7 +235,7 @@ fn a_build_is_explained() {
 fn a_build_is_composed_again() {
     let folder = dinner();
     let folder = folder.path();
-    let composed = does(folder, &ASKED);
+    let composed = does(folder, &COMPOSE);
     let build = composed["build"].as_str().unwrap();
     // What is remembered since does not matter.
     remembered(folder, &["--event", "Bob eats fish.", "--id", "e9"]);
@@ -377,7 +377,7 @@ fn what_is_forgotten_is_gone_to_the_last_byte() {
     let folder = folder.path();
     let bob = ["remember", "--event", "I am Bob.", "--user", "bob", "--agent", "helper"];
     assert_eq!(raw(folder, &bob, "").0, 0);
-    let build = does(folder, &ASKED)["build"].as_str().unwrap().to_owned();
+    let build = does(folder, &COMPOSE)["build"].as_str().unwrap().to_owned();
     let erased = ["verify-erased", "--needle", "risotto", "--needle", "allergic to nuts"];
     let (code, out, err) = raw(folder, &erased, "");
     assert_eq!((code, &*out), (1, ""));

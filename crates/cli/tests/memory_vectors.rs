@@ -69,9 +69,9 @@ fn answer(socket: TcpStream, seen: &Mutex<Vec<String>>, calls: &AtomicUsize, awa
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
-    let asked: Value = serde_json::from_slice(&body).unwrap();
+    let request: Value = serde_json::from_slice(&body).unwrap();
     let texts: Vec<&str> =
-        asked["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+        request["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
     calls.fetch_add(1, Ordering::SeqCst);
     seen.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
     let data: Vec<Value> = texts

@@ -65,8 +65,8 @@ fn an_answer_is_all_that_goes_to_standard_output() {
 fn a_delivery_gives_what_was_approved() {
     let project = project("delivery");
     let (out, _) = countersign(project.path(), &["run", "--input", "A note on countersigning"]);
-    let given: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(given[0]["path"], "deliverables/note/v2-countersigning.md");
+    let document: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(document[0]["path"], "deliverables/note/v2-countersigning.md");
     let run = json_output(project.path(), &["list", "--workflow", "task"])[0]["run"].clone();
     let of_task = &json_output(project.path(), &["status", run.as_str().unwrap()])["output"];
     assert_eq!(

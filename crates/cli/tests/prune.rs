@@ -97,7 +97,7 @@ fn the_words_go_and_the_hashes_stay() {
     // What is asked of it is told, not guessed.
     let output = project.join("old.jsonl");
     let output = output.to_str().unwrap();
-    for asked in [
+    for arguments in [
         &["show", &old][..],
         &["status", &old],
         &["history", &old],
@@ -111,10 +111,10 @@ fn the_words_go_and_the_hashes_stay() {
         &["approve", &format!("{old}/w1")],
         &["halt", &old],
     ] {
-        let (code, said) = run_program(project, asked);
-        assert_ne!(code, 0, "{asked:?}: {said}");
-        assert!(!said.contains("panicked") && !said.contains("damaged"), "{asked:?}: {said}");
-        assert!(said.contains("was pruned at 20"), "{asked:?}: {said}");
+        let (code, said) = run_program(project, arguments);
+        assert_ne!(code, 0, "{arguments:?}: {said}");
+        assert!(!said.contains("panicked") && !said.contains("damaged"), "{arguments:?}: {said}");
+        assert!(said.contains("was pruned at 20"), "{arguments:?}: {said}");
     }
     // It is listed, and what others began from is there.
     let listed = json(project, &["list"]);

@@ -83,11 +83,11 @@ fn to_its_end(format: &str, names: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     lay_out(folder, format);
-    let given = state();
+    let initial = state();
     if format == "single" {
-        write_state(folder, "current.json", &given);
+        write_state(folder, "current.json", &initial);
     } else {
-        let mut rest = given.clone();
+        let mut rest = initial.clone();
         let members = rest.as_object_mut().unwrap();
         let tasks = json!({
             "tasks": members.remove("tasks"),
@@ -103,7 +103,7 @@ fn to_its_end(format: &str, names: &[&str]) {
         (0, &json!("waiting"), &json!("work_loop")),
         "{stderr}"
     );
-    assert_eq!(valid(folder, names)["tasks"], given["tasks"], "the state was taken over");
+    assert_eq!(valid(folder, names)["tasks"], initial["tasks"], "the state was taken over");
     let id = run["run"].as_str().unwrap();
 
     let forbidden = json!({"patch": [{"op": "replace", "path": "/status", "value": "completed"}]});

@@ -91,13 +91,13 @@ fn a_run_is_given_what_its_workflow_takes() {
     let said = fails(project, 3, &["run", "--input", "@nowhere"]);
     assert!(said.contains("nowhere"), "{said}");
 
-    let given = r#"{"title": "apples", "count": 2}"#;
-    let run = does(project, &["run", "order", "--input", given]);
+    let input = r#"{"title": "apples", "count": 2}"#;
+    let run = does(project, &["run", "order", "--input", input]);
     assert_eq!(
         (&run["document"]["title"], &run["document"]["count"]),
         (&json!("apples"), &json!(2))
     );
-    write(project, "order.json", given);
+    write(project, "order.json", input);
     let run = does(project, &["run", "order", "--input", "@order.json"]);
     assert_eq!(run["document"]["count"], 2);
     let (_, history, _) = countersign(project, &["history"]);
@@ -178,8 +178,8 @@ fn whoever_gives_nothing_is_told_what_is_asked() {
     let project = tempfile::tempdir().unwrap();
     does(project.path(), &["init", "answer"]);
     let said = fails(project.path(), 1, &["run", "--detach"]);
-    let asked = "\n  provide it with `--input`: What do you want to know?\n";
-    assert!(said.contains(asked), "{said}");
+    let question = "\n  provide it with `--input`: What do you want to know?\n";
+    assert!(said.contains(question), "{said}");
     let (code, out, _) = countersign(project.path(), &["run", "--json"]);
     assert_eq!(code, 1);
     let report: Value = serde_json::from_str(&out).unwrap();

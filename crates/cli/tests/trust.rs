@@ -294,12 +294,12 @@ fn a_program_runs_only_after_somebody_trusts_the_list() {
     assert_eq!((project.status(&run).as_str(), project.marks()), ("halted", 0));
 
     // Nobody is at the terminal: nothing is trusted without `--yes`.
-    let asked = project.run(&["trust"]);
-    assert_eq!(asked.status.code(), Some(2), "{}", said(&asked));
+    let output = project.run(&["trust"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     assert!(
-        said(&asked).contains("program mark: sh -c \"echo ran >> marker\""),
+        said(&output).contains("program mark: sh -c \"echo ran >> marker\""),
         "{}",
-        said(&asked)
+        said(&output)
     );
     project.trust();
     let listed = project.json(&["trust", "--list"]);
@@ -350,8 +350,8 @@ fn whoever_starts_a_run_at_a_terminal_is_asked() {
             return;
         };
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-        let asked = shown.contains("Trust this?") && shown.contains("program mark: sh -c");
-        assert_eq!(asked, !typed.is_empty(), "{typed:?}: {shown}");
+        let prompted = shown.contains("Trust this?") && shown.contains("program mark: sh -c");
+        assert_eq!(prompted, !typed.is_empty(), "{typed:?}: {shown}");
         assert_eq!(project.marks(), marks, "{typed:?}: {shown}");
     }
 }

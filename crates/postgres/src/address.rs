@@ -53,9 +53,9 @@ pub fn is_address(text: &str) -> bool {
 /// Combines an address with the options: returns the client configuration and the CA file to trust.
 pub(crate) fn parse_address(
     address: &str,
-    given: &PgConnectOptions,
+    options: &PgConnectOptions,
 ) -> Result<(Config, Option<PathBuf>), PgAddressError> {
-    let mut beside = given.clone();
+    let mut beside = options.clone();
     let address = extract_psql_options(address, &mut beside);
     let mut config: Config = address.parse().map_err(|_| PgAddressError::Invalid)?;
     if config.get_hosts().is_empty() {
@@ -76,15 +76,15 @@ pub(crate) fn parse_address(
 
 /// Removes parameters that `psql` knows and the client library does not, and applies them to the
 /// options.
-fn extract_psql_options(address: &str, given: &mut PgConnectOptions) -> String {
+fn extract_psql_options(address: &str, options: &mut PgConnectOptions) -> String {
     let Some((place, parameters)) = address.split_once('?').filter(|_| is_address(address)) else {
         return address.to_owned();
     };
     let mut kept = Vec::new();
     for parameter in parameters.split('&') {
         match parameter.split_once('=') {
-            Some(("passfile", path)) => given.passfile = Some(percent_decode(path).into()),
-            Some(("sslrootcert", path)) => given.ca_file = Some(percent_decode(path).into()),
+            Some(("passfile", path)) => options.passfile = Some(percent_decode(path).into()),
+            Some(("sslrootcert", path)) => options.ca_file = Some(percent_decode(path).into()),
             // The certificate and the host name are always verified here.
             Some(("sslmode", "verify-full" | "verify-ca")) => {
                 kept.push("sslmode=require".to_owned());
@@ -136,14 +136,14 @@ mod tests {
 
     #[test]
     fn the_nearest_password_counts() {
-        let given =
+        let options =
             PgConnectOptions { password: Some("beside".to_owned()), ..PgConnectOptions::default() };
         for (address, password) in [
             ("postgres://u:in@h/d", "in"),
             ("postgres://u@h/d?application_name=x", "beside"),
             ("host=h user=u password=in", "in"),
         ] {
-            let (config, _) = parse_address(address, &given).unwrap();
+            let (config, _) = parse_address(address, &options).unwrap();
             assert_eq!(config.get_password(), Some(password.as_bytes()), "{address}");
         }
     }

@@ -311,8 +311,8 @@ fn an_output_gives_what_stands_at_its_places() {
     let protocol = sound(include_str!("protocol_load/everything.txt"));
     let child = protocol.find_workflow("child").unwrap();
     let document = json!({ "notes": ["a", null], "title": "x", "other": 1 });
-    let given: Vec<_> = child.select_output(&document).collect();
-    assert_eq!(given, [("/title", &json!("x")), ("/notes/1", &Value::Null)]);
+    let output: Vec<_> = child.select_output(&document).collect();
+    assert_eq!(output, [("/title", &json!("x")), ("/notes/1", &Value::Null)]);
     assert!(protocol.find_workflow("main").unwrap().output.is_empty());
 }
 

@@ -94,11 +94,11 @@ fn a_callback_may_take_the_place_of_the_outline() {
             break;
         }
     }
-    let mut asked = state.pending.values().filter_map(|order| match order {
+    let mut requested = state.pending.values().filter_map(|order| match order {
         PendingAction::Effect { effect, .. } => Some(serde_json::to_value(effect).unwrap()),
         _ => None,
     });
-    let effect = asked.next().unwrap();
+    let effect = requested.next().unwrap();
     assert_eq!(effect["url"], "https://example.org/ready");
     assert_eq!(effect["body"]["meta"]["status"], "ready");
     assert_eq!(effect["body"]["domain"], state.document["domain"]);

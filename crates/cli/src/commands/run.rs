@@ -189,7 +189,7 @@ async fn drive_until_idle(
                 shown = waits;
             }
         }
-        let asked = async {
+        let prompted = async {
             match (&rest, alarm) {
                 (_, Some(pause)) => {
                     tokio::time::sleep(Duration::from_millis(pause)).await;
@@ -206,7 +206,7 @@ async fn drive_until_idle(
         // While a question is open here, a document may arrive or someone may answer it elsewhere.
         tokio::select! {
             biased;
-            moved = asked => match moved? {
+            moved = prompted => match moved? {
                 true => {}
                 false if stays => driver.wait_for_change(run, &seen).await?,
                 false => return Ok(rest),

@@ -182,8 +182,8 @@ async fn find_adoptable_state(
 ) -> Result<Option<(String, Value)>, CliError> {
     let newest = countersign_store::RunFilter::newest(context.engine.tenant().clone(), 1);
     let ours = folder.ends_with(".opencode/protocol");
-    let given = start.document.is_some() || start.input.is_some();
-    if !ours || given || !context.engine.store().list_runs(&newest).await?.is_empty() {
+    let has_input = start.document.is_some() || start.input.is_some();
+    if !ours || has_input || !context.engine.store().list_runs(&newest).await?.is_empty() {
         return Ok(None);
     }
     let Some(document) = read_state_files(&state_folder(folder), protocol.state_format)? else {

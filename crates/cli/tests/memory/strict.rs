@@ -92,8 +92,8 @@ fn no_guess_reaches_a_responder_by_its_speaker_or_by_other_letters() {
     ] {
         remembered(folder, &["--event", said, "--speaker", speaker, "--role", "assistant"]);
     }
-    let asked = ["compose", "--message", "tofu like Bob may", "--purpose"];
-    let text = |purpose| memory(folder, &[&asked[..], &[purpose]].concat()).1;
+    let arguments = ["compose", "--message", "tofu like Bob may", "--purpose"];
+    let text = |purpose| memory(folder, &[&arguments[..], &[purpose]].concat()).1;
     // Nor once the guess is told in other words.
     remembered(folder, &["--insight", "Eve sings.", "--id", "i1"]);
     assert_eq!(text("planner").matches("assistant:").count(), 3, "{}", text("planner"));

@@ -76,8 +76,8 @@ fn a_worker_asks_its_own_operator_before_a_foreign_run_sends_prompts_and_keys_aw
     assert!(status.to_string().contains(&why), "{status:#}");
     assert!(!server.was_called());
     // What can be trusted is shown, and trusting it lets the run go on there.
-    let asked = other.says(&[&["trust", "--run", run, "--yes"][..], &store].concat());
-    assert!(asked.contains(&format!("model server {}", server.origin())), "{asked}");
+    let trusted = other.says(&[&["trust", "--run", run, "--yes"][..], &store].concat());
+    assert!(trusted.contains(&format!("model server {}", server.origin())), "{trusted}");
     other.says(&[&["resume", run][..], &store].concat());
     let mut worker =
         other.command(&[&["worker"][..], &store].concat()).stderr(Stdio::null()).spawn().unwrap();
@@ -114,7 +114,7 @@ fn servers_that_a_settings_file_names_count_only_after_trust() {
     assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
     assert!(said(&refused).contains("`embedder` in "), "{}", said(&refused));
     assert!(!server.was_called());
-    let asked = project.says(&["trust", "--yes"]);
-    assert!(asked.contains(&format!("model server {}", server.origin())), "{asked}");
+    let trusted = project.says(&["trust", "--yes"]);
+    assert!(trusted.contains(&format!("model server {}", server.origin())), "{trusted}");
     project.json(&["run", "ralph", "--input", "Go on", "--model", "human", "--queue"]);
 }

@@ -31,8 +31,8 @@ fn a_store_and_a_collector_of_a_file_are_reached_only_after_trust() {
         );
         assert!(!message.contains("s3cret"), "{message}");
         assert!(!server.was_called(), "{name}");
-        let asked = project.run(&["trust", "--json"]);
-        let shown = String::from_utf8(asked.stdout).unwrap();
+        let trusted = project.run(&["trust", "--json"]);
+        let shown = String::from_utf8(trusted.stdout).unwrap();
         assert!(shown.contains(&format!("{name} server ")) && !shown.contains("s3cret"), "{shown}");
     }
 }

@@ -130,10 +130,10 @@ mod tests {
     fn a_value_that_would_gain_too_much_is_refused() {
         let schema = json!({"properties": {"l": {"items": {"properties": {"t": {"default": "x".repeat(10_000)}}}}}});
         let mut value = json!({"l": vec![json!({}); 5_000]});
-        let given = value.clone();
+        let original = value.clone();
         let SchemaValidation { violations, .. } =
             Schema::compile(schema).unwrap().fill_and_validate(&mut value);
         assert_eq!(violations[0].code, ViolationCode::TooLarge);
-        assert_eq!(value, given);
+        assert_eq!(value, original);
     }
 }

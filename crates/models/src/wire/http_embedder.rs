@@ -60,10 +60,10 @@ impl HttpEmbedder {
 }
 
 /// Reads the vectors of a response, in the order of the texts.
-fn parse_vectors(answer: &Value, asked: usize) -> Result<Vec<Vec<f32>>, ModelErrorKind> {
+fn parse_vectors(answer: &Value, count: usize) -> Result<Vec<Vec<f32>>, ModelErrorKind> {
     let list = answer["data"].as_array();
     let list = list.ok_or_else(|| unexpected_format("a list `data`", "none".to_owned()))?;
-    let mut vectors: Vec<Vec<f32>> = vec![Vec::new(); asked];
+    let mut vectors: Vec<Vec<f32>> = vec![Vec::new(); count];
     for (place, item) in list.iter().enumerate() {
         // Some servers omit the index and keep the order.
         let index = match &item["index"] {

@@ -37,8 +37,8 @@ async fn texts_go_out_and_vectors_come_back() {
         assert!(seen.head.starts_with(&format!("POST {path} HTTP/1.1")), "{}", seen.head);
         assert!(seen.head.contains(&format!("authorization: Bearer {KEY}")), "{}", seen.head);
         let body: Value = serde_json::from_slice(&seen.body).unwrap();
-        let asked = json!({"model": "small", "input": texts(), "encoding_format": "float"});
-        assert_eq!(body, asked);
+        let request = json!({"model": "small", "input": texts(), "encoding_format": "float"});
+        assert_eq!(body, request);
     }
 }
 

@@ -58,11 +58,11 @@ fn report_unknown_tickets<'w>(
     workflow: &'w WorkflowDefinition,
     findings: &mut DiagnosticCollector,
 ) -> BTreeSet<&'w str> {
-    let given = collect_issued_tickets(workflow);
+    let issued = collect_issued_tickets(workflow);
     let mut unknown = BTreeSet::new();
     for phase in &workflow.phases {
         for (index, need) in phase.needs.iter().enumerate() {
-            if given.contains(need.as_str()) {
+            if issued.contains(need.as_str()) {
                 continue;
             }
             unknown.insert(need.as_str());
@@ -71,7 +71,7 @@ fn report_unknown_tickets<'w>(
                 phase.id
             );
             let near = (!findings.is_full("ticket_unknown"))
-                .then(|| find_similar_name(need, given.iter().copied()))
+                .then(|| find_similar_name(need, issued.iter().copied()))
                 .flatten();
             let hint = match near {
                 Some(near) => format!("did you mean `{near}`?"),

@@ -23,13 +23,13 @@ use crate::{
 
 /// Reads `ask`: one question or a list of questions.
 pub(super) fn read_questions(member: &FileNode<'_>, scope: &NameScope<'_>) -> Vec<PhaseQuestion> {
-    let asked = if member.value.is_array() { member.items() } else { vec![member.clone()] };
+    let items = if member.value.is_array() { member.items() } else { vec![member.clone()] };
     let mut seen: BTreeMap<String, &FileNode<'_>> = BTreeMap::new();
     let mut questions = Vec::new();
-    for one in &asked {
+    for one in &items {
         let id = match one.text_at("id") {
             Some(id) => id.to_owned(),
-            None if asked.len() == 1 => "answer".to_owned(),
+            None if items.len() == 1 => "answer".to_owned(),
             None => {
                 let message = "each of several questions needs an `id`";
                 scope.faults.push(one.diagnose("required", message));

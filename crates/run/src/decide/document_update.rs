@@ -264,13 +264,16 @@ fn build_change_patch(
     match &change.operation {
         ChangeOperation::Patch { from, writes } => {
             let locate = |violation: Violation| violation.with_pointer_prefix(from);
-            let given = reply.pointer(from).unwrap_or(&Value::Null);
-            if given.is_null() {
+            let patch_value = reply.pointer(from).unwrap_or(&Value::Null);
+            if patch_value.is_null() {
                 return Ok(Patch::default());
             }
-            let tagged = given.is_object();
-            let patch =
-                if tagged { Patch::from_tagged(given, document) } else { Patch::parse(given) };
+            let tagged = patch_value.is_object();
+            let patch = if tagged {
+                Patch::from_tagged(patch_value, document)
+            } else {
+                Patch::parse(patch_value)
+            };
             let patch =
                 patch.map_err(|faults| faults.into_iter().map(locate).collect::<Vec<_>>())?;
             // Check the narrower bounds first, so that the model learns about those.
@@ -287,18 +290,18 @@ fn build_change_patch(
                 return Ok(patch);
             }
             let back = |violation| {
-                if tagged { patch.relocate_violation(given, violation) } else { violation }
+                if tagged { patch.relocate_violation(patch_value, violation) } else { violation }
             };
             Err(faults.into_iter().map(back).map(locate).collect())
         }
-        ChangeOperation::Merge { pointer: at, value: given } => {
-            build_merge_patch(document, at, &value(given)?, authority)
+        ChangeOperation::Merge { pointer: at, value: expr } => {
+            build_merge_patch(document, at, &value(expr)?, authority)
         }
-        ChangeOperation::Set { pointer: at, value: given } => {
-            build_set_patch(document, at, value(given)?, authority)
+        ChangeOperation::Set { pointer: at, value: expr } => {
+            build_set_patch(document, at, value(expr)?, authority)
         }
-        ChangeOperation::Append { pointer: at, value: given } => {
-            let value = value(given)?;
+        ChangeOperation::Append { pointer: at, value: expr } => {
+            let value = value(expr)?;
             match document.pointer(at) {
                 None | Some(Value::Null) => {
                     build_set_patch(document, at, Value::Array(vec![value]), authority)
@@ -314,10 +317,10 @@ fn build_change_patch(
                 Some(other) => Err(vec![not_a_list_violation(at, other)]),
             }
         }
-        ChangeOperation::Upsert { pointer: at, key, value: given } => {
-            build_upsert_patch(document, at, key, into_items(value(given)?), authority)
+        ChangeOperation::Upsert { pointer: at, key, value: expr } => {
+            build_upsert_patch(document, at, key, into_items(value(expr)?), authority)
         }
-        ChangeOperation::Remove { pointer: at, key, value: given } => match key {
+        ChangeOperation::Remove { pointer: at, key, value: expr } => match key {
             None => match document.pointer(at) {
                 None => Ok(Patch::default()),
                 Some(_) => authorize_operations(
@@ -327,7 +330,7 @@ fn build_change_patch(
                 ),
             },
             Some(key) => {
-                build_remove_patch(document, at, key, &into_items(value(given)?), authority)
+                build_remove_patch(document, at, key, &into_items(value(expr)?), authority)
             }
         },
         ChangeOperation::Emit { .. } => Ok(Patch::default()),

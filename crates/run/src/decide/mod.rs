@@ -176,14 +176,14 @@ fn decide_input<'p>(
 ) -> Result<RunDecision<'p>, InputRejection> {
     let pinned = &state.protocol;
     if !pinned.is_empty() && *pinned != protocol.digest {
-        let (pinned, given) = (pinned.clone(), protocol.digest.clone());
-        return Err(InputRejection::ProtocolMismatch { pinned, actual: given });
+        let (pinned, actual) = (pinned.clone(), protocol.digest.clone());
+        return Err(InputRejection::ProtocolMismatch { pinned, actual });
     }
     if let InputKind::Start(start) = &input.payload
         && start.protocol != protocol.digest
     {
-        let (pinned, given) = (start.protocol.clone(), protocol.digest.clone());
-        return Err(InputRejection::ProtocolMismatch { pinned, actual: given });
+        let (pinned, actual) = (start.protocol.clone(), protocol.digest.clone());
+        return Err(InputRejection::ProtocolMismatch { pinned, actual });
     }
     check_admissible(state, &input.payload)?;
     let mut decision = match &input.payload {

@@ -49,16 +49,16 @@ async fn children_are_worked_on_side_by_side(kind: Kind) {
     let app = TestApp::new(kind, BROOD);
     let engine = app.engine();
     app.start(&engine, "r1").await;
-    let (models, mut asked) = ManualModels::open();
+    let (models, mut received) = ManualModels::open();
     let driver = app.driver_with(&engine, models, "w");
     let questions = async {
         // Which of the two comes first is chance.
-        let first = asked.recv().await.unwrap();
+        let first = received.recv().await.unwrap();
         // The second is asked while the first is out, and is answered before it.
-        let second = asked.recv().await.unwrap();
+        let second = received.recv().await.unwrap();
         second.answer(r#"{"note":"two"}"#);
         // What waited for one to end begins beside the first.
-        let third = asked.recv().await.unwrap();
+        let third = received.recv().await.unwrap();
         third.answer("no JSON at all");
         first.answer(r#"{"note":"one"}"#);
     };

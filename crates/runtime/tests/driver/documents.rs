@@ -94,7 +94,7 @@ async fn whoever_looks_out_sees_a_document_arrive(kind: Kind) {
     // It grows between any two looks, so it is left alone.
     for size in 1..5 {
         fs::write(&plan, "x".repeat(size)).unwrap();
-        assert!(still_looks(looking.as_mut(), clock.asked(), || clock.asked()).await);
+        assert!(still_looks(looking.as_mut(), clock.sleep_count(), || clock.sleep_count()).await);
         clock.advance(500);
     }
     // Now it is as it was at the look before.
@@ -116,8 +116,8 @@ async fn whoever_looks_out_sees_a_document_arrive(kind: Kind) {
 /// Polls until the clock is asked to wait once more; whether it still waits then.
 async fn still_looks<T>(
     mut looking: std::pin::Pin<&mut impl Future<Output = T>>,
-    asked: u64,
-    now_asked: impl Fn() -> u64,
+    before: u64,
+    sleep_count: impl Fn() -> u64,
 ) -> bool {
     loop {
         tokio::select! {
@@ -125,7 +125,7 @@ async fn still_looks<T>(
             _ = &mut looking => return false,
             () = tokio::task::yield_now() => {}
         }
-        if now_asked() > asked {
+        if sleep_count() > before {
             return true;
         }
     }

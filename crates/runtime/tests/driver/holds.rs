@@ -42,9 +42,9 @@ pub(crate) async fn asking_over(
 
 /// Moves the clock to the worker's next look, and waits until it has looked.
 pub(crate) async fn look(app: &TestApp) {
-    let before = app.clock.asked();
+    let before = app.clock.sleep_count();
     app.clock.advance(10_000);
-    while app.clock.asked() == before {
+    while app.clock.sleep_count() == before {
         tokio::task::yield_now().await;
     }
 }

@@ -231,33 +231,33 @@ async fn a_hint_wakes_an_idle_worker(kind: Kind) {
 
 /// Waits until somebody has begun to wait for a moment more often than this.
 async fn idles(app: &TestApp, before: u64) {
-    while app.clock.asked() == before {
+    while app.clock.sleep_count() == before {
         tokio::task::yield_now().await;
     }
 }
 
 /// How often a worker asks its store in ten minutes in which nothing happens.
-async fn asked_while_idle(app: &TestApp) -> u64 {
+async fn calls_while_idle(app: &TestApp) -> u64 {
     let counting = Arc::new(FaultyStore::new(Arc::clone(&app.store), FaultPlan::NoFaults));
     let store: Arc<dyn Store> = Arc::clone(&counting) as _;
     let one = at_work(app, &store, terms("w"));
-    idles(app, app.clock.asked()).await;
+    idles(app, app.clock.sleep_count()).await;
     let begun = counting.call_count();
     // More than the longest pause between two looks.
     for _ in 0..500 {
-        let before = app.clock.asked();
+        let before = app.clock.sleep_count();
         app.clock.advance(1_200);
         idles(app, before).await;
     }
-    let asked = counting.call_count() - begun;
+    let calls = counting.call_count() - begun;
     one.stopper.stop();
     one.task.await.unwrap().unwrap();
-    asked
+    calls
 }
 
 async fn idle_workers_ask_as_often_however_many_runs_wait(kind: Kind) {
     let app = TestApp::new(kind, FAMILY);
-    let alone = asked_while_idle(&app).await;
+    let alone = calls_while_idle(&app).await;
     // 500 looks, and an announcement every nine of them.
     assert!((540..=570).contains(&alone), "{alone}");
     let app = TestApp::new(kind, NEVER);
@@ -266,7 +266,7 @@ async fn idle_workers_ask_as_often_however_many_runs_wait(kind: Kind) {
         app.start(&engine, &format!("r{number}")).await;
     }
     until_idle(&app).await;
-    assert_eq!(asked_while_idle(&app).await, alone);
+    assert_eq!(calls_while_idle(&app).await, alone);
 }
 
 /// Asks, and waits for ever.
@@ -313,7 +313,7 @@ async fn a_second_word_or_the_end_of_grace_ends_at_once(kind: Kind) {
             while !one.heard.all().contains(&WorkerEvent::Stopping(1)) {
                 tokio::task::yield_now().await;
             }
-            let before = app.clock.asked();
+            let before = app.clock.sleep_count();
             idles(&app, before.saturating_sub(1)).await;
             app.clock.advance(20_000);
         } else {

@@ -44,8 +44,8 @@ pub(crate) fn decode_cursor<P: DeserializeOwned>(
 }
 
 /// Returns the page size: the requested one, or the default. Rejects values out of range.
-pub(crate) fn resolve_limit(asked: Option<usize>) -> Result<usize, ApiError> {
-    match asked {
+pub(crate) fn resolve_limit(requested: Option<usize>) -> Result<usize, ApiError> {
+    match requested {
         None => Ok(DEFAULT_PAGE_SIZE),
         Some(limit @ 1..=MAX_PAGE_SIZE) => Ok(limit),
         Some(other) => Err(ApiError::bad_request(

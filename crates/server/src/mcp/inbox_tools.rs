@@ -149,9 +149,9 @@ pub(super) fn build_tools() -> Vec<McpTool> {
 async fn list_inbox(
     _: HttpState,
     caller: Caller,
-    asked: InboxParams,
+    params: InboxParams,
 ) -> Result<InboxResult, ApiError> {
-    let InboxParams { run, kind, mine, cursor, limit } = asked;
+    let InboxParams { run, kind, mine, cursor, limit } = params;
     let who = mine.then(|| caller.user.clone());
     let which = inbox::InboxQuery { run, kind, who, cursor, limit };
     let CursorPage { items, next_cursor: next } =
@@ -162,9 +162,9 @@ async fn list_inbox(
 async fn answer_wait(
     app: HttpState,
     caller: Caller,
-    asked: AnswerParams,
+    params: AnswerParams,
 ) -> Result<McpRunUpdate, ApiError> {
-    let AnswerParams { run, wait, value, document, idempotency_key: key } = asked;
+    let AnswerParams { run, wait, value, document, idempotency_key: key } = params;
     let along = SubmitOptions {
         run,
         idempotency_key: key,
@@ -196,26 +196,26 @@ async fn answer_wait(
 async fn approve_wait(
     app: HttpState,
     caller: Caller,
-    asked: DecideParams,
+    params: DecideParams,
 ) -> Result<McpRunUpdate, ApiError> {
-    decide_wait(app, caller, asked, true).await
+    decide_wait(app, caller, params, true).await
 }
 
 async fn deny_wait(
     app: HttpState,
     caller: Caller,
-    asked: DecideParams,
+    params: DecideParams,
 ) -> Result<McpRunUpdate, ApiError> {
-    decide_wait(app, caller, asked, false).await
+    decide_wait(app, caller, params, false).await
 }
 
 async fn decide_wait(
     app: HttpState,
     caller: Caller,
-    asked: DecideParams,
+    params: DecideParams,
     approve: bool,
 ) -> Result<McpRunUpdate, ApiError> {
-    let DecideParams { run, wait, note, idempotency_key: key } = asked;
+    let DecideParams { run, wait, note, idempotency_key: key } = params;
     let along = SubmitOptions {
         run,
         idempotency_key: key,

@@ -162,9 +162,9 @@ pub(super) fn build_tools() -> Vec<McpTool> {
 async fn remember(
     _: HttpState,
     caller: Caller,
-    asked: RememberParams,
+    params: RememberParams,
 ) -> Result<RememberResponse, ApiError> {
-    let RememberParams { user, agent, session, run, now: at, items: things } = asked;
+    let RememberParams { user, agent, session, run, now: at, items: things } = params;
     let telling = RememberRequest { user, agent, session, run, now: at, items: things };
     memory::remember_as(&caller, telling, InputAuthor::Model).await
 }
@@ -172,15 +172,15 @@ async fn remember(
 async fn compose_packet(
     _: HttpState,
     caller: Caller,
-    asked: ComposeRequest,
+    params: ComposeRequest,
 ) -> Result<PacketView, ApiError> {
-    Ok(memory::compose_memory_packet(caller, ApiJson(asked)).await?.0)
+    Ok(memory::compose_memory_packet(caller, ApiJson(params)).await?.0)
 }
 
 async fn search_memory(
     _: HttpState,
     caller: Caller,
-    asked: MemorySearchRequest,
+    params: MemorySearchRequest,
 ) -> Result<SearchMemoryResult, ApiError> {
-    Ok(SearchMemoryResult { items: memory::search_memory(caller, ApiJson(asked)).await?.0 })
+    Ok(SearchMemoryResult { items: memory::search_memory(caller, ApiJson(params)).await?.0 })
 }

@@ -209,7 +209,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
 async fn start_run(
     app: HttpState,
     caller: Caller,
-    asked: StartRunParams,
+    params: StartRunParams,
 ) -> Result<McpRunUpdate, ApiError> {
     let StartRunParams {
         protocol,
@@ -219,7 +219,7 @@ async fn start_run(
         model,
         idempotency_key: key,
         wait_seconds,
-    } = asked;
+    } = params;
     let model = match model {
         None => Some(HUMAN_MODEL.to_owned()),
         Some(word) if word == AUTO_MODEL => None,
@@ -235,9 +235,9 @@ async fn start_run(
 async fn list_runs(
     _: HttpState,
     caller: Caller,
-    asked: ListRunsParams,
+    params: ListRunsParams,
 ) -> Result<ListRunsResult, ApiError> {
-    let ListRunsParams { status, workflow, cursor, limit } = asked;
+    let ListRunsParams { status, workflow, cursor, limit } = params;
     let which =
         runs::ListRunsQuery { status, workflow, phase: None, protocol: None, cursor, limit };
     let CursorPage { items, next_cursor: next } = runs::list_runs(caller, ApiQuery(which)).await?.0;
@@ -255,9 +255,9 @@ async fn show_run(
 async fn read_document(
     _: HttpState,
     caller: Caller,
-    asked: ReadDocumentParams,
+    params: ReadDocumentParams,
 ) -> Result<ReadDocumentResult, ApiError> {
-    let ReadDocumentParams { run, version: at, pointer } = asked;
+    let ReadDocumentParams { run, version: at, pointer } = params;
     let pointer = pointer.unwrap_or_default();
     let state = runs::load_run_at(&caller.runtime.engine, &run, at).await?.state;
     let value = crate::http::run_reads::read_pointer(&state.document, &pointer)?;
@@ -276,10 +276,10 @@ async fn next_step(
 async fn submit_reply(
     app: HttpState,
     caller: Caller,
-    asked: SubmitReplyParams,
+    params: SubmitReplyParams,
 ) -> Result<McpRunUpdate, ApiError> {
     let SubmitReplyParams { run, action, reply, text, version, idempotency_key: key, wait_seconds } =
-        asked;
+        params;
     let text = match (reply, text) {
         (Some(reply), None) => reply.to_string(),
         (None, Some(text)) => text,

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::rig::{Answer, Client, serve, serve_keyed};
 
 /// A request to a route, with something in the places of its path, and a body that nothing comes of.
-async fn asked(client: &Client, needed: &RouteEntry, run: &str) -> Answer {
+async fn send_request(client: &Client, needed: &RouteEntry, run: &str) -> Answer {
     let path = needed
         .path
         .replace("{run}", run)
@@ -46,27 +46,27 @@ async fn every_route_lets_in_whom_the_table_names_and_nobody_else() {
         let named = format!("{} {}", needed.method, needed.path);
         let role = match needed.policy {
             RoutePolicy::Public => {
-                assert!(asked(&nobody, needed, &run).await.status < 400, "{named}");
+                assert!(send_request(&nobody, needed, &run).await.status < 400, "{named}");
                 continue;
             }
             RoutePolicy::Role(role) | RoutePolicy::LocalTenant(role) => role,
         };
-        assert_eq!(asked(&nobody, needed, &run).await.problem(401), "no_key", "{named}");
-        assert_eq!(asked(&stranger, needed, &run).await.problem(401), "no_key", "{named}");
+        assert_eq!(send_request(&nobody, needed, &run).await.problem(401), "no_key", "{named}");
+        assert_eq!(send_request(&stranger, needed, &run).await.problem(401), "no_key", "{named}");
         let local_only = matches!(needed.policy, RoutePolicy::LocalTenant(_));
         for held in AccessRole::ALL {
-            let answer = asked(&rig.client_of("acme", held), needed, &run).await;
+            let answer = send_request(&rig.client_of("acme", held), needed, &run).await;
             if held < role {
                 assert_eq!(answer.problem(403), "role", "{named} as {held}");
             } else if local_only {
                 assert_eq!(answer.problem(403), "tenant", "{named} as {held}");
-                let ours = asked(&rig.client_of("local", held), needed, &run).await;
+                let ours = send_request(&rig.client_of("local", held), needed, &run).await;
                 assert!(!matches!(ours.status, 401 | 403), "{named} as {held}: {}", ours.text);
             } else {
                 assert!(!matches!(answer.status, 401 | 403), "{named} as {held}: {}", answer.text);
             }
         }
-        let theirs = asked(&foreign, needed, &run).await;
+        let theirs = send_request(&foreign, needed, &run).await;
         if needed.path.starts_with(OF_A_RUN) && needed.method == "GET" {
             let response = theirs.problem(if needed.path.ends_with("/diff") { 400 } else { 404 });
             assert!(

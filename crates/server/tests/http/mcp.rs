@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use crate::rig::{Answer, Client, json as body, serve, serve_keyed};
 
-async fn asked(client: &Client, method: &str, params: Value) -> Answer {
+async fn send_request(client: &Client, method: &str, params: Value) -> Answer {
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let request = body(client.request("POST", "/mcp"), &message);
     Answer::of(request.header("accept", "application/json, text/event-stream")).await
 }
 
 async fn offered(client: &Client) -> BTreeSet<String> {
-    let listed = asked(client, "tools/list", json!({})).await.good();
+    let listed = send_request(client, "tools/list", json!({})).await.good();
     let tools = listed["result"]["tools"].as_array().unwrap();
     tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
@@ -24,7 +24,7 @@ async fn offered(client: &Client) -> BTreeSet<String> {
 /// Calls a tool; the problem that it tells, or null.
 async fn problem_of(client: &Client, name: &str, arguments: Value) -> Value {
     let params = json!({"name": name, "arguments": arguments});
-    let answer = asked(client, "tools/call", params).await.good();
+    let answer = send_request(client, "tools/call", params).await.good();
     let result = &answer["result"];
     if result["isError"] != true {
         return Value::Null;
@@ -85,7 +85,7 @@ async fn an_agent_claims_as_a_model_and_answers_for_nothing() {
         {"insight": "She may like tofu", "validation": "testing"},
     ]));
     let params = json!({"name": "remember", "arguments": things});
-    let answer = asked(&client, "tools/call", params).await.good();
+    let answer = send_request(&client, "tools/call", params).await.good();
     let result = &answer["result"]["structuredContent"];
     let refused = result["refused"][0]["message"].as_str().unwrap();
     assert!(refused.ends_with("must quote the event that supports it"), "{result}");
@@ -108,7 +108,7 @@ async fn the_summary_of_a_person_is_not_the_agents_to_replace() {
     client.post("/v1/memory/remember", &telling("s1", "Ann spoke of food.")).await.good();
     for (session, kept) in [("s1", 0), ("s2", 1), ("s2", 1)] {
         let params = json!({"name": "remember", "arguments": telling(session, "Meat, meat.")});
-        let answer = asked(&client, "tools/call", params).await.good();
+        let answer = send_request(&client, "tools/call", params).await.good();
         let result = &answer["result"]["structuredContent"];
         assert_eq!(result["saved"].as_array().unwrap().len(), kept, "{result}");
     }
@@ -119,7 +119,7 @@ async fn the_summary_of_a_person_is_not_the_agents_to_replace() {
 async fn the_door_has_the_same_guard_as_every_route() {
     let rig = serve_keyed().await;
     let nobody = rig.client();
-    let response = asked(&nobody, "tools/list", json!({})).await;
+    let response = send_request(&nobody, "tools/list", json!({})).await;
     assert_eq!(response.problem(401), "no_key");
     assert_eq!(response.header("www-authenticate"), "Bearer");
     let reader = rig.client_of("acme", AccessRole::Reader);

@@ -38,11 +38,12 @@ async fn what_is_told_is_found_explained_and_forgotten() {
         1
     );
 
-    let asked = of_ann(&json!({"message": "What does Ann eat?", "tokens": 600}));
-    let packet = client.post("/v1/memory/compose", &asked).await.good();
+    let request = of_ann(&json!({"message": "What does Ann eat?", "tokens": 600}));
+    let packet = client.post("/v1/memory/compose", &request).await.good();
     assert!(packet["text"].as_str().unwrap().contains("vegetarian"), "{packet}");
-    let asked = of_ann(&json!({"message": "What does Ann eat?", "per_section": {"episodes": 300}}));
-    let none = client.post("/v1/memory/compose", &asked).await.good();
+    let request =
+        of_ann(&json!({"message": "What does Ann eat?", "per_section": {"episodes": 300}}));
+    let none = client.post("/v1/memory/compose", &request).await.good();
     assert!(!none["text"].as_str().unwrap().contains("vegetarian"), "{none}");
     assert_eq!(none["packet"]["meta"]["budget"]["max_tokens"], 300);
     let build = packet["build"].as_str().unwrap();

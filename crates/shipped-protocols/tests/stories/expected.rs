@@ -54,8 +54,8 @@ pub(crate) fn expect(then: &Value, protocol: &Protocol, state: &RunState, transc
         assert_eq!(kinds, texts(&then["waits"]), "{transcript}");
     }
     for part in texts(&then["asks"]) {
-        let asked = state.waits.values().any(|wait| wait.question.contains(part));
-        assert!(asked, "nothing asks `{part}`: {:?}\n{transcript}", state.waits);
+        let found = state.waits.values().any(|wait| wait.question.contains(part));
+        assert!(found, "nothing asks `{part}`: {:?}\n{transcript}", state.waits);
     }
     if then.get("choices").is_some() {
         let shown = state.waits.values().find_map(|wait| match &wait.answer_shape {

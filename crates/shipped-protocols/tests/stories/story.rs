@@ -141,7 +141,7 @@ impl Teller {
     async fn incoming(&self, step: &Value) -> (String, InputKind) {
         let by = text(&step["by"]).unwrap_or_else(|| "anna".to_owned());
         if let Some(said) = step.get("reply") {
-            let (run, action) = self.asked(step).await;
+            let (run, action) = self.find_model_action(step).await;
             let said = said.as_str().map_or_else(|| said.to_string(), str::to_owned);
             let finish =
                 if step["finish"] == "length" { FinishReason::Length } else { FinishReason::Stop };
@@ -166,7 +166,7 @@ impl Teller {
             return (run, InputKind::ModelReplied(Box::new(reply)));
         }
         if let Some(fails) = step.get("fails") {
-            let (run, action) = self.asked(step).await;
+            let (run, action) = self.find_model_action(step).await;
             let failure = text(&fails["failure"]).unwrap_or_else(|| "overloaded".to_owned());
             let message = text(&fails["message"]).unwrap_or_else(|| "It is away.".to_owned());
             let retryable = fails["retryable"].as_bool().unwrap_or(true);
@@ -195,8 +195,8 @@ impl Teller {
                 run,
                 InputKind::ApprovalDecided { wait, approve, by, note: text(&step["note"]) },
             );
-        } else if let Some(given) = step.get("submit") {
-            let text = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
+        } else if let Some(patch) = step.get("submit") {
+            let text = patch.as_str().map_or_else(|| patch.to_string(), str::to_owned);
             InputKind::ManualPatch { text, by }
         } else if let Some(grants) = step.get("resume") {
             let grants = serde_json::from_value(grants.clone()).unwrap_or_default();
@@ -211,7 +211,7 @@ impl Teller {
     }
 
     /// The run that asks for a reply, and its order.
-    async fn asked(&self, step: &Value) -> (String, String) {
+    async fn find_model_action(&self, step: &Value) -> (String, String) {
         let mut asking = Vec::new();
         for run in self.runs(step) {
             let pending = self.app.state(&run).await.pending;

@@ -77,10 +77,10 @@ impl PassageIndex {
 
     /// Returns the most relevant passages, best first, and whether there are more.
     pub(super) fn search(&self, question: &str, limit: usize) -> (Vec<PassageHit<'_>>, bool) {
-        let asked = question_words(question);
+        let words = question_words(question);
         let mut scores: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
         let mut whole = 0.0;
-        for word in &asked {
+        for word in &words {
             let postings = self.postings.get(word).map_or(&[][..], Vec::as_slice);
             let rarity = self.inverse_frequency(postings.len());
             if postings.is_empty() && is_bigram(word) {

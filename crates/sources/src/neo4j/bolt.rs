@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use crate::neo4j::address::BoltAddress;
 
-    async fn asked(
+    async fn run_query(
         bolt: &mut BoltConnection,
         text: &str,
     ) -> Result<Vec<Map<String, Value>>, BoltError> {
@@ -231,13 +231,14 @@ mod tests {
         };
         let mut bolt = connect().await;
         let systems = "MATCH (s:System) RETURN count(s) AS n";
-        let before = asked(&mut bolt, systems).await.unwrap();
+        let before = run_query(&mut bolt, systems).await.unwrap();
         // A server may refuse the write, or roll it back; it must not keep it.
-        let written = asked(&mut bolt, "CREATE (s:System {name: 'x'}) RETURN s.name AS name").await;
+        let written =
+            run_query(&mut bolt, "CREATE (s:System {name: 'x'}) RETURN s.name AS name").await;
         if written.is_err() {
             bolt = connect().await;
         }
-        assert_eq!(asked(&mut bolt, systems).await.unwrap(), before);
-        assert_eq!(asked(&mut connect().await, systems).await.unwrap(), before);
+        assert_eq!(run_query(&mut bolt, systems).await.unwrap(), before);
+        assert_eq!(run_query(&mut connect().await, systems).await.unwrap(), before);
     }
 }

@@ -45,12 +45,12 @@ impl<'q> QueryCall<'q> {
             fault(format!("names none of its queries ({}){near}", known.join(", ")))
         })?;
         let none = Map::new();
-        let given = match fields.get("params") {
+        let params = match fields.get("params") {
             None => &none,
-            Some(given) => given.as_object().ok_or_else(shape)?,
+            Some(params) => params.as_object().ok_or_else(shape)?,
         };
         let about = |what: String| fault(format!("`{name}` {what}"));
-        if let Some(extra) = given.keys().position(|key| !query.params.contains_key(key)) {
+        if let Some(extra) = params.keys().position(|key| !query.params.contains_key(key)) {
             let declared: Vec<&str> = query.params.keys().map(String::as_str).collect();
             let declared =
                 if declared.is_empty() { "none".to_owned() } else { declared.join(", ") };
@@ -61,7 +61,7 @@ impl<'q> QueryCall<'q> {
         }
         let mut values = BTreeMap::new();
         for (param, declared) in &query.params {
-            let value = match given.get(param) {
+            let value = match params.get(param) {
                 None | Some(Value::Null) if declared.optional => ParamValue::Null,
                 None => return Err(about(format!("lacks the parameter `{param}`"))),
                 Some(value) => declared.kind.bind(value).ok_or_else(|| {

@@ -57,9 +57,9 @@ fn from_file(folder: &Path, queries: &Value) -> Asking {
 async fn rows_are_evidence() {
     let folder = folder();
     for source in [from_script(folder.path(), &queries()), from_file(folder.path(), &queries())] {
-        let asked = json!({ "query": "of_project", "params": { "project": "Atlas" } });
+        let query = json!({ "query": "of_project", "params": { "project": "Atlas" } });
         assert_eq!(
-            source.ask(asked).await.unwrap(),
+            source.ask(query).await.unwrap(),
             json!({
                 "items": [
                     {
@@ -142,8 +142,8 @@ async fn parameters_are_values_and_never_code() {
         "Atlas\u{0}",
         "') UNION SELECT sql, 1, 1 FROM sqlite_schema --",
     ] {
-        let asked = json!({ "query": "of_project", "params": { "project": hostile } });
-        match source.ask(asked).await {
+        let query = json!({ "query": "of_project", "params": { "project": hostile } });
+        match source.ask(query).await {
             Ok(answer) => assert_eq!(answer["items"], json!([]), "{hostile}"),
             Err(error) => assert_eq!(error.kind, EffectErrorKind::Invalid, "{hostile}"),
         }

@@ -78,8 +78,8 @@ fn describe_start(start: &RunStart) -> String {
         (Some(fork), _) => format!("forked{by} from {}@{}", fork.run, fork.version),
         (None, Some(parent)) => format!("started by run {}", parent.run),
         (None, None) => {
-            let with = start.input.as_ref().map_or_else(String::new, |given| {
-                format!(" with {}", truncate_line(&given.to_string(), 80))
+            let with = start.input.as_ref().map_or_else(String::new, |input| {
+                format!(" with {}", truncate_line(&input.to_string(), 80))
             });
             format!("started{by}{with}")
         }

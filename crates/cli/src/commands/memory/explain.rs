@@ -173,23 +173,26 @@ fn render_header(build: &PacketBuild) -> String {
         scope.session(),
         scope.run()
     );
-    let mut asked: Vec<String> = Vec::new();
+    let mut cue_texts: Vec<String> = Vec::new();
     if let Some(message) = &request.message {
-        asked.push(format!("message \"{}\"", truncate_line(message, 60)));
+        cue_texts.push(format!("message \"{}\"", truncate_line(message, 60)));
     }
     if let Some(cues) = &request.cues {
         let lists = [("tag", &cues.tags), ("entity", &cues.entities), ("keyword", &cues.keywords)];
         for (name, list) in lists {
-            asked.extend(list.iter().flatten().map(|cue| format!("{name} {cue}")));
+            cue_texts.extend(list.iter().flatten().map(|cue| format!("{name} {cue}")));
         }
         if let Some(range) = &cues.time_range {
             let end = |end: &Option<String>| end.clone().unwrap_or_else(|| "…".to_owned());
-            asked.push(format!("time {} to {}", end(&range.start), end(&range.end)));
+            cue_texts.push(format!("time {} to {}", end(&range.start), end(&range.end)));
         }
     }
-    let asked =
-        if asked.is_empty() { "no message and no cues".to_owned() } else { asked.join(", ") };
-    let _ = writeln!(text, "query   {asked}");
+    let query = if cue_texts.is_empty() {
+        "no message and no cues".to_owned()
+    } else {
+        cue_texts.join(", ")
+    };
+    let _ = writeln!(text, "query   {query}");
     let _ = writeln!(
         text,
         "policy  {} {}, counted by {}",

@@ -47,8 +47,10 @@ pub(super) fn import_memory(
             report.kept += imported.accepted;
             // The memory numbers the lines of the batch; the report uses the line numbers of the
             // file.
-            for (given, said) in imported.refused {
-                let place = usize::try_from(given).ok().and_then(|given| given.checked_sub(1));
+            for (batch_line, said) in imported.refused {
+                let place = usize::try_from(batch_line)
+                    .ok()
+                    .and_then(|batch_line| batch_line.checked_sub(1));
                 let line = place.and_then(|place| batch.numbers.get(place)).copied();
                 report.record_refusal(line.unwrap_or_default(), &said);
             }

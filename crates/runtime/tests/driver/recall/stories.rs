@@ -347,10 +347,10 @@ async fn a_step_is_told_what_tools_gave_before_it(kind: Kind) {
     memory.append_events(vec![forged]).await.unwrap();
     start(&app, &own.engine, "r1", "main", "anna").await;
     own.driver.drive("r1").await.unwrap();
-    let mut given = Vec::new();
+    let mut results = Vec::new();
     for reply in replies(&app, "r1").await {
         let Some(id) = reply.packet_build else {
-            given.push(Vec::new());
+            results.push(Vec::new());
             continue;
         };
         let (build, found) = build(&*memory, "anna", &id).await;
@@ -360,12 +360,12 @@ async fn a_step_is_told_what_tools_gave_before_it(kind: Kind) {
         for one in &evidence {
             assert!(cited.contains(&one.reference.as_str()), "{one:?} {cited:?}");
         }
-        given.push(evidence);
+        results.push(evidence);
     }
     let texts = |evidence: &[ToolEvidence]| -> Vec<String> {
         evidence.iter().map(|one| one.summary.split(':').next().unwrap().to_owned()).collect()
     };
-    let [first, again, third, fourth, last] = &given[..] else { panic!("{given:#?}") };
+    let [first, again, third, fourth, last] = &results[..] else { panic!("{results:#?}") };
     assert_eq!(texts(first), ["wrote one.md", "wrote two.md"]);
     assert_eq!(texts(again), texts(first), "what the step shows itself is not told again");
     assert_eq!(texts(third), ["wrote one.md", "wrote two.md", "read lamp.md"]);

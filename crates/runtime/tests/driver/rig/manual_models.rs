@@ -34,8 +34,8 @@ pub(crate) struct ManualModels {
 
 impl ManualModels {
     pub(crate) fn open() -> (Arc<Self>, mpsc::UnboundedReceiver<Question>) {
-        let (questions, asked) = mpsc::unbounded_channel();
-        (Arc::new(Self { questions }), asked)
+        let (questions, receiver) = mpsc::unbounded_channel();
+        (Arc::new(Self { questions }), receiver)
     }
 }
 
