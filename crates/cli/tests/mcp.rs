@@ -160,7 +160,7 @@ fn the_client_from_pypi_over_http() {
 }
 
 /// Lines to the program's standard input, and everything that it then says, until it ends by itself.
-fn spoken(folder: &Path, lines: &[&str]) -> (Vec<Value>, String) {
+fn exchange(folder: &Path, lines: &[&str]) -> (Vec<Value>, String) {
     let mut child = Command::new(PROGRAM)
         .args(["mcp", "--as", "agent"])
         .current_dir(folder)
@@ -193,7 +193,7 @@ fn spoken(folder: &Path, lines: &[&str]) -> (Vec<Value>, String) {
 fn a_session_survives_nonsense_and_ends_with_its_input() {
     let project = project();
     let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
-    let (heard, said) = spoken(
+    let (heard, said) = exchange(
         project.path(),
         &[
             hello,
@@ -230,6 +230,6 @@ fn a_folder_that_is_not_there_is_told() {
 #[test]
 fn an_agent_that_goes_at_once_leaves_nothing_behind() {
     let project = project();
-    let (heard, said) = spoken(project.path(), &[]);
+    let (heard, said) = exchange(project.path(), &[]);
     assert_eq!((heard.len(), said.as_str()), (0, ""));
 }

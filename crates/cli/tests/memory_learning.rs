@@ -314,8 +314,8 @@ fn what_cannot_be_asked_is_told() {
 fn a_guess_that_is_validated_becomes_a_fact_or_a_procedure() {
     let folder = talked();
     let folder = folder.path();
-    let guess = ["remember", "--insight", "She may like the sea.", "--id", "i1", "--run", "r7"];
-    does(folder, &[&guess[..], &["--source", "e1"]].concat());
+    let insight = ["remember", "--insight", "She may like the sea.", "--id", "i1", "--run", "r7"];
+    does(folder, &[&insight[..], &["--source", "e1"]].concat());
     let (code, _, err) = memory(folder, &["learn", "i1", "--fact", "likes=the sea"]);
     let why = "refused: insight `i1` is unvalidated, expected validated; when it has been tested, use `countersign memory validate i1`\n";
     assert_eq!((code, err.as_str()), (1, why));

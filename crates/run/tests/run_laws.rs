@@ -6,8 +6,8 @@
 #[path = "../../protocol/tests/protocol_load/folder.rs"]
 #[expect(dead_code, reason = "shared with the tests of loading")]
 mod folder;
-#[path = "run_laws/guess.rs"]
-mod guess;
+#[path = "run_laws/random_input.rs"]
+mod random_input;
 #[path = "run_laws/protocols.rs"]
 mod protocols;
 
@@ -238,7 +238,7 @@ fn run(which: usize, seed: u64, inputs: usize) -> (Live<'static>, SeededRng, usi
         if after_the_end > 4 {
             break;
         }
-        let input = guess::guess(&mut chance, live.protocol, &live.state);
+        let input = random_input::random_input(&mut chance, live.protocol, &live.state);
         if live.take(&input) {
             taken += 1;
             if answers_once(&input.payload) {

@@ -43,8 +43,8 @@ pub(super) fn run(args: &McpArgs) -> Result<CliExit, CliError> {
             keyring: Arc::new(Keyring::open(context.home.folder().join("keys.json"))),
             may_decide: !args.no_decisions,
         };
-        let spoken = serve_stdio(session, signals.recv()).await;
-        let exit = match spoken {
+        let served = serve_stdio(session, signals.recv()).await;
+        let exit = match served {
             Ok(()) => CliExit::Success,
             Err(error) => {
                 let error = CliError::Usage(error.to_string());

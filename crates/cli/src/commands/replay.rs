@@ -109,11 +109,11 @@ async fn replay_states(context: &CliContext, run: &str, json: bool) -> Result<Va
     let (mut rows, mut listed) = (Vec::new(), Vec::new());
     for one in log {
         let events = fold_entry(&mut state, &one.body).map_err(corrupt)?;
-        let came = events.iter().find_map(|event| match event {
+        let input_text = events.iter().find_map(|event| match event {
             RunEvent::InputReceived { input } => Some(input_text::describe_input(&input.payload)),
             _ => None,
         });
-        let came = came.unwrap_or_default();
+        let input_text = input_text.unwrap_or_default();
         let digest = json::digest_json(&state.document);
         let status = state.status();
         let style = status_style(status);
@@ -124,7 +124,7 @@ async fn replay_states(context: &CliContext, run: &str, json: bool) -> Result<Va
             state.phase.clone(),
             format!("{style}{}{style:#}", status.as_str()),
             format!("{DIM}{}{DIM:#}", short.unwrap_or(&digest)),
-            came,
+            input_text,
         ]);
         listed.push(json!({
             "version": state.version,

@@ -79,8 +79,8 @@ fn reset_task(args: &TaskResetArgs, json: bool) -> Result<CliExit, CliError> {
         };
         let state = context.engine.get_run(&run).await?.state;
         let Some(open) = state.waits.values().find(|wait| wait.name == RESET_QUESTION) else {
-            let standing = render::format_run_status(&state);
-            return Err(CliError::Usage(format!("no task waits for a reset. {standing}")));
+            let status = render::format_run_status(&state);
+            return Err(CliError::Usage(format!("no task waits for a reset. {status}")));
         };
         let (by, value) = (context.settings.user(), Value::String(args.reason.clone()));
         let what = InputKind::Answered { wait: open.id.clone(), value, by };

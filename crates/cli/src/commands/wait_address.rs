@@ -26,8 +26,8 @@ pub(super) async fn resolve_wait(
     match &open[..] {
         [one] => Ok((run, one.id.clone())),
         [] => {
-            let standing = render::format_run_status(&state);
-            Err(CliError::Usage(format!("nothing of this kind is waiting. {standing}")))
+            let status = render::format_run_status(&state);
+            Err(CliError::Usage(format!("nothing of this kind is waiting. {status}")))
         }
         several => {
             let lines: Vec<String> =

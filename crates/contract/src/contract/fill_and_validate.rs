@@ -76,9 +76,9 @@ fn is_blamed(pointer: &str, violations: &[Violation]) -> bool {
 /// Removes fields, inner ones first.
 fn remove_fields(value: &mut Value, pointers: &[String]) {
     for pointer in pointers.iter().rev() {
-        let holder = json::parent_pointer(pointer).and_then(|parent| value.pointer_mut(parent));
+        let container = json::parent_pointer(pointer).and_then(|parent| value.pointer_mut(parent));
         let name = json::split_pointer(pointer).last();
-        if let (Some(Value::Object(members)), Some(name)) = (holder, name) {
+        if let (Some(Value::Object(members)), Some(name)) = (container, name) {
             members.shift_remove(name.as_ref());
         }
     }

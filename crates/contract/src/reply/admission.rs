@@ -391,16 +391,16 @@ impl ValidatedReply<'_> {
         }
         // All passed candidates are equal; at least one of them must stand as a reply.
         let mut quotation = None;
-        let standing = passed.iter().position(|fit| {
+        let unquoted = passed.iter().position(|fit| {
             let quoted = quotation::find_quotation(text, fit.outer_span, &found);
             let stands = quoted.is_none();
             quotation = quoted.map(|quoted| quoted.into_violation(fit.outer_span));
             stands
         });
-        if let (None, Some(violation)) = (standing, quotation) {
+        if let (None, Some(violation)) = (unquoted, quotation) {
             return Err(vec![violation]);
         }
-        let taken = passed.swap_remove(standing.unwrap_or_default());
+        let taken = passed.swap_remove(unquoted.unwrap_or_default());
         let FittingCandidate { value, span, repairs, defaults, .. } = taken;
         let span = (!text.is_empty()).then_some(span);
         Ok(AcceptedValue { value, span, repairs, defaults })

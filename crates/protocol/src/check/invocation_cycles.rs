@@ -120,7 +120,7 @@ impl<'p> InvocationGraph<'p> {
 
     /// Finds the shortest cycle of invocations that starts and ends with a workflow.
     fn find_cycle(&self, start: &'p str, effort: &AnalysisBudget) -> Option<Vec<&'p str>> {
-        let mut came_from: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut predecessors: BTreeMap<&str, &str> = BTreeMap::new();
         let mut open = std::collections::VecDeque::from([start]);
         while let Some(here) = open.pop_front() {
             let called = self.callees.get(here).map_or(&[][..], Vec::as_slice);
@@ -130,14 +130,14 @@ impl<'p> InvocationGraph<'p> {
             for next in called.iter().copied() {
                 if next == start {
                     let mut ring = vec![here];
-                    while let Some(before) = came_from.get(ring[ring.len() - 1]) {
+                    while let Some(before) = predecessors.get(ring[ring.len() - 1]) {
                         ring.push(before);
                     }
                     ring.reverse();
                     return Some(ring);
                 }
-                if !came_from.contains_key(next) {
-                    came_from.insert(next, here);
+                if !predecessors.contains_key(next) {
+                    predecessors.insert(next, here);
                     open.push_back(next);
                 }
             }

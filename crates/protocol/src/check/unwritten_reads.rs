@@ -127,8 +127,8 @@ impl<'p> UnwrittenReadCheck<'p> {
         read: &ReadPath,
         brief: bool,
     ) -> Option<Diagnostic> {
-        let standing = self.document?.classify_path(&read.steps);
-        let FieldDeclaration::Forbidden(index, names) = standing else { return None };
+        let declaration = self.document?.classify_path(&read.steps);
+        let FieldDeclaration::Forbidden(index, names) = declaration else { return None };
         let ReadStep::Field(name) = &read.steps[index] else { return None };
         if brief {
             return Some(written.origin.diagnose(CODE, ""));

@@ -389,7 +389,7 @@ fn build_set_patch(
     value: Value,
     authority: &Authority,
 ) -> Result<Patch, Vec<Violation>> {
-    let in_list = json::parent_pointer(at).and_then(|holder| document.pointer(holder));
+    let in_list = json::parent_pointer(at).and_then(|parent| document.pointer(parent));
     if in_list.is_some_and(Value::is_array) && document.pointer(at).is_some() {
         // `add` would insert into the list and shift the items after it.
         return authorize_operations(
@@ -406,14 +406,14 @@ fn build_set_patch(
         return Err(point_at_targets(&target, faults));
     }
     let (mut pointer, mut value) = (at, value);
-    while let Some(holder) = json::parent_pointer(pointer) {
-        if document.pointer(holder).is_some_and(|holder| !holder.is_null()) {
+    while let Some(parent) = json::parent_pointer(pointer) {
+        if document.pointer(parent).is_some_and(|parent| !parent.is_null()) {
             break;
         }
         let segment =
-            json::split_pointer(&pointer[holder.len()..]).next().unwrap_or_default().into_owned();
+            json::split_pointer(&pointer[parent.len()..]).next().unwrap_or_default().into_owned();
         value = Value::Object(Map::from_iter([(segment, value)]));
-        pointer = holder;
+        pointer = parent;
     }
     Ok(Patch::from_ops(vec![PatchOperation::Add { path: parse_pointer(pointer)?, value }]))
 }

@@ -245,12 +245,12 @@ fn check_admissible(state: &RunState, input: &InputKind) -> Result<(), InputReje
         let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
         return Err(InputRejection::Ended { end: format!("{}{reason}", state.status().as_str()) });
     }
-    if let (Some(action), Some(came)) = (input.action(), input.action_kind()) {
+    if let (Some(action), Some(received)) = (input.action(), input.action_kind()) {
         let action = action.to_owned();
         match state.pending.get(&action).map(PendingAction::kind) {
             None => return Err(InputRejection::UnknownAction { action }),
-            Some(kind) if kind != came => {
-                return Err(InputRejection::WrongActionKind { action, kind, received: came });
+            Some(kind) if kind != received => {
+                return Err(InputRejection::WrongActionKind { action, kind, received });
             }
             Some(_) => {}
         }

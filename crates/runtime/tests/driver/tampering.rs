@@ -160,19 +160,19 @@ async fn idempotency_keys_are_compared() {
 }
 
 /// A model that keeps what its provider sent, and may say another text.
-struct Spoken {
+struct FixedReply {
     text: &'static str,
     received: &'static str,
 }
 
-impl ModelResolver for Spoken {
+impl ModelResolver for FixedReply {
     fn resolve_model(&self, _: &str) -> Result<Option<Arc<dyn ChatModel>>, String> {
         let Self { text, received } = *self;
         Ok(Some(Arc::new(Self { text, received })))
     }
 }
 
-impl ChatModel for Spoken {
+impl ChatModel for FixedReply {
     fn name(&self) -> &'static str {
         "spoken"
     }
@@ -200,7 +200,7 @@ impl ChatModel for Spoken {
 }
 
 /// A run whose model said something, of version 3.
-async fn spoken(text: &'static str, received: &'static str) -> TestApp {
+async fn run_reply(text: &'static str, received: &'static str) -> TestApp {
     let app = TestApp::new(
         Kind::Sqlite,
         &QUESTION.replace(
@@ -211,7 +211,7 @@ async fn spoken(text: &'static str, received: &'static str) -> TestApp {
     let engine = app.engine();
     app.start(&engine, "r1").await;
     answer(&engine, "r1", "w1", "me").await.unwrap();
-    let driver = app.driver_with(&engine, Arc::new(Spoken { text, received }), "w");
+    let driver = app.driver_with(&engine, Arc::new(FixedReply { text, received }), "w");
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     app
 }
@@ -219,17 +219,17 @@ async fn spoken(text: &'static str, received: &'static str) -> TestApp {
 #[tokio::test]
 async fn the_text_of_a_reply_is_what_the_received_bytes_say() {
     const TRUE: &str = r#"{"note":"yes"}"#;
-    let app = spoken(TRUE, TRUE).await;
+    let app = run_reply(TRUE, TRUE).await;
     let engine = app.engine();
     verify_stored_chain(&engine, "r1").await.unwrap().unwrap();
     verify_stored_run(&engine, "r1").await.unwrap().unwrap();
     let found = edited(&app, "DELETE FROM blobs WHERE length(bytes) > 2").await;
     assert!(found.contains("version 3: the bytes ") && found.ends_with("are missing"), "{found}");
-    let app = spoken(TRUE, TRUE).await;
+    let app = run_reply(TRUE, TRUE).await;
     let found = edited(&app, "UPDATE blobs SET bytes = x'00' WHERE length(bytes) > 2").await;
     assert!(found.ends_with("are different"), "{found}");
     // A log that was written anew as a whole proves itself, but not against the bytes.
-    let app = spoken(TRUE, r#"{"note":"no"}"#).await;
+    let app = run_reply(TRUE, r#"{"note":"no"}"#).await;
     let engine = app.engine();
     let expected =
         "version 3: the text of the reply differs from the bytes received from the provider";

@@ -141,12 +141,12 @@ pub(super) fn accepts_value(
 }
 
 fn set_at_pointer(value: &mut Value, place: &str, probe: &Value) -> bool {
-    let Some(holder) = json::parent_pointer(place).and_then(|parent| value.pointer_mut(parent))
+    let Some(container) = json::parent_pointer(place).and_then(|parent| value.pointer_mut(parent))
     else {
         return false;
     };
     let name = json::split_pointer(place).last().unwrap_or_default();
-    match holder {
+    match container {
         Value::Object(members) => {
             members.insert(name.into_owned(), probe.clone());
             true
@@ -222,12 +222,13 @@ fn list_parts(at: &str, value: &Value, parts: &mut Vec<String>) {
 }
 
 fn remove_at_pointer(value: &mut Value, pointer: &str) -> bool {
-    let Some(holder) = json::parent_pointer(pointer).and_then(|parent| value.pointer_mut(parent))
+    let Some(container) =
+        json::parent_pointer(pointer).and_then(|parent| value.pointer_mut(parent))
     else {
         return false;
     };
     let name = json::split_pointer(pointer).last().unwrap_or_default();
-    match holder {
+    match container {
         Value::Object(members) => members.shift_remove(name.as_ref()).is_some(),
         Value::Array(items) => match name.parse::<usize>() {
             Ok(index) if index < items.len() => {

@@ -255,7 +255,7 @@ fn infer_types(keywords: &Map<String, Value>) -> Vec<Cow<'_, str>> {
         _ => {}
     }
     let speaks = |words: &[&str]| words.iter().any(|word| keywords.contains_key(*word));
-    let spoken = if speaks(&[
+    let inferred = if speaks(&[
         "properties",
         "required",
         "additionalProperties",
@@ -275,7 +275,7 @@ fn infer_types(keywords: &Map<String, Value>) -> Vec<Cow<'_, str>> {
     } else {
         return JSON_TYPES.map(Cow::Borrowed).to_vec();
     };
-    vec![Cow::Borrowed(spoken)]
+    vec![Cow::Borrowed(inferred)]
 }
 
 fn generate_simplest(name: &str, keywords: &Map<String, Value>) -> Option<Value> {

@@ -149,14 +149,14 @@ impl<'s> SampleGenerator<'s> {
         let required: BTreeSet<String> =
             iter_strings(merged.get("required")).map(str::to_owned).collect();
         let fields = merged.get("properties").and_then(Value::as_object);
-        let spoken = consequence
+        let mentioned = consequence
             .get("properties")
             .and_then(Value::as_object)
             .into_iter()
             .flatten()
             .map(|(name, _)| name);
         let missing = required.iter().filter(|name| !members.contains_key(*name));
-        let again: Vec<String> = spoken.chain(missing).cloned().collect();
+        let again: Vec<String> = mentioned.chain(missing).cloned().collect();
         for name in again {
             if !members.contains_key(&name) && !required.contains(&name) {
                 continue;

@@ -69,14 +69,14 @@ pub async fn serve_stdio(
     let door = McpServer::new(app, McpCallerSource::Fixed(caller), decides);
     let worker =
         tokio::spawn(async move { run_worker(&app_state, stopping, SHUTDOWN_GRACE).await });
-    let spoken = tokio::select! {
-        spoken = run_session(door) => spoken,
+    let result = tokio::select! {
+        result = run_session(door) => result,
         () = end => Ok(()),
     };
     stop.trigger();
     // A worker that panicked needs no further shutdown.
     drop(worker.await);
-    spoken
+    result
 }
 
 async fn run_session(door: McpServer) -> Result<(), McpStdioError> {

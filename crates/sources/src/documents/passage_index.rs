@@ -129,8 +129,8 @@ fn is_bigram(word: &str) -> bool {
 pub(super) fn question_words(question: &str) -> BTreeSet<String> {
     let asking: BTreeSet<String> = split_words(STOP_WORDS).into_iter().collect();
     let all: BTreeSet<String> = split_words(question).into_iter().collect();
-    let about: BTreeSet<String> = all.difference(&asking).cloned().collect();
-    if about.is_empty() { all } else { about }
+    let topic: BTreeSet<String> = all.difference(&asking).cloned().collect();
+    if topic.is_empty() { all } else { topic }
 }
 
 #[cfg(test)]

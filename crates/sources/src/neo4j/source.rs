@@ -163,29 +163,29 @@ impl Neo4jSource {
     }
 
     fn timeout_error(&self, call: &QueryCall<'_>) -> EffectError {
-        let about = format!("source `{}`: its query `{}`", self.name, call.query.name);
-        let message = format!("{about} was stopped after its time limit of {:?}", self.timeout);
+        let label = format!("source `{}`: its query `{}`", self.name, call.query.name);
+        let message = format!("{label} was stopped after its time limit of {:?}", self.timeout);
         EffectError::new_transient(EffectErrorKind::TimedOut, message)
     }
 
     fn query_error(&self, call: &QueryCall<'_>, error: &BoltError) -> EffectError {
-        let about = format!("source `{}`: its query `{}`", self.name, call.query.name);
+        let label = format!("source `{}`: its query `{}`", self.name, call.query.name);
         let kind = match error {
             BoltError::ConnectionLost(_) => {
-                let message = format!("{about} lost the connection to its server");
+                let message = format!("{label} lost the connection to its server");
                 return EffectError::new_transient(EffectErrorKind::Unavailable, message);
             }
             BoltError::Refused { code } if code.contains("TransactionTimedOut") => {
                 return self.timeout_error(call);
             }
             BoltError::Refused { code } if code.contains("TransientError") => {
-                let message = format!("{about} got no answer: {error}");
+                let message = format!("{label} got no answer: {error}");
                 return EffectError::new_transient(EffectErrorKind::Unavailable, message);
             }
             BoltError::Refused { .. } | BoltError::UnexpectedMessage => EffectErrorKind::Failed,
             BoltError::TooLarge => EffectErrorKind::TooLarge,
         };
-        EffectError::new_permanent(kind, format!("{about} failed: {error}"))
+        EffectError::new_permanent(kind, format!("{label} failed: {error}"))
     }
 }
 

@@ -200,22 +200,22 @@ impl PostgresSource {
     }
 
     fn cell_size_error(&self, call: &QueryCall<'_>, column: &str) -> EffectError {
-        let about = self.describe_query(call);
+        let label = self.describe_query(call);
         let message =
-            format!("{about} returned a `{column}` of more than {MAX_CELL_CHARS} characters");
+            format!("{label} returned a `{column}` of more than {MAX_CELL_CHARS} characters");
         EffectError::new_permanent(EffectErrorKind::TooLarge, message)
     }
 
     fn timeout_error(&self, call: &QueryCall<'_>) -> EffectError {
-        let about = self.describe_query(call);
-        let message = format!("{about} was stopped after its time limit of {:?}", self.timeout);
+        let label = self.describe_query(call);
+        let message = format!("{label} was stopped after its time limit of {:?}", self.timeout);
         EffectError::new_transient(EffectErrorKind::TimedOut, message)
     }
 
     fn query_error(&self, call: &QueryCall<'_>, error: &tokio_postgres::Error) -> EffectError {
-        let about = self.describe_query(call);
+        let label = self.describe_query(call);
         let Some(fault) = error.as_db_error() else {
-            let message = format!("{about} lost the connection to its server");
+            let message = format!("{label} lost the connection to its server");
             return EffectError::new_transient(EffectErrorKind::Unavailable, message);
         };
         match fault.code().code() {
@@ -230,12 +230,12 @@ impl PostgresSource {
             }
             // The server is out of resources, shutting down, or rolled the transaction back.
             code if code.starts_with("53") || code.starts_with("57") || code.starts_with("40") => {
-                let message = format!("{about} got no answer from its server ({code})");
+                let message = format!("{label} got no answer from its server ({code})");
                 EffectError::new_transient(EffectErrorKind::Unavailable, message)
             }
             code => EffectError::new_permanent(
                 EffectErrorKind::Failed,
-                format!("{about} failed ({code})"),
+                format!("{label} failed ({code})"),
             ),
         }
     }

@@ -49,13 +49,13 @@ impl<'q> QueryCall<'q> {
             None => &none,
             Some(params) => params.as_object().ok_or_else(shape)?,
         };
-        let about = |what: String| fault(format!("`{name}` {what}"));
+        let query_error = |what: String| fault(format!("`{name}` {what}"));
         if let Some(extra) = params.keys().position(|key| !query.params.contains_key(key)) {
             let declared: Vec<&str> = query.params.keys().map(String::as_str).collect();
             let declared =
                 if declared.is_empty() { "none".to_owned() } else { declared.join(", ") };
             let nth = extra + 1;
-            return Err(about(format!(
+            return Err(query_error(format!(
                 "has an undeclared parameter (declared: {declared}): number {nth}"
             )));
         }
@@ -63,9 +63,9 @@ impl<'q> QueryCall<'q> {
         for (param, declared) in &query.params {
             let value = match params.get(param) {
                 None | Some(Value::Null) if declared.optional => ParamValue::Null,
-                None => return Err(about(format!("lacks the parameter `{param}`"))),
+                None => return Err(query_error(format!("lacks the parameter `{param}`"))),
                 Some(value) => declared.kind.bind(value).ok_or_else(|| {
-                    about(format!(
+                    query_error(format!(
                         "has a parameter `{param}` that is not {}",
                         declared.kind.describe_expected()
                     ))

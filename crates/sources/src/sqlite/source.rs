@@ -122,12 +122,12 @@ impl SqliteSourceInner {
         error: &rusqlite::Error,
         late: bool,
     ) -> EffectError {
-        let about = format!("source `{}`: its query `{}`", self.name, call.query.name);
+        let label = format!("source `{}`: its query `{}`", self.name, call.query.name);
         let code = error.sqlite_error_code();
         match code {
             _ if late => EffectError::new_transient(
                 EffectErrorKind::TimedOut,
-                format!("{about} was stopped after its time limit of {:?}", self.timeout),
+                format!("{label} was stopped after its time limit of {:?}", self.timeout),
             ),
             Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => {
                 self.declaration_error(call, "does more than read, and was refused")
@@ -135,16 +135,16 @@ impl SqliteSourceInner {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 EffectError::new_transient(
                     EffectErrorKind::Unavailable,
-                    format!("{about} found the database locked by another process"),
+                    format!("{label} found the database locked by another process"),
                 )
             }
             Some(ErrorCode::TooBig) => EffectError::new_permanent(
                 EffectErrorKind::TooLarge,
-                format!("{about} returned a value of more than 1 MiB"),
+                format!("{label} returned a value of more than 1 MiB"),
             ),
             _ => EffectError::new_permanent(
                 EffectErrorKind::Failed,
-                format!("{about} failed ({code:?})"),
+                format!("{label} failed ({code:?})"),
             ),
         }
     }

@@ -10,7 +10,11 @@ use serde_json::{Value, json};
 use testkit::SeededRng;
 
 /// The next input: mostly one that fits, sometimes a stale or hostile one.
-pub(crate) fn guess(chance: &mut SeededRng, protocol: &Protocol, state: &RunState) -> RunInput {
+pub(crate) fn random_input(
+    chance: &mut SeededRng,
+    protocol: &Protocol,
+    state: &RunState,
+) -> RunInput {
     let pause =
         *chance.pick(&[0, 1, 1_000, 1_000, 10_000, 10_000, 60_000, 600_000, -5_000, 4_000_000]);
     let what = if state.version == 0 && chance.roll_percent(95) {
