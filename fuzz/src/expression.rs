@@ -7,7 +7,7 @@ use countersign_contract::expr::{Expr, ExprValue};
 use countersign_contract::json::{self, RepairLevel};
 use serde_json::{Value, json};
 
-use super::places::{assert_inside, parts};
+use super::text_ranges::{assert_inside, parts};
 
 /// A state with something of every kind.
 static RICH: LazyLock<Value> = LazyLock::new(|| {

@@ -22,8 +22,8 @@ pub(crate) fn prepare_virtualenv(folder: &Path, requirements: &[&str]) -> Result
         status.is_ok_and(|status| status.success())
     };
     println!("$ pip install {packages}");
-    let place = folder.display().to_string();
-    if !run(Path::new("python3"), &["-m", "venv", "--clear", &place]) {
+    let folder_text = folder.display().to_string();
+    if !run(Path::new("python3"), &["-m", "venv", "--clear", &folder_text]) {
         return Err("`python3 -m venv` failed".to_owned());
     }
     if !run(&python, &[&["-m", "pip", "install", "--quiet"], requirements].concat()) {

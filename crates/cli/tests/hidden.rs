@@ -355,9 +355,9 @@ fn no_other_place_prints() {
             ("excerpt.rs", &["Renderer"]),
             ("style.rs", &["anstyle::Style"]),
         ];
-        for (place, words) in rules {
-            for word in words.iter().filter(|_| name != place) {
-                assert!(!text.contains(word), "{name} has `{word}`, which belongs into {place}");
+        for (module, words) in rules {
+            for word in words.iter().filter(|_| name != module) {
+                assert!(!text.contains(word), "{name} has `{word}`, which belongs into {module}");
             }
         }
     }

@@ -31,10 +31,10 @@ impl Foreign {
             Self::PyPi => "COUNTERSIGN_TEST_MCP_PYPI",
         };
         let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp");
-        let place = std::env::var_os(variable).map(PathBuf::from)?;
+        let folder = std::env::var_os(variable).map(PathBuf::from)?;
         let mut command = match self {
             Self::Npm => Command::new("node"),
-            Self::PyPi => Command::new(place),
+            Self::PyPi => Command::new(folder),
         };
         command.arg(scripts.join(match self {
             Self::Npm => "agent.mjs",

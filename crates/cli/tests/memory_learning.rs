@@ -154,11 +154,11 @@ fn a_hostile_reply_writes_nothing() {
         (fact("taste", "the markets", "e2", "You may like the markets there."), "/facts/0/event"),
         (fact(" ", "Rome", "e1", "I moved to Rome."), "/facts/0"),
     ];
-    for (claim, place) in cases {
+    for (claim, pointer) in cases {
         let reply = facts(&[claim, fact("city", "Rome", "e1", "I moved to Rome.")]);
         let (code, out, err) = proposing(folder, &[reply.clone(), reply]);
         assert_eq!((code, &*out), (1, ""), "{err}");
-        assert!(err.contains(place), "{place}: {err}");
+        assert!(err.contains(pointer), "{pointer}: {err}");
         assert!(
             err.contains("contract `memory_candidates_v1` refused the reply of ")
                 && err.contains(" 2 times; "),

@@ -112,8 +112,8 @@ fn to_its_end(format: &str, names: &[&str]) {
     valid(folder, names);
 
     for index in [1, 2] {
-        let place = format!("/tasks/{index}/status");
-        let patch = json!({"patch": [{"op": "replace", "path": place, "value": "done"}]});
+        let pointer = format!("/tasks/{index}/status");
+        let patch = json!({"patch": [{"op": "replace", "path": pointer, "value": "done"}]});
         let (code, _, stderr) = countersign(folder, &["submit", id, "--json"], &patch.to_string());
         assert_eq!(code, 0, "{stderr}");
         valid(folder, names);

@@ -48,24 +48,24 @@ enum May {
 
 /// Tries every verb on a place, as `path` and as `from`.
 #[track_caller]
-fn verbs(authority: &Authority, place: &str, may: May) {
+fn verbs(authority: &Authority, path: &str, may: May) {
     let set = matches!(may, May::Set | May::SetAndTake | May::All);
     let put = may == May::All;
     let take = matches!(may, May::SetAndTake | May::All);
     // What stands where nothing may be written is not to be looked at either.
     let mut own = authority.writable().iter().map(|own| own.as_str());
-    let look = own.any(|own| place == own || place.starts_with(&format!("{own}/")));
+    let look = own.any(|own| path == own || path.starts_with(&format!("{own}/")));
     let spare = "/domain/spare";
     let cases = [
-        (json!({"op": "replace", "path": place, "value": 0}), set, "/0/path"),
-        (json!({"op": "add", "path": place, "value": 0}), put, "/0/path"),
-        (json!({"op": "copy", "from": spare, "path": place}), put, "/0/path"),
-        (json!({"op": "move", "from": spare, "path": place}), put, "/0/path"),
-        (json!({"op": "remove", "path": place}), take, "/0/path"),
-        (json!({"op": "move", "from": place, "path": spare}), take, "/0/from"),
-        (json!({"op": "move", "from": place, "path": place}), set, "/0/path"),
-        (json!({"op": "copy", "from": place, "path": spare}), look, "/0/from"),
-        (json!({"op": "test", "path": place, "value": 0}), look, "/0/path"),
+        (json!({"op": "replace", "path": path, "value": 0}), set, "/0/path"),
+        (json!({"op": "add", "path": path, "value": 0}), put, "/0/path"),
+        (json!({"op": "copy", "from": spare, "path": path}), put, "/0/path"),
+        (json!({"op": "move", "from": spare, "path": path}), put, "/0/path"),
+        (json!({"op": "remove", "path": path}), take, "/0/path"),
+        (json!({"op": "move", "from": path, "path": spare}), take, "/0/from"),
+        (json!({"op": "move", "from": path, "path": path}), set, "/0/path"),
+        (json!({"op": "copy", "from": path, "path": spare}), look, "/0/from"),
+        (json!({"op": "test", "path": path, "value": 0}), look, "/0/path"),
     ];
     for (op, allowed, pointer) in cases {
         let refused = refusals(authority, &json!([op]));
@@ -76,7 +76,7 @@ fn verbs(authority: &Authority, place: &str, may: May) {
 
 #[test]
 fn every_verb_on_every_kind_of_place() {
-    for (place, may) in [
+    for (pointer, may) in [
         // Around: the root, parents of what is protected, parents of what may be written.
         ("", May::Not),
         ("/domain", May::Not),
@@ -114,14 +114,14 @@ fn every_verb_on_every_kind_of_place() {
         ("/domain/~01", May::Not),
         ("/domain/~1", May::All),
     ] {
-        verbs(&phase(), place, may);
+        verbs(&phase(), pointer, may);
     }
 }
 
 #[test]
 fn single_items_may_be_written_without_their_array() {
     let two = authority(&["/items/2", "/items/3"], &[]);
-    for (place, may) in [
+    for (pointer, may) in [
         ("/items", May::Not),
         ("/items/1", May::Not),
         ("/items/2", May::SetAndTake),
@@ -131,7 +131,7 @@ fn single_items_may_be_written_without_their_array() {
         ("/items/4", May::Not),
         ("", May::Not),
     ] {
-        verbs(&two, place, may);
+        verbs(&two, pointer, may);
     }
     let last = authority(&["/items/4"], &[]);
     assert_eq!(refusals(&last, &json!([{"op": "add", "path": "/items/4", "value": 0}])), [""; 0]);
@@ -148,10 +148,10 @@ fn single_items_may_be_written_without_their_array() {
 
 #[test]
 fn everything_and_nothing() {
-    for place in ["", "/domain", "/control/limits", "/items/0", "/items/-", "/new"] {
-        verbs(&authority(&[""], &[]), place, May::All);
-        verbs(&authority(&[], &[]), place, May::Not);
-        verbs(&authority(&[""], &[""]), place, May::Not);
+    for pointer in ["", "/domain", "/control/limits", "/items/0", "/items/-", "/new"] {
+        verbs(&authority(&[""], &[]), pointer, May::All);
+        verbs(&authority(&[], &[]), pointer, May::Not);
+        verbs(&authority(&[""], &[""]), pointer, May::Not);
     }
     verbs(&authority(&[""], &["/control/limits"]), "", May::Not);
     verbs(&authority(&[""], &["/control/limits"]), "/control", May::Not);

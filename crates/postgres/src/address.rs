@@ -77,7 +77,7 @@ pub(crate) fn parse_address(
 /// Removes parameters that `psql` knows and the client library does not, and applies them to the
 /// options.
 fn extract_psql_options(address: &str, options: &mut PgConnectOptions) -> String {
-    let Some((place, parameters)) = address.split_once('?').filter(|_| is_address(address)) else {
+    let Some((base, parameters)) = address.split_once('?').filter(|_| is_address(address)) else {
         return address.to_owned();
     };
     let mut kept = Vec::new();
@@ -92,7 +92,7 @@ fn extract_psql_options(address: &str, options: &mut PgConnectOptions) -> String
             _ => kept.push(parameter.to_owned()),
         }
     }
-    if kept.is_empty() { place.to_owned() } else { format!("{place}?{}", kept.join("&")) }
+    if kept.is_empty() { base.to_owned() } else { format!("{base}?{}", kept.join("&")) }
 }
 
 /// Decodes percent escapes such as `%2F`.

@@ -44,9 +44,9 @@ fn the_example_of_the_seed_loads() {
         ]
     );
     assert!(workflow.ends_in(workflow.find_phase("done").unwrap()));
-    let places: Vec<&str> =
+    let pointers: Vec<&str> =
         protocol.document.engine.iter().map(|own| own.pointer.as_str()).collect();
-    assert_eq!(places, ["/workflow", "/phase", "/status", "/updated_at"]);
+    assert_eq!(pointers, ["/workflow", "/phase", "/status", "/updated_at"]);
     assert_eq!(protocol.agents["translator"].model.as_deref(), Some("gpt-4"));
 }
 
@@ -159,13 +159,13 @@ fn includes_are_merged_own_first_and_each_once() {
 fn a_folder_that_says_everything_loads() {
     let protocol = sound(include_str!("protocol_load/everything.txt"));
     let document = &protocol.document;
-    let places: Vec<String> = document
+    let pointers: Vec<String> = document
         .engine
         .iter()
         .map(|own| format!("{} {} {}", own.name, own.pointer, own.value.source()))
         .collect();
     assert_eq!(
-        places,
+        pointers,
         [
             "status /meta/status run.status",
             "stage /meta/stage run.phase === 'end' ? 'end' : 'work'"

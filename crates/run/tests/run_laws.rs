@@ -79,22 +79,22 @@ impl<'p> Live<'p> {
     fn folds(&mut self, step: &DecisionOutcome) {
         let mut state = self.state.clone();
         for event in &step.events {
-            let before = self.places(&state);
+            let before = self.engine_values(&state);
             apply(&mut state, event).unwrap();
             if !matches!(event, RunEvent::EngineFieldsUpdated { .. } | RunEvent::Started { .. }) {
-                assert_eq!(self.places(&state), before, "{event:?}");
+                assert_eq!(self.engine_values(&state), before, "{event:?}");
             }
             self.count(event);
         }
         assert_eq!(bytes(&state), bytes(&step.state), "the fold is the state");
     }
 
-    fn places(&self, state: &RunState) -> Vec<Option<serde_json::Value>> {
+    fn engine_values(&self, state: &RunState) -> Vec<Option<serde_json::Value>> {
         let Some(workflow) = self.protocol.workflows.get(&state.workflow) else {
             return Vec::new();
         };
-        let places = self.protocol.document_for(workflow).engine.iter();
-        places.map(|place| state.document.pointer(&place.pointer).cloned()).collect()
+        let fields = self.protocol.document_for(workflow).engine.iter();
+        fields.map(|field| state.document.pointer(&field.pointer).cloned()).collect()
     }
 
     /// Orders that are asked for, answered, or dropped, counted apart from the fold.

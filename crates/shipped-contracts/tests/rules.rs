@@ -131,8 +131,8 @@ fn changed(file: &Value, case: &Value) -> Value {
     for operation in case["patch"].as_array().unwrap() {
         let (parent, name) = operation["path"].as_str().unwrap().rsplit_once('/').unwrap();
         let added = operation["value"].clone();
-        let place = value.pointer_mut(parent).unwrap_or_else(|| panic!("no `{parent}`: {case:#}"));
-        match (operation["op"].as_str().unwrap(), place) {
+        let target = value.pointer_mut(parent).unwrap_or_else(|| panic!("no `{parent}`: {case:#}"));
+        match (operation["op"].as_str().unwrap(), target) {
             ("add", Value::Array(items)) if name == "-" => items.push(added),
             ("add" | "replace", Value::Object(fields)) => {
                 let was_there = fields.insert(name.to_owned(), added).is_some();

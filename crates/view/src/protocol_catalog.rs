@@ -414,12 +414,13 @@ transitions: [{ from: ask, to: done }]
     #[test]
     fn files_that_stay_the_same_are_parsed_once_and_edits_are_seen() {
         let folder = tempfile::tempdir().unwrap();
-        let place = |name: &str| folder.path().join(name);
-        fs::create_dir(place("workflows")).unwrap();
-        fs::write(place("index.yaml"), "name: own\nversion: 1.0.0\ndefault_workflow: own\n")
+        let path_to = |name: &str| folder.path().join(name);
+        fs::create_dir(path_to("workflows")).unwrap();
+        fs::write(path_to("index.yaml"), "name: own\nversion: 1.0.0\ndefault_workflow: own\n")
             .unwrap();
         let write = |question: &str| {
-            fs::write(place("workflows/own.yaml"), WORKFLOW.replace("QUESTION", question)).unwrap();
+            fs::write(path_to("workflows/own.yaml"), WORKFLOW.replace("QUESTION", question))
+                .unwrap();
         };
         let home = EngineHome::create(folder.path()).unwrap();
         let catalog = ProtocolCatalog::new(Some(folder.path().to_owned()), home, Arc::default());

@@ -68,14 +68,14 @@ pub(super) fn format_changes(mut document: Value, patch: &Patch) -> String {
     let mut text = String::new();
     for op in &patch.ops {
         let was = document.pointer(op.path().as_str()).map(&brief).unwrap_or_default();
-        let place = if op.path().as_str().is_empty() { "/" } else { op.path().as_str() };
+        let pointer = if op.path().as_str().is_empty() { "/" } else { op.path().as_str() };
         let _ = match op {
             PatchOperation::Add { value, .. } => {
-                writeln!(text, "{GOOD}+{GOOD:#} {place} {}", brief(value))
+                writeln!(text, "{GOOD}+{GOOD:#} {pointer} {}", brief(value))
             }
-            PatchOperation::Remove { .. } => writeln!(text, "{BAD}-{BAD:#} {place} {was}"),
+            PatchOperation::Remove { .. } => writeln!(text, "{BAD}-{BAD:#} {pointer} {was}"),
             PatchOperation::Replace { value, .. } => {
-                writeln!(text, "{HEADING}~{HEADING:#} {place} {was} → {}", brief(value))
+                writeln!(text, "{HEADING}~{HEADING:#} {pointer} {was} → {}", brief(value))
             }
             PatchOperation::Move { .. }
             | PatchOperation::Copy { .. }

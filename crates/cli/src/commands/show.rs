@@ -36,7 +36,7 @@ fn find_value<'v>(whole: &'v Value, pointer: &str) -> Result<&'v Value, CliError
             break found;
         }
     };
-    let place = if around.is_empty() { "the document" } else { around };
+    let location = if around.is_empty() { "the document" } else { around };
     let has = match found {
         Value::Object(members) if members.is_empty() => "is an empty object".to_owned(),
         Value::Object(members) => {
@@ -46,5 +46,5 @@ fn find_value<'v>(whole: &'v Value, pointer: &str) -> Result<&'v Value, CliError
         Value::Array(items) => format!("is a list of {}", items.len()),
         other => format!("is {other}"),
     };
-    Err(CliError::Usage(format!("there is no value at `{pointer}`; {place} {has}")))
+    Err(CliError::Usage(format!("there is no value at `{pointer}`; {location} {has}")))
 }

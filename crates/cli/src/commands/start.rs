@@ -200,6 +200,6 @@ async fn find_adoptable_state(
 
 /// Reads an engine-owned field of a document by its name.
 fn read_engine_field(spec: &DocumentDefinition, document: &Value, name: &str) -> Option<String> {
-    let place = spec.engine.iter().find(|place| place.name == name)?;
-    document.pointer(&place.pointer)?.as_str().map(str::to_owned)
+    let field = spec.engine.iter().find(|field| field.name == name)?;
+    document.pointer(&field.pointer)?.as_str().map(str::to_owned)
 }

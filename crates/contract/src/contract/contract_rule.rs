@@ -126,8 +126,8 @@ impl ContractRule {
             Violation::new(ViolationCode::Rule(self.id.clone()), &pointer, &self.says, found);
         match verdict {
             Ok(_) => {
-                let place = if pointer.is_empty() { "the reply" } else { &pointer };
-                let message = format!("{place}: {}; found {}", self.says, violation.found);
+                let location = if pointer.is_empty() { "the reply" } else { &pointer };
+                let message = format!("{location}: {}; found {}", self.says, violation.found);
                 into.push(violation.with_message(message));
             }
             Err(error) => {

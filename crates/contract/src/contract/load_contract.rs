@@ -194,8 +194,8 @@ fn load_rules(
         } else {
             inherited.iter().any(is_it).then_some("in the base")
         };
-        if let Some(place) = above {
-            let message = format!("rule `{id}` is already defined {place}");
+        if let Some(location) = above {
+            let message = format!("rule `{id}` is already defined {location}");
             faults.push(tree.diagnose("duplicate_id", &format!("{base}/id"), message));
         }
         let each = rule["each"].as_str().and_then(JsonPointerPattern::parse);

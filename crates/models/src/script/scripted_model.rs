@@ -55,11 +55,11 @@ impl ScriptedModel {
         let label = ask.label.as_deref().unwrap_or_default();
         let (entries, label, fixed_index) = match &self.entries {
             ScriptEntries::Run(entries) => {
-                (entries.as_slice(), None, ask.call_index.map(|place| place.in_run))
+                (entries.as_slice(), None, ask.call_index.map(|call| call.in_run))
             }
             ScriptEntries::ByLabel(lists) => {
                 let list = lists.get(label).map(Vec::as_slice).unwrap_or_default();
-                (list, Some(label), ask.call_index.map(|place| place.under_label))
+                (list, Some(label), ask.call_index.map(|call| call.under_label))
             }
         };
         let index = fixed_index.unwrap_or_else(|| self.next_call_index(label.unwrap_or_default()));

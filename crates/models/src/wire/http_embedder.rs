@@ -64,10 +64,10 @@ fn parse_vectors(answer: &Value, count: usize) -> Result<Vec<Vec<f32>>, ModelErr
     let list = answer["data"].as_array();
     let list = list.ok_or_else(|| unexpected_format("a list `data`", "none".to_owned()))?;
     let mut vectors: Vec<Vec<f32>> = vec![Vec::new(); count];
-    for (place, item) in list.iter().enumerate() {
+    for (position, item) in list.iter().enumerate() {
         // Some servers omit the index and keep the order.
         let index = match &item["index"] {
-            Value::Null => place,
+            Value::Null => position,
             index => index.as_u64().map_or(usize::MAX, |index| index as usize),
         };
         let slot = vectors.get_mut(index).filter(|slot| slot.is_empty());

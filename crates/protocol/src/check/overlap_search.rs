@@ -155,10 +155,10 @@ impl<'p> OverlapSearch<'p> {
     /// Applies the engine's updates, and returns the document if a run may have it.
     fn apply_engine_fields(&self, document: &Value, run: &Value) -> Option<Value> {
         let mut document = document.clone();
-        for place in &self.document.engine {
-            let value = place.value.eval(&[Some(&document), Some(run)]).ok()?.to_json();
+        for field in &self.document.engine {
+            let value = field.value.eval(&[Some(&document), Some(run)]).ok()?.to_json();
             if let Some(value) = value {
-                let steps: Vec<ReadStep> = json::split_pointer(&place.pointer)
+                let steps: Vec<ReadStep> = json::split_pointer(&field.pointer)
                     .map(|name| ReadStep::Field(name.into_owned()))
                     .collect();
                 set_at_path(&mut document, &steps, &value);

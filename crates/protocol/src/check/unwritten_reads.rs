@@ -79,9 +79,9 @@ impl<'p> UnwrittenReadCheck<'p> {
                 findings.extend(self.check_status_gate(transition));
             }
         }
-        for (index, place) in workflow.output.iter().enumerate() {
+        for (index, pointer) in workflow.output.iter().enumerate() {
             let origin = locate_output(workflow, index);
-            findings.extend(self.check_output(place, &origin, findings.is_full(CODE)));
+            findings.extend(self.check_output(pointer, &origin, findings.is_full(CODE)));
         }
         let written = located_expressions::collect_workflow_expressions(reading.protocol, workflow);
         findings.extend(self.check_reads(&written, &idle, findings.is_full(CODE)));

@@ -54,12 +54,12 @@ fn check_change(
     if possible.is_never() || taken.is_never() || share_value_kind(&possible, &taken) {
         return None;
     }
-    let place = if matches!(change.operation, ChangeOperation::Append { .. }) {
+    let target = if matches!(change.operation, ChangeOperation::Append { .. }) {
         format!("an item of `{at}`")
     } else {
         format!("`{at}`")
     };
-    let message = format!("the value is {possible}, but {place} takes {taken}");
+    let message = format!("the value is {possible}, but {target} takes {taken}");
     let hint = "change the value, or change the contract of the document";
     let origin = change.origin.child(word);
     let origin = if value.is_some() { origin.child("value") } else { origin };

@@ -37,11 +37,11 @@ pub(super) fn read_questions(member: &FileNode<'_>, scope: &NameScope<'_>) -> Ve
             }
         };
         if let Some(first) = seen.get(&id) {
-            let place = one.get("id").unwrap_or_else(|| one.clone());
-            scope.faults.push_with("duplicate_id", &place, || {
+            let node = one.get("id").unwrap_or_else(|| one.clone());
+            scope.faults.push_with("duplicate_id", &node, || {
                 let message =
                     format!("question `{id}` is already defined at {}", first.format_location());
-                place.diagnose("duplicate_id", message)
+                node.diagnose("duplicate_id", message)
             });
         }
         seen.entry(id.clone()).or_insert(one);
@@ -197,7 +197,7 @@ fn read_computed_answer(answer: &FileNode<'_>, scope: &NameScope<'_>) -> Option<
 /// Builds a contract from a schema that is known to compile.
 fn compile_inline_contract(
     schema: &Value,
-    place: &FileNode<'_>,
+    node: &FileNode<'_>,
     scope: &NameScope<'_>,
 ) -> Option<Arc<Contract>> {
     let file = json!({"id": "answer", "version": "1.0.0", "schema": schema}).to_string();
@@ -206,7 +206,7 @@ fn compile_inline_contract(
         Ok(contract) => Some(Arc::new(contract)),
         Err(faults) => {
             let message =
-                faults.into_iter().map(|fault| place.diagnose("invalid_schema", fault.message));
+                faults.into_iter().map(|fault| node.diagnose("invalid_schema", fault.message));
             scope.faults.extend(message);
             None
         }

@@ -222,7 +222,7 @@ fn reply(chance: &mut SeededRng) -> String {
 }
 
 fn patch(chance: &mut SeededRng) -> Value {
-    let place = |chance: &mut SeededRng| {
+    let pointer = |chance: &mut SeededRng| {
         *chance.pick(&[
             "/phase",
             "/status",
@@ -243,8 +243,7 @@ fn patch(chance: &mut SeededRng) -> Value {
         ])
     };
     let op = *chance.pick(&["add", "remove", "replace", "move", "copy", "test", "none"]);
-    let one =
-        json!({ "op": op, "path": place(chance), "from": place(chance), "value": value(chance) });
+    let one = json!({ "op": op, "path": pointer(chance), "from": pointer(chance), "value": value(chance) });
     match chance.next_below(5) {
         0 => json!({ "format": "merge_patch", "ops": { "phase": 1, "free": { "a": null } } }),
         1 => one,

@@ -175,11 +175,11 @@ async fn tools_are_used_in_order_and_stay_inside(kind: Kind) {
         }
     }
     assert_eq!(outputs.len(), 11);
-    for (place, expected) in [(1, "1"), (3, "2"), (10, "3")] {
-        assert_eq!(outputs[place], (true, expected.to_owned()), "they were used in their order");
+    for (index, expected) in [(1, "1"), (3, "2"), (10, "3")] {
+        assert_eq!(outputs[index], (true, expected.to_owned()), "they were used in their order");
     }
-    for place in [4, 5, 8] {
-        assert!(!outputs[place].0, "{:?}", outputs[place]);
+    for index in [4, 5, 8] {
+        assert!(!outputs[index].0, "{:?}", outputs[index]);
     }
     assert!(!outputs[6].1.contains("hidden"), "{}", outputs[6].1);
     assert!(outputs[7].1.contains("notes/a.md:1"), "{}", outputs[7].1);

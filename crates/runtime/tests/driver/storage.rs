@@ -68,8 +68,8 @@ async fn a_thousand_steps_on_a_large_document_are_stored_within_twice_their_chan
         let action =
             engine.get_run("r1").await.unwrap().state.pending.keys().next().cloned().unwrap();
         let value = format!("{:0>1000}", step * 7);
-        let place = format!("/cells/{}", step * 31 % 100);
-        let patch = json!([{ "op": "replace", "path": place, "value": value }]);
+        let pointer = format!("/cells/{}", step * 31 % 100);
+        let patch = json!([{ "op": "replace", "path": pointer, "value": value }]);
         patches += patch.to_string().len();
         let reply = build_manual_reply(&action, &json!({ "patch": patch }).to_string(), "anna");
         let outcome = engine.submit_input("r1", reply, None).await.unwrap();

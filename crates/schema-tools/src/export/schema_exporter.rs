@@ -48,7 +48,7 @@ pub(super) fn export_schema(root: &Value, vendor: &StrictModeProfile) -> Exporte
         keywords.insert("$defs".to_owned(), Value::Object(definitions));
     }
     writer.check_limits(&out);
-    let places = if vendor.all_required {
+    let nullable_fields = if vendor.all_required {
         NullableFields::from_schema(&writer.traversal.references, &start)
     } else {
         NullableFields::default()
@@ -57,8 +57,8 @@ pub(super) fn export_schema(root: &Value, vendor: &StrictModeProfile) -> Exporte
     ExportedContract {
         output: out,
         losses,
-        nullable: places.list_pointers(),
-        nullable_fields: places,
+        nullable: nullable_fields.list_pointers(),
+        nullable_fields,
     }
 }
 

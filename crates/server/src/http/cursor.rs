@@ -22,8 +22,8 @@ struct CursorToken<P> {
 }
 
 /// Encodes a position in a list. `filter` contains everything that selects the items of the list.
-pub(crate) fn encode_cursor<P: Serialize>(filter: &impl Serialize, place: P) -> String {
-    let carried = CursorToken { filter_digest: digest_filter(filter), position: place };
+pub(crate) fn encode_cursor<P: Serialize>(filter: &impl Serialize, position: P) -> String {
+    let carried = CursorToken { filter_digest: digest_filter(filter), position };
     URL_SAFE_NO_PAD.encode(serde_json::to_vec(&carried).expect("a cursor serializes to JSON"))
 }
 

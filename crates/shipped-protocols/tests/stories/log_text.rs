@@ -20,10 +20,10 @@ pub(crate) fn version(
             RunEvent::InputReceived { input } => {
                 let _ = writeln!(text, "> {}", shown(&input.payload));
             }
-            RunEvent::EngineFieldsUpdated { fields: places } => {
+            RunEvent::EngineFieldsUpdated { fields } => {
                 let moment =
                     |value: &Value| *value == state.version || *value == entry.time.to_string();
-                for (at, value) in places.iter().filter(|(_, value)| !moment(value)) {
+                for (at, value) in fields.iter().filter(|(_, value)| !moment(value)) {
                     let _ = writeln!(text, "  stamped {at} {}", short(value));
                 }
             }
@@ -56,8 +56,8 @@ fn short(value: &Value) -> String {
 /// The document as it is shown at the end, without the long tables that the engine keeps in it.
 pub(crate) fn last(protocol: &Protocol, state: &RunState) -> Value {
     let mut document = (*state.document).clone();
-    for place in &protocol.document_for(&protocol.workflows[&state.workflow]).engine {
-        if let Some(value) = document.pointer_mut(&place.pointer)
+    for field in &protocol.document_for(&protocol.workflows[&state.workflow]).engine {
+        if let Some(value) = document.pointer_mut(&field.pointer)
             && value.to_string().len() > LONG
         {
             *value = Value::String(short(value));

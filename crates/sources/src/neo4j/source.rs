@@ -137,8 +137,8 @@ impl Neo4jSource {
             EffectError::new_transient(EffectErrorKind::Unavailable, message)
         };
         let greeted = timeout(CONNECT_TIMEOUT, async {
-            let place = (self.address.host.as_str(), self.address.port);
-            let stream = TcpStream::connect(place).await?;
+            let address = (self.address.host.as_str(), self.address.port);
+            let stream = TcpStream::connect(address).await?;
             let wire: Box<dyn BoltTransport> = match &self.tls {
                 None => Box::new(stream),
                 Some(tls) => {

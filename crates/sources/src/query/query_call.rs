@@ -113,7 +113,7 @@ impl<'q> QueryCall<'q> {
         let filled: Vec<String> = filled.collect();
         let question =
             if filled.is_empty() { String::new() } else { format!("?{}", filled.join("&")) };
-        let place = if self.query.key_columns.is_empty() {
+        let key = if self.query.key_columns.is_empty() {
             format!("row={}", index + 1)
         } else {
             let mut parts = Vec::new();
@@ -131,6 +131,6 @@ impl<'q> QueryCall<'q> {
             }
             parts.join("&")
         };
-        Ok(format!("query:{}{question}#{place}", percent_encode(&self.query.name)))
+        Ok(format!("query:{}{question}#{key}", percent_encode(&self.query.name)))
     }
 }

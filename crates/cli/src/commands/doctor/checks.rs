@@ -27,8 +27,8 @@ use crate::store_location::StoreLocation;
 pub(in crate::commands) fn run(args: &DoctorArgs, json: bool) -> CliExit {
     let mut report = DoctorReport::default();
     let home = run_checks(&mut report, &args.store_args);
-    if let Some(place) = home {
-        count_runs(&mut report, &args.store_args, &place);
+    if let Some(location) = home {
+        count_runs(&mut report, &args.store_args, &location);
     }
     if json {
         output::print_json(&report.to_json());
@@ -117,9 +117,9 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
         }
     };
     let is_named = named.is_some();
-    let place =
+    let location =
         named.or_else(|| home.as_ref().map(|home| StoreLocation::File(home.database_path())));
-    match place {
+    match location {
         Some(StoreLocation::Server(server)) => {
             let good = postgres_checks::check_server(report, &server, home.as_ref());
             good.then_some(StoreLocation::Server(server))
@@ -253,16 +253,16 @@ fn check_models(report: &mut DoctorReport, named: Option<&str>) {
     match parsed {
         Err(error) => report.add_problem("model", error.to_string(), "Name a valid model."),
         Ok(ModelSpec::Remote { provider, address, .. }) => {
-            let place = address.map_or_else(
+            let address_text = address.map_or_else(
                 || settings.addresses.for_provider(provider).to_owned(),
                 |address| address.to_string(),
             );
-            let text = format!("{named}, at {place} (not called now)");
+            let text = format!("{named}, at {address_text} (not called now)");
             let needs_key = matches!(
                 provider,
                 ModelProvider::OpenAi | ModelProvider::Anthropic | ModelProvider::Gemini
             );
-            let usual = place == provider.default_address();
+            let usual = address_text == provider.default_address();
             if needs_key && usual && !has_key(provider) {
                 let variable = provider.key_variable();
                 report.add_problem(
@@ -313,10 +313,10 @@ fn check_sqlite_file(report: &mut DoctorReport, path: &Path) -> bool {
 }
 
 /// Counts runs by status, and open waits.
-fn count_runs(report: &mut DoctorReport, site: &StoreArgs, place: &StoreLocation) {
+fn count_runs(report: &mut DoctorReport, site: &StoreArgs, location: &StoreLocation) {
     let counted = block_on(async {
         let Some(context) = CliContext::find(site)? else { return Ok(None) };
-        debug_assert_eq!(context.location().to_string(), place.to_string());
+        debug_assert_eq!(context.location().to_string(), location.to_string());
         let (store, tenant) = (context.engine.store(), context.engine.tenant());
         let mut runs = Vec::new();
         for status in ExecutionStatus::ALL {
@@ -358,7 +358,7 @@ fn display_setting(setting: &CliSetting) -> String {
         return redact_credentials(&value).into_owned();
     }
     StoreLocation::parse(&value)
-        .map_or_else(|_| "an invalid address".to_owned(), |place| place.to_string())
+        .map_or_else(|_| "an invalid address".to_owned(), |location| location.to_string())
 }
 
 fn display_path(path: &Path) -> String {

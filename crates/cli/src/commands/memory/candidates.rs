@@ -121,8 +121,8 @@ async fn resolve_candidate(
     name: &str,
 ) -> Result<ClaimCandidate, CliError> {
     let mut all = memory.list_candidates(subject, usize::MAX).await?;
-    if let Some(place) = all.iter().position(|candidate| candidate.id == name) {
-        return Ok(all.swap_remove(place));
+    if let Some(index) = all.iter().position(|candidate| candidate.id == name) {
+        return Ok(all.swap_remove(index));
     }
     all.retain(|candidate| !name.is_empty() && candidate.id.starts_with(name));
     match all.len() {

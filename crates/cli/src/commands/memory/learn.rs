@@ -125,8 +125,8 @@ async fn resolve_insight(
     };
     let mut all: Vec<MemoryInsight> =
         lines.into_iter().filter_map(|line| insight(line.row)).collect();
-    if let Some(place) = all.iter().position(|insight| insight.id == name) {
-        return Ok(all.swap_remove(place));
+    if let Some(index) = all.iter().position(|insight| insight.id == name) {
+        return Ok(all.swap_remove(index));
     }
     all.retain(|insight| !name.is_empty() && insight.id.starts_with(name));
     match all.len() {

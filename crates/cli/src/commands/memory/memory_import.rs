@@ -48,10 +48,10 @@ pub(super) fn import_memory(
             // The memory numbers the lines of the batch; the report uses the line numbers of the
             // file.
             for (batch_line, said) in imported.refused {
-                let place = usize::try_from(batch_line)
+                let index = usize::try_from(batch_line)
                     .ok()
                     .and_then(|batch_line| batch_line.checked_sub(1));
-                let line = place.and_then(|place| batch.numbers.get(place)).copied();
+                let line = index.and_then(|index| batch.numbers.get(index)).copied();
                 report.record_refusal(line.unwrap_or_default(), &said);
             }
             let (line, read) = (source.line, format_bytes(source.bytes));

@@ -100,8 +100,8 @@ fn print_results(account: &IngestReport, json: bool) {
         output::print_message(&format!("… and {} more", account.saved.len() - MAX_LISTED));
     }
     for (line, said) in &account.refused {
-        let place = if *line == 0 { String::new() } else { format!(" line {line}") };
-        output::print_message(&format!("{BAD}refused{BAD:#}{place}: {said}"));
+        let location = if *line == 0 { String::new() } else { format!(" line {line}") };
+        output::print_message(&format!("{BAD}refused{BAD:#}{location}: {said}"));
     }
 }
 

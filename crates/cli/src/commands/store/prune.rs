@@ -20,9 +20,9 @@ use crate::{byte_format::format_bytes, output, terminal};
 pub(super) fn run(args: &StorePruneArgs, json: bool) -> Result<CliExit, CliError> {
     let now = SystemClock.now();
     let old = parse_prune_criteria(args, now)?;
-    let place = resolve_location(&args.store_args)?;
+    let location = resolve_location(&args.store_args)?;
     block_on(async {
-        let store = place.open_store()?;
+        let store = location.open_store()?;
         let mut planned: Vec<(TenantId, Engine, PrunePlan)> = Vec::new();
         for tenant in list_tenants(&store, args.tenant.as_deref()).await? {
             let engine = open_engine(&store, &tenant);

@@ -347,10 +347,10 @@ impl<'t> JsonParser<'t> {
             let value =
                 self.parse_member(JsonPointerSegment::Key(&key), Self::parse_member_value)?;
             match members.entry(key) {
-                Entry::Vacant(place) => _ = place.insert(value),
-                Entry::Occupied(mut place) => {
-                    place.insert(value);
-                    let key = place.key().clone();
+                Entry::Vacant(entry) => _ = entry.insert(value),
+                Entry::Occupied(mut entry) => {
+                    entry.insert(value);
+                    let key = entry.key().clone();
                     self.record_data_loss(JsonDataLossKind::DuplicateKey, Some(&key), key_span);
                 }
             }

@@ -120,7 +120,7 @@ impl JsonParser<'_> {
     }
 
     /// Returns the repair and the closing quotes for an opening quote that JSON does not allow.
-    fn peek_non_json_quote(&self, place: JsonStringRole) -> Option<NonJsonQuote> {
+    fn peek_non_json_quote(&self, role: JsonStringRole) -> Option<NonJsonQuote> {
         let opening = self.text[self.position..].chars().next()?;
         let (close, single): (&'static [char], bool) = match opening {
             '\'' => {
@@ -133,7 +133,7 @@ impl JsonParser<'_> {
             _ => return None,
         };
         let inside = &self.text[self.position + opening.len_utf8()..];
-        let certain = has_certain_end(inside, close, single, place);
+        let certain = has_certain_end(inside, close, single, role);
         let kind = if certain { RepairKind::SmartQuotes } else { RepairKind::MixedQuotes };
         Some(NonJsonQuote { kind, close })
     }
@@ -162,7 +162,7 @@ struct NonJsonQuote {
 /// Returns whether a string in typographic quotes has only one possible end: the first quote of any
 /// kind is a closing quote, no escape precedes it, and a token that can follow a string comes after
 /// it.
-fn has_certain_end(inside: &str, close: &[char], single: bool, place: JsonStringRole) -> bool {
+fn has_certain_end(inside: &str, close: &[char], single: bool, role: JsonStringRole) -> bool {
     let ends = |c: char| {
         let quote =
             matches!(c, '"' | '“' | '”' | '„' | '‟' | '«' | '»' | '＂' | '\\' | '\n' | '\r');
@@ -171,7 +171,7 @@ fn has_certain_end(inside: &str, close: &[char], single: bool, place: JsonString
     let Some((at, character)) = inside.char_indices().find(|(_, c)| ends(*c)) else { return false };
     let behind = inside[at + character.len_utf8()..]
         .trim_start_matches(|c: char| c.is_ascii_whitespace() || is_unicode_space(c));
-    let expected: &[char] = if place == JsonStringRole::Key { &[':'] } else { &[',', '}', ']'] };
+    let expected: &[char] = if role == JsonStringRole::Key { &[':'] } else { &[',', '}', ']'] };
     close.contains(&character) && behind.starts_with(expected)
 }
 
