@@ -37,9 +37,9 @@ const HUMAN_MODEL: &str = "human";
 
 /// Contract and changes of a manual patch: one patch or one merge.
 static MANUAL_PATCH: LazyLock<(Contract, Vec<DocumentChange>)> = LazyLock::new(|| {
-    let contract =
-        load_inline_contract(include_str!("hand_in.yaml")).expect("the built-in contract loads");
-    let source = SourceFile::new("<hand_in>", "{}");
+    let contract = load_inline_contract(include_str!("manual_patch.yaml"))
+        .expect("the built-in contract loads");
+    let source = SourceFile::new("<manual_patch>", "{}");
     let origin = FileOrigin::root(&Arc::new(
         ParsedSourceFile::parse(source).expect("an empty object is YAML"),
     ));
