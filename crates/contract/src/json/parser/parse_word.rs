@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::json_parser::{BoxedParseError, JsonParser};
 use super::parse_string::JsonStringRole;
+use super::skip_space::is_unicode_space;
 use crate::json::{RepairKind, RepairLevel};
 
 /// Words that stand for a value in other languages. They are never read as text, even at the guess
@@ -97,28 +98,6 @@ impl JsonParser<'_> {
         &rest[..end]
     }
 
-    /// Skips white space that JSON does not allow and zero-width characters, and records one repair
-    /// for the whole run. Returns `false` if there is none here.
-    pub(super) fn skip_unicode_space(&mut self) -> Result<bool, BoxedParseError> {
-        if !self.level.allows(RepairKind::UnicodeSpace.class()) {
-            return Ok(false);
-        }
-        let start = self.position;
-        let rest = &self.text[start..];
-        let length = rest.len() - rest.trim_start_matches(is_unicode_space).len();
-        if length > 0 {
-            let end = start + length;
-            self.record_repair(
-                RepairKind::UnicodeSpace,
-                start,
-                end,
-                "a value or a closing bracket",
-            )?;
-            self.position = end;
-        }
-        Ok(length > 0)
-    }
-
     /// Returns the repair and the closing quotes for an opening quote that JSON does not allow.
     fn peek_non_json_quote(&self, role: JsonStringRole) -> Option<NonJsonQuote> {
         let opening = self.text[self.position..].chars().next()?;
@@ -173,11 +152,4 @@ fn has_certain_end(inside: &str, close: &[char], single: bool, role: JsonStringR
         .trim_start_matches(|c: char| c.is_ascii_whitespace() || is_unicode_space(c));
     let expected: &[char] = if role == JsonStringRole::Key { &[':'] } else { &[',', '}', ']'] };
     close.contains(&character) && behind.starts_with(expected)
-}
-
-/// Returns whether a character is Unicode white space outside ASCII, or a zero-width character.
-fn is_unicode_space(character: char) -> bool {
-    !character.is_ascii()
-        && (character.is_whitespace()
-            || matches!(character, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{180e}'))
 }
