@@ -218,25 +218,25 @@ pub(crate) async fn run_worker(
     mut stopping: ShutdownSignal,
     grace: Duration,
 ) {
-    let furniture = app_state.deps();
+    let deps = app_state.deps();
     let terms = WorkerConfig {
-        host: furniture.host.clone(),
+        host: deps.host.clone(),
         capacity: MAX_CONCURRENT_RUNS,
         grace_period: i64::try_from(grace.as_millis()).unwrap_or(i64::MAX),
         ..WorkerConfig::new(app_state.worker())
     };
-    let (store, clock) = (Arc::clone(&furniture.store), Arc::clone(&furniture.clock));
-    let crew = Arc::clone(app_state) as Arc<dyn DriverProvider>;
+    let (store, clock) = (Arc::clone(&deps.store), Arc::clone(&deps.clock));
+    let drivers = Arc::clone(app_state) as Arc<dyn DriverProvider>;
     let report = Arc::new(WorkerWarnings(Arc::clone(app_state)));
-    let worker = Worker::new(store, clock, crew, report, terms);
+    let worker = Worker::new(store, clock, drivers, report, terms);
     let worker = match app_state.heartbeat() {
         Some(presence) => worker.with_heartbeat(Arc::clone(presence)),
         None => worker,
     };
     let (stopper, stop) = WorkerStopHandle::new();
-    let mut ear = stopping.clone();
+    let mut signal = stopping.clone();
     let stop_requested = async {
-        ear.wait().await;
+        signal.wait().await;
         stopper.stop();
         std::future::pending::<()>().await;
     };
@@ -248,7 +248,7 @@ pub(crate) async fn run_worker(
         let message = format!(
             "the worker in this process has stopped; runs continue in other processes: {error}"
         );
-        furniture.watch.on_warning("any", &message);
+        deps.watch.on_warning("any", &message);
         stopping.wait().await;
     }
 }

@@ -130,9 +130,9 @@ pub(crate) fn method_label(method: &Method) -> &'static str {
     responses((status = 200, content_type = "text/plain; version=0.0.4", body = String)))]
 pub(crate) async fn get_metrics(State(app): State<HttpState>) -> Result<Response, ApiError> {
     let mut text = app.metrics.render_prometheus();
-    let furniture = app.app_state.deps();
-    let now = furniture.clock.now().0;
-    let held = furniture.store.list_leases(now, 100_000).await?;
+    let deps = app.app_state.deps();
+    let now = deps.clock.now().0;
+    let held = deps.store.list_leases(now, 100_000).await?;
     let ours = held.iter().filter(|lease| lease.worker == app.app_state.worker()).count();
     let ServerQuotas { body_bytes, upload_bytes, uploads, streams } = &*app.quotas;
     for (name, help, value) in [
