@@ -1,17 +1,37 @@
 //! The common tail of every command that submits an input to a run: drives the run and reports its
 //! status.
 
-use countersign_run::{ExecutionStatus, WaitKind};
+use std::sync::Arc;
+
+use countersign_run::{ExecutionStatus, InputKind, WaitKind};
 use countersign_runtime::driver::IdleReason;
 use countersign_runtime::engine::InputOutcome;
+use countersign_runtime::run_observer::NoopRunObserver;
 use countersign_view::show::collect_outputs;
 use countersign_view::wire::InputResponse;
 use serde_json::json;
 
 use super::lease_holder::describe_lease_holder;
-use crate::context::CliContext;
+use crate::args::TargetRunArgs;
+use crate::context::{CliContext, block_on};
 use crate::exit::{CliError, CliExit};
 use crate::{output, render, run_outputs};
+
+/// Submits the input that `build_input` makes for the caller's name, then drives the run and reports
+/// its status.
+pub(super) fn submit_and_report(
+    target: &TargetRunArgs,
+    build_input: impl FnOnce(String) -> InputKind,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    block_on(async {
+        let context = CliContext::open(&target.store_args, None, Arc::new(NoopRunObserver))?;
+        let run = context.resolve_run(Some(&target.run)).await?;
+        let input = build_input(context.settings.user());
+        let outcome = context.engine.submit_input(&run, input, None).await?;
+        drive_and_report(&context, outcome, json).await
+    })
+}
 
 /// Drives the run as far as possible and reports its status.
 pub(super) async fn drive_and_report(
