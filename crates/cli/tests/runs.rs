@@ -3,17 +3,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
+mod test_project;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-/// A folder of work, and the program in it.
-struct TestProject {
-    folder: TempDir,
-}
+use test_project::TestProject;
 
 /// What the program showed.
 struct Shown {
@@ -23,20 +20,16 @@ struct Shown {
 }
 
 impl TestProject {
-    fn empty() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
-    }
-
     /// A project with a shipped protocol.
     fn with(template: &str) -> Self {
-        let project = Self::empty();
+        let project = Self::new();
         project.does(&["init", template]);
         project
     }
 
     /// A project with a protocol of one workflow.
     fn of(workflow: &str) -> Self {
-        let project = Self::empty();
+        let project = Self::new();
         project.write(
             ".opencode/protocol/index.yaml",
             "name: own\nversion: 1.0.0\ndefault_workflow: own\n",
@@ -45,24 +38,8 @@ impl TestProject {
         project
     }
 
-    fn path(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap()
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
     fn run(&self, arguments: &[&str]) -> Shown {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
-        command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
-        for variable in ["CLICOLOR_FORCE", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"]
-        {
-            command.env_remove(variable);
-        }
-        let output = command.env("COUNTERSIGN_USER", "ann").output().unwrap();
+        let output = self.command(arguments).output().unwrap();
         Shown {
             code: output.status.code().unwrap(),
             out: String::from_utf8(output.stdout).unwrap(),
@@ -260,7 +237,7 @@ fn faults_of_a_protocol_are_shown_where_they_are() {
     );
     assert_eq!(project.run(&["check"]).code, 0);
     assert_eq!(project.run(&["check", "--strict"]).code, 1);
-    let nowhere = TestProject::empty();
+    let nowhere = TestProject::new();
     snapshot!("check_no_protocol", nowhere, ["check"]);
     snapshot!(
         "doctor_of_faults",
@@ -338,7 +315,7 @@ fn a_run_travels_from_folder_to_folder() {
         (&"countersign-run".into(), &run.clone().into())
     );
 
-    let other = TestProject::empty();
+    let other = TestProject::new();
     other.write("run.jsonl", &file);
     snapshot!("import_new", other, ["import", "run.jsonl"]);
     snapshot!("import_same", other, ["import", "run.jsonl"]);
@@ -351,7 +328,7 @@ fn a_run_travels_from_folder_to_folder() {
     snapshot!("import_another_history", project, ["import", "back.jsonl"]);
     assert_eq!(other.json(&["import", "run.jsonl"])["outcome"], "store_ahead");
 
-    let third = TestProject::empty();
+    let third = TestProject::new();
     let touched = file.lines().map(|line| {
         let entry = line.starts_with("{\"line\":\"entry\"");
         let other = if entry { "A cheque never needed" } else { "A cheque once needed" };
@@ -440,7 +417,7 @@ fn a_snapshot_that_says_something_else_is_found() {
 /// A look leaves nothing behind.
 #[test]
 fn looking_makes_nothing() {
-    let project = TestProject::empty();
+    let project = TestProject::new();
     snapshot!("empty_list", project, ["list"]);
     snapshot!("empty_inbox", project, ["inbox"]);
     snapshot!("empty_status", project, ["status"]);
@@ -483,7 +460,7 @@ fn names_cannot_break_a_drawing() {
 /// The project is where the test says it is: no protocol of this repository is found from there.
 #[test]
 fn a_project_stands_alone() {
-    let project = TestProject::empty();
+    let project = TestProject::new();
     assert!(!project.path().starts_with(Path::new(env!("CARGO_MANIFEST_DIR"))));
     assert_eq!(project.run(&["graph"]).code, 2);
 }

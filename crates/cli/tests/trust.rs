@@ -10,15 +10,17 @@ mod model_servers;
 mod protected;
 #[path = "trust/settings_file.rs"]
 mod settings_file;
+mod test_project;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
+
+use test_project::TestProject;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_countersign");
 
@@ -35,20 +37,7 @@ phases:
 transitions: [{ from: mark, to: done }]
 ";
 
-/// A folder of work, and a person's folder of settings outside of it.
-struct TestProject {
-    folder: TempDir,
-    config: PathBuf,
-}
-
 impl TestProject {
-    /// An empty folder.
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let config = testkit::config_home(folder.path());
-        Self { folder, config }
-    }
-
     /// A folder with a protocol that runs a program.
     fn marking() -> Self {
         let project = Self::new();
@@ -60,26 +49,6 @@ impl TestProject {
         let index = format!("name: w\nversion: 1.0.0\ndefault_workflow: main\n{policy}");
         self.write(".opencode/protocol/index.yaml", &index);
         self.write(".opencode/protocol/workflows/main.yaml", WORKFLOW);
-    }
-
-    fn path(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap()
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(PROGRAM);
-        command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
-        for name in ["COUNTERSIGN_MODEL", "COUNTERSIGN_PROTOCOL", "COUNTERSIGN_STORE"] {
-            command.env_remove(name);
-        }
-        command.env("COUNTERSIGN_USER", "ann").env(testkit::CONFIG_HOME, &self.config);
-        command
     }
 
     fn run(&self, arguments: &[&str]) -> Output {

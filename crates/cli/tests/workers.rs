@@ -3,15 +3,18 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod test_project;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use tempfile::TempDir;
+
+use test_project::TestProject;
 
 /// A program that takes as long as the file `slow` is there, then a question.
 const FILES: [(&str, &str); 4] = [
@@ -38,32 +41,19 @@ transitions: [{ from: mark, to: ask }, { from: ask, to: again }, { from: again, 
     ("slow", ""),
 ];
 
-struct TestProject(TempDir);
-
 impl TestProject {
-    fn new() -> Self {
-        let project = Self(tempfile::tempdir().unwrap());
+    /// A folder with a trusted protocol that runs a slow program.
+    fn marking() -> Self {
+        let project = Self::new();
         for (path, text) in FILES {
-            let path = project.0.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(&path, text).unwrap();
+            project.write(path, text);
             if text.starts_with("#!") {
-                fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+                let path = project.path().join(path);
+                fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
             }
         }
-        testkit::trust_protocol(env!("CARGO_BIN_EXE_countersign"), project.0.path());
+        testkit::trust_protocol(env!("CARGO_BIN_EXE_countersign"), &project.path());
         project
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
-        command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
-        for name in ["COUNTERSIGN_MODEL", "COUNTERSIGN_PROTOCOL", "COUNTERSIGN_STORE"] {
-            command.env_remove(name);
-        }
-        command.env("COUNTERSIGN_USER", "ann");
-        command.env(testkit::CONFIG_HOME, testkit::config_home(self.0.path()));
-        command
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
@@ -86,12 +76,12 @@ impl TestProject {
 
     /// Lets programs end.
     fn hurry(&self) {
-        fs::remove_file(self.0.path().join("slow")).unwrap();
+        fs::remove_file(self.path().join("slow")).unwrap();
     }
 
     /// How often a program was begun.
     fn begun(&self) -> usize {
-        fs::read_to_string(self.0.path().join("begun.txt")).unwrap_or_default().lines().count()
+        fs::read_to_string(self.path().join("begun.txt")).unwrap_or_default().lines().count()
     }
 
     fn worker(&self, name: &str, more: &[&str]) -> Running {
@@ -152,7 +142,7 @@ impl Drop for Running {
 
 #[test]
 fn a_queued_run_is_worked_on_and_an_answer_beside_a_worker_is_left_to_it() {
-    let project = TestProject::new();
+    let project = TestProject::marking();
     let empty = project.said(&["workers"]);
     assert_eq!(empty.trim(), "no worker is running; start one with `countersign worker`");
     let message = project.said(&["run", "--queue", "--idempotency-key", "1"]);
@@ -186,7 +176,7 @@ fn a_queued_run_is_worked_on_and_an_answer_beside_a_worker_is_left_to_it() {
 
 #[test]
 fn whoever_sits_at_a_terminal_follows_a_worker() {
-    let project = TestProject::new();
+    let project = TestProject::marking();
     project.said(&["run", "--queue", "--idempotency-key", "1"]);
     let mut worker = project.worker("w1", &[]);
     worker.tells("run_acquired");
@@ -205,7 +195,7 @@ fn whoever_sits_at_a_terminal_follows_a_worker() {
 
 #[test]
 fn a_dead_workers_run_goes_on_within_two_leases() {
-    let project = TestProject::new();
+    let project = TestProject::marking();
     project.said(&["run", "--queue", "--idempotency-key", "1"]);
     let mut first = project.worker("first", &["--lease", "2s"]);
     first.tells("run_acquired");
@@ -228,7 +218,7 @@ fn a_dead_workers_run_goes_on_within_two_leases() {
 
 #[test]
 fn a_run_on_which_three_workers_were_killed_is_parked_until_it_is_resumed() {
-    let project = TestProject::new();
+    let project = TestProject::marking();
     project.said(&["run", "--queue", "--idempotency-key", "1"]);
     for name in ["first", "second", "third"] {
         let mut worker = project.worker(name, &[]);
@@ -261,7 +251,7 @@ fn a_run_on_which_three_workers_were_killed_is_parked_until_it_is_resumed() {
 
 #[test]
 fn a_run_that_is_left_with_ctrl_c_is_not_parked() {
-    let project = TestProject::new();
+    let project = TestProject::marking();
     project.said(&["run", "--queue", "--idempotency-key", "1"]);
     for times in 1..=4 {
         let mut leaving = project.command(&["run", "--resume", "key-1"]).spawn().unwrap();
@@ -282,7 +272,7 @@ fn a_run_that_is_left_with_ctrl_c_is_not_parked() {
 
 #[test]
 fn a_stopped_workers_late_word_is_refused() {
-    let project = TestProject::new();
+    let project = TestProject::marking();
     project.said(&["run", "--queue", "--idempotency-key", "1"]);
     let mut first = project.worker("first", &["--lease", "1s", "--capacity", "1"]);
     first.tells("run_acquired");
@@ -313,7 +303,7 @@ fn a_stopped_workers_late_word_is_refused() {
 
 #[test]
 fn a_worker_that_is_told_to_stop_waits_for_its_steps_and_a_second_word_ends_it() {
-    let project = TestProject::new();
+    let project = TestProject::marking();
     project.said(&["run", "--queue", "--idempotency-key", "1"]);
     let mut worker = project.worker("w1", &[]);
     worker.tells("run_acquired");
@@ -337,7 +327,7 @@ fn a_worker_that_is_told_to_stop_waits_for_its_steps_and_a_second_word_ends_it()
     assert_eq!(worker.tells("run_idle")["reason"], "waiting");
     assert_eq!(worker.tells("stopped")["released"], 0);
     assert_eq!(worker.ends(), Some(0));
-    let ids = fs::read_to_string(project.0.path().join("begun.txt")).unwrap();
+    let ids = fs::read_to_string(project.path().join("begun.txt")).unwrap();
     let ids: Vec<&str> = ids.lines().collect();
     assert_eq!(ids[0], ids[1], "the same order, under the same id");
     project.proved();
@@ -345,7 +335,7 @@ fn a_worker_that_is_told_to_stop_waits_for_its_steps_and_a_second_word_ends_it()
 
 #[test]
 fn wrong_terms_are_told() {
-    let project = TestProject::new();
+    let project = TestProject::marking();
     for (arguments, expected) in [
         (["--lease", "soon"], "expected a duration of at least 100ms, such as `30s`"),
         (["--lease", "5ms"], "at least 100ms"),
