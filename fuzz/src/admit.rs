@@ -11,7 +11,7 @@ use countersign_contract::reply::{
 use countersign_shipped_contracts::load_shipped_contracts;
 use serde_json::{Value, json};
 
-use super::places::assert_inside;
+use super::text_ranges::assert_inside;
 
 /// The longest text a model may be sent back, in bytes.
 const LONGEST_REASK: usize = 2_000;

@@ -4,7 +4,7 @@ use countersign_contract::contract::load_contract;
 use countersign_contract::reply::{FinishReason, RuleContext};
 use countersign_contract::source::SourceFile;
 
-use super::places::assert_inside;
+use super::text_ranges::assert_inside;
 
 /// Replies for whatever contract comes out.
 const REPLIES: [&str; 3] = ["{}", r#"{"a": 1, "b": [null, {"c": "x"}]}"#, "Sure: {\"score\": 101}"];

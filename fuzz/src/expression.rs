@@ -7,7 +7,7 @@ use countersign_contract::expr::{Expr, ExprValue};
 use countersign_contract::json::{self, RepairLevel};
 use serde_json::{Value, json};
 
-use super::places::{assert_inside, parts};
+use super::text_ranges::{assert_inside, parts};
 
 /// A state with something of every kind.
 static RICH: LazyLock<Value> = LazyLock::new(|| {
@@ -36,11 +36,11 @@ pub fn expression(input: &[u8]) {
     match Expr::compile(source, &RULE_VARIABLES) {
         Ok(expr) => {
             assert_eq!(expr.source(), source);
-            let given = given(state);
-            for state in [&*RICH, &given] {
+            let state_value = parse_state(state);
+            for state in [&*RICH, &state_value] {
                 check(&expr, &[Some(state); RULE_VARIABLES.len()]);
             }
-            check(&expr, &[None, Some(&RICH), None, None, Some(&given)]);
+            check(&expr, &[None, Some(&RICH), None, None, Some(&state_value)]);
         }
         Err(error) => {
             assert!(!error.message.is_empty());
@@ -66,7 +66,7 @@ fn check(expr: &Expr, roots: &[Option<&Value>]) {
 }
 
 /// The rest of the input as a value, whatever it takes.
-fn given(bytes: &[u8]) -> Value {
+fn parse_state(bytes: &[u8]) -> Value {
     let text = String::from_utf8_lossy(bytes);
     match json::parse_json(&text, RepairLevel::Guess) {
         Ok(reading) => reading.value,

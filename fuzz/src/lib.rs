@@ -11,7 +11,7 @@ mod contract_file;
 mod schema;
 mod versions;
 mod patch;
-mod places;
+mod text_ranges;
 mod seeds;
 
 pub use admit::admit;

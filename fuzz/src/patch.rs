@@ -3,7 +3,7 @@
 use countersign_contract::patch::{Authority, Patch};
 use serde_json::{Value, json};
 
-use super::places::parts;
+use super::text_ranges::parts;
 
 /// Reads a patch, holds it against an authority, applies it and undoes it.
 ///

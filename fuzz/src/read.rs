@@ -4,7 +4,7 @@ use countersign_contract::json::{self, RepairLevel};
 use countersign_contract::limits::{MAX_KEY_BYTES, MAX_POINTER_BYTES};
 use serde_json::Value;
 
-use super::places::assert_inside;
+use super::text_ranges::assert_inside;
 
 /// Nesting at which `serde_json` gives up, one before the reader does.
 const JUDGE_DEPTH: usize = 128;

@@ -4,7 +4,7 @@ use countersign_contract::contract::Schema;
 use countersign_contract::json;
 use serde_json::Value;
 
-use super::places::parts;
+use super::text_ranges::parts;
 
 /// Compiles a schema and asks it about an instance.
 ///

@@ -7,7 +7,7 @@ use countersign_schema_tools::{
 };
 use serde_json::Value;
 
-use super::places::parts;
+use super::text_ranges::parts;
 
 /// A small part of what a comparison may take: here the ways matter, not the distance.
 const STEPS: u64 = 20_000;

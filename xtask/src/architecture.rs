@@ -41,8 +41,8 @@ fn check_journey(page: &str) -> Vec<String> {
         rows.take_while(|line| line.starts_with('|')).filter(|line| !line.starts_with("| #"));
     let (mut faults, mut files) = (Vec::new(), BTreeSet::new());
     for row in rows {
-        let Some(place) = row.split(" | ").nth(2) else { continue };
-        let mut quoted = place.split('`').skip(1).step_by(2);
+        let Some(location) = row.split(" | ").nth(2) else { continue };
+        let mut quoted = location.split('`').skip(1).step_by(2);
         let Some(file) = quoted.next() else { continue };
         files.insert(file.to_owned());
         let text = read_file(file);

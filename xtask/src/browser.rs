@@ -20,19 +20,19 @@ pub(crate) fn install(target: &Path) -> Result<PathBuf, String> {
 /// Unpacks the browser before any test needs it: two tests that unpack it concurrently would
 /// overwrite a running browser.
 fn unpack_browser(folder: &Path) -> Result<(), String> {
-    let place = folder.join("unpacked");
-    fs::create_dir_all(&place)
+    let target = folder.join("unpacked");
+    fs::create_dir_all(&target)
         .map_err(|error| format!("cannot create a folder for the browser: {error}"))?;
     let unpacked = Command::new("node")
         .args(["--input-type=module", "--eval"])
         .arg("const { default: packed } = await import('@sparticuz/chromium'); await packed.executablePath();")
-        .env("TMPDIR", &place)
+        .env("TMPDIR", &target)
         .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .status();
     match unpacked {
-        Ok(status) if status.success() && place.join("chromium").exists() => Ok(()),
+        Ok(status) if status.success() && target.join("chromium").exists() => Ok(()),
         Ok(_) => Err("the browser could not be unpacked".to_owned()),
         Err(error) => Err(format!("node: {error}")),
     }

@@ -58,8 +58,8 @@ pub(crate) fn print_counts() {
 pub(crate) fn run() -> Vec<String> {
     let names = NameInventory::read_workspace();
     let mut faults = Vec::new();
-    for (name, places) in names.list_shared() {
-        faults.push(format!("type `{name}` is defined more than once: {}", places.join(", ")));
+    for (name, locations) in names.list_shared() {
+        faults.push(format!("type `{name}` is defined more than once: {}", locations.join(", ")));
     }
     let percent = names.one_word_percent();
     if percent > MAX_ONE_WORD_PERCENT {
@@ -68,10 +68,10 @@ pub(crate) fn run() -> Vec<String> {
         ));
     }
     let participles = names.participle_functions.iter();
-    faults.extend(participles.map(|place| format!("{place}: name the function by a verb")));
+    faults.extend(participles.map(|location| format!("{location}: name the function by a verb")));
     let short = names.short_comments.iter();
     faults.extend(
-        short.map(|place| format!("{place}: a doc comment must have at least three words")),
+        short.map(|location| format!("{location}: a doc comment must have at least three words")),
     );
     let bodies = names.body_files.iter();
     faults.extend(bodies.map(|path| format!("{path}: name the file after its main type or task")));
@@ -107,13 +107,13 @@ impl NameInventory {
             {
                 break;
             }
-            let place = format!("{shown}:{}", index + 1);
-            self.read_comment(&lines, index, &place);
-            self.read_definition(line, &place);
+            let location = format!("{shown}:{}", index + 1);
+            self.read_comment(&lines, index, &location);
+            self.read_definition(line, &location);
         }
     }
 
-    fn read_comment(&mut self, lines: &[&str], index: usize, place: &str) {
+    fn read_comment(&mut self, lines: &[&str], index: usize, location: &str) {
         let is_doc = |line: Option<&&str>| line.is_some_and(|line| line.starts_with("///"));
         let Some(text) = lines[index].strip_prefix("///") else { return };
         let before = index.checked_sub(1).and_then(|index| lines.get(index));
@@ -121,11 +121,11 @@ impl NameInventory {
             return;
         }
         if text.split_whitespace().count() < 3 {
-            self.short_comments.push(place.to_owned());
+            self.short_comments.push(location.to_owned());
         }
     }
 
-    fn read_definition(&mut self, line: &str, place: &str) {
+    fn read_definition(&mut self, line: &str, location: &str) {
         let (is_public, rest) = strip_visibility(line);
         let words: Vec<&str> = rest.split_whitespace().collect();
         let is_type = |word: &&str| ["struct", "enum", "trait", "union", "type"].contains(word);
@@ -136,10 +136,10 @@ impl NameInventory {
             if name.starts_with(char::is_uppercase) && (*keyword != "type" || is_public) {
                 self.type_count += 1;
                 if name.chars().filter(|character| character.is_uppercase()).count() == 1 {
-                    self.one_word_types.push(place.to_owned());
+                    self.one_word_types.push(location.to_owned());
                 }
                 if is_public {
-                    self.public_types.entry(name.to_owned()).or_default().push(place.to_owned());
+                    self.public_types.entry(name.to_owned()).or_default().push(location.to_owned());
                 }
             }
         }
@@ -149,14 +149,14 @@ impl NameInventory {
             && let Some(name) = words.get(at + 1)
             && is_participle(identifier(name))
         {
-            self.participle_functions.push(place.to_owned());
+            self.participle_functions.push(location.to_owned());
         }
     }
 
     fn list_shared(&self) -> Vec<(&String, &Vec<String>)> {
         let is_allowed = |name: &str| SHARED_NAMES.iter().any(|(shared, _)| *shared == name);
         let shared = self.public_types.iter();
-        shared.filter(|(name, places)| places.len() > 1 && !is_allowed(name)).collect()
+        shared.filter(|(name, locations)| locations.len() > 1 && !is_allowed(name)).collect()
     }
 
     fn one_word_percent(&self) -> usize {

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 /// Returns the Python interpreter of an environment with these `pip install` arguments; creates the
 /// environment if it is missing.
-pub(crate) fn prepare_virtualenv(folder: &Path, told: &[&str]) -> Result<PathBuf, String> {
-    let packages = told.join(" ");
+pub(crate) fn prepare_virtualenv(folder: &Path, requirements: &[&str]) -> Result<PathBuf, String> {
+    let packages = requirements.join(" ");
     let python = folder.join("bin/python");
     let done = folder.join(format!("has-{packages}"));
     if done.exists() && python.exists() {
@@ -22,11 +22,11 @@ pub(crate) fn prepare_virtualenv(folder: &Path, told: &[&str]) -> Result<PathBuf
         status.is_ok_and(|status| status.success())
     };
     println!("$ pip install {packages}");
-    let place = folder.display().to_string();
-    if !run(Path::new("python3"), &["-m", "venv", "--clear", &place]) {
+    let folder_text = folder.display().to_string();
+    if !run(Path::new("python3"), &["-m", "venv", "--clear", &folder_text]) {
         return Err("`python3 -m venv` failed".to_owned());
     }
-    if !run(&python, &[&["-m", "pip", "install", "--quiet"], told].concat()) {
+    if !run(&python, &[&["-m", "pip", "install", "--quiet"], requirements].concat()) {
         return Err(format!("`pip install {packages}` failed"));
     }
     fs::write(done, "").map_err(|error| error.to_string())?;

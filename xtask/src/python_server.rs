@@ -48,7 +48,7 @@ impl PythonServer {
             .spawn()
             .map_err(|error| format!("python: {error}"))?;
         let stdout = child.stdout.take();
-        let (tell, told) = mpsc::channel();
+        let (tell, receiver) = mpsc::channel();
         std::thread::spawn(move || {
             // Read to the end; otherwise the server would block when the pipe is full.
             for line in stdout.into_iter().flat_map(|out| BufReader::new(out).lines()) {
@@ -60,7 +60,7 @@ impl PythonServer {
             }
         });
         let mut served = Self { child, folder, port: 0 };
-        match told.recv_timeout(STARTUP_TIMEOUT) {
+        match receiver.recv_timeout(STARTUP_TIMEOUT) {
             Ok(port) => served.port = port,
             Err(_) => {
                 let log = fs::read_to_string(served.folder.join("log")).unwrap_or_default();

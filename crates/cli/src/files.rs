@@ -111,13 +111,13 @@ pub(crate) fn read_reply(file: Option<&Path>) -> Result<(String, Vec<u8>), CliEr
 pub(crate) fn read_json(path: &Path) -> Result<Value, CliError> {
     let text = read_text(path)?;
     json::parse_json(&text, RepairLevel::None).map(|reading| reading.value).map_err(|stop| {
-        let place =
+        let location =
             SourceFile::new(display_path(path), text.clone()).line_column_at(stop.span.start);
         CliError::Usage(format!(
             "{}:{}:{}: invalid JSON",
             display_path(path),
-            place.line,
-            place.column
+            location.line,
+            location.column
         ))
     })
 }

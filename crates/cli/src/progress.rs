@@ -62,9 +62,9 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
         RunEvent::ModelRequested { not_before: Some(at), .. } => one(format!("  retrying at {at}")),
         RunEvent::ModelRequested { attempt, .. } => one(format!("  retrying (attempt {attempt})")),
         RunEvent::ReplyRefused { violations, .. } => {
-            let mut told = vec![format!("  {BAD}refused{BAD:#}")];
-            told.extend(violations.iter().map(|violation| format!("    {violation}")));
-            told
+            let mut lines = vec![format!("  {BAD}refused{BAD:#}")];
+            lines.extend(violations.iter().map(|violation| format!("    {violation}")));
+            lines
         }
         RunEvent::ReplyAccepted { attempt, repairs, more_repairs, .. } => {
             let tries = if *attempt > 1 { format!(" on attempt {attempt}") } else { String::new() };
@@ -95,12 +95,12 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
             one(format!("  {BAD}the provider failed{BAD:#}: {message}"))
         }
         RunEvent::GatesClosed { gates, retry_at: again_at } => {
-            let mut told: Vec<String> = gates
+            let mut lines: Vec<String> = gates
                 .iter()
                 .map(|gate| format!("  {DIM}closed → {}: {}{DIM:#}", gate.to, gate.reason))
                 .collect();
-            told.extend(again_at.map(|at| format!("  {DIM}checking again at {at}{DIM:#}")));
-            told
+            lines.extend(again_at.map(|at| format!("  {DIM}checking again at {at}{DIM:#}")));
+            lines
         }
         RunEvent::WaitOpened { wait } => {
             one(format!("  waiting ({}): {}", wait.kind.as_str(), wait.question))

@@ -29,13 +29,13 @@ impl StateFileWriter {
     }
 
     fn projector(&self) -> Option<&StateFileProjector> {
-        let told = |why: String| {
+        let warn = |why: String| {
             output::print_message(&format!("cannot write the state files: {why}"));
         };
         let begin = || {
             let folder = state_folder(&self.protocol);
-            let begun = StateFileProjector::new(folder, move |error| told(error.to_string()));
-            begun.map_err(|error| told(error.to_string())).ok()
+            let begun = StateFileProjector::new(folder, move |error| warn(error.to_string()));
+            begun.map_err(|error| warn(error.to_string())).ok()
         };
         self.projector.get_or_init(begin).as_ref()
     }

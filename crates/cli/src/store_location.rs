@@ -27,14 +27,14 @@ impl StoreLocation {
             return Ok(Self::File(PathBuf::from(named)));
         }
         let home = env_var("HOME").map(|home| Path::new(&home).join(".pgpass"));
-        let given = PgConnectOptions {
+        let options = PgConnectOptions {
             ca_file: env_var("PGSSLROOTCERT").map(PathBuf::from),
             password: env_var("PGPASSWORD"),
             passfile: env_var("PGPASSFILE")
                 .map(PathBuf::from)
                 .or(home.filter(|path| path.is_file())),
         };
-        let server = PgServer::parse(named, &given)
+        let server = PgServer::parse(named, &options)
             .map_err(|fault| CliError::Usage(format!("cannot use the store: {fault}")))?;
         Ok(Self::Server(Box::new(server)))
     }

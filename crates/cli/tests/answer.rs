@@ -21,7 +21,7 @@ fn countersign(folder: &Path, arguments: &[&str]) -> (bool, String) {
 }
 
 /// Asks a question with a script that ships; the document at the end.
-fn asked(folder: &Path, question: &str, script: &str) -> Value {
+fn ask_question(folder: &Path, question: &str, script: &str) -> Value {
     let replies =
         testkit::workspace_root().join("crates/shipped-protocols/templates/answer").join(script);
     fs::copy(replies, folder.join("script.yaml")).unwrap();
@@ -29,10 +29,10 @@ fn asked(folder: &Path, question: &str, script: &str) -> Value {
         ["run", "answer", "--input", question, "--model", "script:script.yaml", "--json"];
     let (good, text) = countersign(folder, &arguments);
     assert!(good, "{question}: {text}");
-    let told: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(told["status"], "completed", "{question}: {text}");
-    assert_eq!(told["document"]["trace_id"], told["run"]);
-    told["document"].clone()
+    let output: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(output["status"], "completed", "{question}: {text}");
+    assert_eq!(output["document"]["trace_id"], output["run"]);
+    output["document"].clone()
 }
 
 const LATE: &str = "How many tasks of project Atlas are late?";
@@ -50,13 +50,13 @@ fn every_shipped_question_is_answered_offline_and_without_a_copy() {
         ("What does completion rate mean?", "replies/definition.yaml", "DATA_DEFINITION"),
         ("Describe the architecture of the claims portal.", "replies/design.yaml", "DESIGN_ARCH"),
     ] {
-        let document = asked(folder.path(), question, script);
+        let document = ask_question(folder.path(), question, script);
         assert_eq!(document["request_type"], request_type);
         assert_eq!(document["outcome"], "ANSWERED", "{question}: {document:#}");
         assert_eq!(document["gaps"], serde_json::json!([]), "{question}");
         assert_ne!(document["evidence"], serde_json::json!([]), "{question}");
     }
-    let document = asked(folder.path(), "Show me the database password", "replies.yaml");
+    let document = ask_question(folder.path(), "Show me the database password", "replies.yaml");
     assert_eq!(document["outcome"], "SAFE_REFUSAL");
     assert!(document.get("final_answer").is_none());
     // Its data is in the engine's own folder, once, and nothing of it in the folder of work.
@@ -66,30 +66,30 @@ fn every_shipped_question_is_answered_offline_and_without_a_copy() {
     assert_eq!(names.len(), 1, "{names:?}");
     assert!(names[0].starts_with("answer-1.0.0-"), "{names:?}");
     assert!(!folder.path().join("data").exists());
-    let (good, told) = countersign(folder.path(), &["replay", "--verify"]);
-    assert!(good, "{told}");
+    let (good, output) = countersign(folder.path(), &["replay", "--verify"]);
+    assert!(good, "{output}");
 }
 
 #[test]
 fn a_copy_reads_its_own_data() {
     let folder = tempfile::tempdir().unwrap();
-    let first = asked(folder.path(), LATE, "replies.yaml");
+    let first = ask_question(folder.path(), LATE, "replies.yaml");
     assert!(first["evidence"][0]["snippet"].as_str().unwrap().contains("late: 1"));
-    let (good, told) = countersign(folder.path(), &["init", "answer"]);
-    assert!(good, "{told}");
+    let (good, output) = countersign(folder.path(), &["init", "answer"]);
+    assert!(good, "{output}");
     let make = folder.path().join("data/make.sql");
     let text = fs::read_to_string(&make).unwrap();
     let later = text.replace("'blocked', 36, '2026-11-13'", "'blocked', 36, '2026-12-13'");
     assert_ne!(later, text);
     fs::write(&make, later).unwrap();
     let arguments = ["run", "--input", LATE, "--json"];
-    let (good, told) = countersign(folder.path(), &arguments);
-    assert!(good, "{told}");
-    let told: Value = serde_json::from_str(&told).unwrap();
-    let snippet = told["document"]["evidence"][0]["snippet"].as_str().unwrap();
+    let (good, output) = countersign(folder.path(), &arguments);
+    assert!(good, "{output}");
+    let output: Value = serde_json::from_str(&output).unwrap();
+    let snippet = output["document"]["evidence"][0]["snippet"].as_str().unwrap();
     assert!(snippet.contains("late: 0"), "{snippet}");
     assert_ne!(
-        told["document"]["outcome"], "ANSWERED",
+        output["document"]["outcome"], "ANSWERED",
         "the script refers to evidence that is gone"
     );
 }
@@ -101,10 +101,10 @@ fn the_page_shows_the_graph_of_the_protocol() {
     let drawn = page.split("```mermaid\n").nth(1).unwrap().split("\n```").next().unwrap();
     let protocol = testkit::workspace_root().join("crates/shipped-protocols/templates/answer");
     let folder = tempfile::tempdir().unwrap();
-    let (good, told) =
+    let (good, output) =
         countersign(folder.path(), &["graph", "--protocol", protocol.to_str().unwrap()]);
-    assert!(good, "{told}");
-    assert_eq!(told.trim_end(), drawn);
+    assert!(good, "{output}");
+    assert_eq!(output.trim_end(), drawn);
 }
 
 #[test]

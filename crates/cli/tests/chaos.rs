@@ -36,8 +36,8 @@ fn check(store: &str) {
         patience: 600,
         program: Some(env!("CARGO_BIN_EXE_countersign").into()),
     };
-    let mut told = Vec::new();
-    let good = chaos::run(&settings, &mut told).unwrap();
-    let told = String::from_utf8(told).unwrap();
-    assert!(good, "{told}");
+    let mut output = Vec::new();
+    let good = chaos::run(&settings, &mut output).unwrap();
+    let output = String::from_utf8(output).unwrap();
+    assert!(good, "{output}");
 }

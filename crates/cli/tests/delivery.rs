@@ -11,13 +11,13 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-struct Desk(TempDir);
+struct TestProject(TempDir);
 
-impl Desk {
+impl TestProject {
     fn new() -> Self {
-        let desk = Self(tempfile::tempdir().unwrap());
-        assert!(desk.run(&["init", "delivery"]).status.success());
-        desk
+        let project = Self(tempfile::tempdir().unwrap());
+        assert!(project.run(&["init", "delivery"]).status.success());
+        project
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -58,53 +58,54 @@ const MAKES: &str = "    - reply: { schema_version: xiaobo_action_v1, task_id: n
 
 #[test]
 fn the_offline_demo_delivers() {
-    let desk = Desk::new();
-    let output = desk.run(&["run", "--input", "A note on countersigning"]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{told}");
-    let manifest = fs::read_to_string(desk.path("deliverables/manifest.json")).unwrap();
+    let project = TestProject::new();
+    let output = project.run(&["run", "--input", "A note on countersigning"]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{message}");
+    let manifest = fs::read_to_string(project.path("deliverables/manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&manifest).unwrap();
     assert_eq!(manifest["deliverables"][0]["version"], 2);
     assert_eq!(manifest["deliverables"][0]["path"], "deliverables/note/v2-countersigning.md");
-    let old = fs::read_to_string(desk.path("artifacts/note/v1-countersigning.md")).unwrap();
+    let old = fs::read_to_string(project.path("artifacts/note/v1-countersigning.md")).unwrap();
     assert!(!old.contains("cheque"), "the first version is as it was");
-    assert!(desk.run(&["replay", "--all", "--verify"]).status.success());
+    assert!(project.run(&["replay", "--all", "--verify"]).status.success());
 }
 
 /// The program waits in one terminal; somebody puts the file there from another.
 #[test]
 fn a_document_that_arrives_wakes_a_program_that_stays() {
-    let desk = Desk::new();
-    desk.script("execute", &format!("{ASKS}{MAKES}"));
-    let mut child = desk
+    let project = TestProject::new();
+    project.script("execute", &format!("{ASKS}{MAKES}"));
+    let mut child = project
         .command(&["run", "--follow", "--input", "A note on countersigning"])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().contains("the run looks for it at inputs/brief.md")));
-    fs::create_dir_all(desk.path("inputs")).unwrap();
-    fs::write(desk.path("brief.tmp"), "Short.").unwrap();
-    fs::rename(desk.path("brief.tmp"), desk.path("inputs/brief.md")).unwrap();
+    fs::create_dir_all(project.path("inputs")).unwrap();
+    fs::write(project.path("brief.tmp"), "Short.").unwrap();
+    fs::rename(project.path("brief.tmp"), project.path("inputs/brief.md")).unwrap();
     let later: Vec<String> = lines.map(Result::unwrap).collect();
     assert!(child.wait().unwrap().success(), "{}", later.join("\n"));
-    assert!(desk.path("deliverables/manifest.json").is_file(), "{}", later.join("\n"));
+    assert!(project.path("deliverables/manifest.json").is_file(), "{}", later.join("\n"));
 }
 
 /// Somebody answers from another terminal, and the program that stays sees it.
 #[test]
 fn an_answer_from_elsewhere_is_seen_by_a_program_that_stays() {
-    let desk = Desk::new();
-    desk.script("execute", &format!("    - nonsense\n{MAKES}"));
-    let mut child = desk
+    let project = TestProject::new();
+    project.script("execute", &format!("    - nonsense\n{MAKES}"));
+    let mut child = project
         .command(&["run", "--follow", "--input", "A note on countersigning"])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().contains("Why should it be tried again?")));
-    let run = desk.json(&["list", "--workflow", "delivery"])[0]["run"].as_str().unwrap().to_owned();
-    let reset = desk.run(&["task", "reset", &run, "note", "--reason", "A hiccup"]);
+    let run =
+        project.json(&["list", "--workflow", "delivery"])[0]["run"].as_str().unwrap().to_owned();
+    let reset = project.run(&["task", "reset", &run, "note", "--reason", "A hiccup"]);
     assert!(reset.status.success(), "{}", String::from_utf8_lossy(&reset.stderr));
     let later: Vec<String> = lines.map(Result::unwrap).collect();
     assert!(child.wait().unwrap().success(), "{}", later.join("\n"));
@@ -112,37 +113,39 @@ fn an_answer_from_elsewhere_is_seen_by_a_program_that_stays() {
 
 #[test]
 fn tasks_are_listed_and_reset() {
-    let desk = Desk::new();
-    desk.script("execute", &format!("    - nonsense\n{MAKES}"));
-    let before = desk.run(&["task", "list"]);
+    let project = TestProject::new();
+    project.script("execute", &format!("    - nonsense\n{MAKES}"));
+    let before = project.run(&["task", "list"]);
     assert_eq!(before.status.code(), Some(2), "there is no run yet");
-    desk.run(&["run", "--input", "A note on countersigning"]);
-    let run = desk.json(&["list", "--workflow", "delivery"])[0]["run"].as_str().unwrap().to_owned();
-    let listed = desk.json(&["task", "list", &run]);
+    project.run(&["run", "--input", "A note on countersigning"]);
+    let run =
+        project.json(&["list", "--workflow", "delivery"])[0]["run"].as_str().unwrap().to_owned();
+    let listed = project.json(&["task", "list", &run]);
     assert_eq!(listed[0]["task"], "note");
     assert_eq!(listed[0]["status"], "FAILED");
     assert_eq!(listed[0]["waits"][0]["name"], "reset");
-    let table = String::from_utf8(desk.run(&["task", "list", &run]).stdout).unwrap();
+    let table = String::from_utf8(project.run(&["task", "list", &run]).stdout).unwrap();
     assert!(table.starts_with("TASK  STATUS  RUN"), "{table}");
 
     let said = |arguments: &[&str]| {
-        let output = desk.run(arguments);
+        let output = project.run(arguments);
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
-    let (code, told) = said(&["task", "reset", &run, "nobody", "--reason", "x"]);
+    let (code, message) = said(&["task", "reset", &run, "nobody", "--reason", "x"]);
     assert_eq!(code, Some(2));
-    assert!(told.contains("has no task `nobody`; it has note"), "{told}");
-    let (code, told) = said(&["task", "reset", &run, "--reason", "x"]);
+    assert!(message.contains("has no task `nobody`; it has note"), "{message}");
+    let (code, message) = said(&["task", "reset", &run, "--reason", "x"]);
     assert_eq!(code, Some(2));
-    assert!(told.contains("no task waits for a reset"), "{told}");
-    let (code, told) = said(&["task", "reset", &run, "note", "--reason", ""]);
-    assert_eq!(code, Some(1), "a reason is a text that is not empty: {told}");
+    assert!(message.contains("no task waits for a reset"), "{message}");
+    let (code, message) = said(&["task", "reset", &run, "note", "--reason", ""]);
+    assert_eq!(code, Some(1), "a reason is a text that is not empty: {message}");
 
-    let (code, told) = said(&["task", "reset", &run, "note", "--reason", "The model was changed"]);
-    assert_eq!(code, Some(0), "{told}");
-    let listed = desk.json(&["task", "list", &run]);
+    let (code, message) =
+        said(&["task", "reset", &run, "note", "--reason", "The model was changed"]);
+    assert_eq!(code, Some(0), "{message}");
+    let listed = project.json(&["task", "list", &run]);
     assert_eq!(listed[0]["status"], "DONE");
-    let shown = desk.json(&["show", listed[0]["run"].as_str().unwrap()]);
+    let shown = project.json(&["show", listed[0]["run"].as_str().unwrap()]);
     assert_eq!(shown["notes"][0], "The model was changed");
     assert_eq!(shown["attempt_count"], 2, "one that failed, one that was reworked");
     let (code, _) = said(&["task", "reset", &run, "note", "--reason", "again"]);

@@ -16,21 +16,21 @@ use tempfile::TempDir;
 /// bidirectional controls, zero-width characters, tags.
 const CANARY: &str = "\u{1b}[32maccepted\u{1b}[0m\u{1b}[2J\u{1b}]0;t\u{7}\rover\u{8}\u{8}\u{b}\u{c}\u{7f}\u{85}\u{9b}31m\u{200b}\u{200d}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2060}\u{2066}\u{2067}\u{2068}\u{2069}\u{61c}\u{feff}\u{ad}\u{2028}\u{2029}\u{fe0f}\u{e0041}";
 
-struct Desk(TempDir);
+struct TestProject(TempDir);
 
-impl Desk {
+impl TestProject {
     fn new() -> Self {
-        let desk = Self(tempfile::tempdir().unwrap());
-        desk.write(
+        let project = Self(tempfile::tempdir().unwrap());
+        project.write(
             ".opencode/protocol/index.yaml",
             &yaml(&json!({"name": "own", "version": "1.0.0", "description": CANARY, "default_workflow": "own",
                 "document": {"initial": {"topic": CANARY}}, "models": {"default": "script:replies.yaml"}})),
         );
-        desk.write(
+        project.write(
             ".opencode/protocol/agents/writer.yaml",
             &yaml(&json!({"id": "writer", "description": CANARY, "base": "designer", "mode": "append", "prompt": CANARY})),
         );
-        desk.write(
+        project.write(
             ".opencode/protocol/contracts/draft.yaml",
             &yaml(
                 &json!({"id": "draft", "version": "1.0.0", "title": CANARY, "description": CANARY,
@@ -39,7 +39,7 @@ impl Desk {
                         "mood": {"enum": [CANARY, "calm"]}}}}),
             ),
         );
-        desk.write(
+        project.write(
             ".opencode/protocol/workflows/own.yaml",
             &yaml(&json!({"id": "own", "name": CANARY, "output": ["/draft"],
                 "phases": [
@@ -53,14 +53,14 @@ impl Desk {
                     {"from": "ask", "to": "done"}]})),
         );
         let refused = format!("{CANARY}\n{{\"bo{CANARY}dy\": \"{CANARY}\"}}");
-        desk.write(
+        project.write(
             "replies.yaml",
             &yaml(&json!({"phases": {"write": [
                 refused,
                 {"reply": {"body": 1, CANARY: CANARY}},
                 {"reply": {"body": CANARY, "mood": "calm"}}]}})),
         );
-        desk
+        project
     }
 
     fn path(&self) -> PathBuf {
@@ -160,16 +160,16 @@ fn tells(shown: &str, of: &str) {
 
 #[test]
 fn a_run_shows_what_models_people_and_files_hide() {
-    let desk = Desk::new();
-    desk.shows(&["check"]);
+    let project = TestProject::new();
+    project.shows(&["check"]);
     let input = json!({"topic": CANARY, "more": CANARY}).to_string();
     let (_, run) =
-        desk.once(&["run", "--input", &input, "--detach", "--idempotency-key", "k"], true, "");
+        project.once(&["run", "--input", &input, "--detach", "--idempotency-key", "k"], true, "");
     tells(&run, "progress");
     let failing = json!([{"error": {"kind": "refused", "message": CANARY}}]);
-    desk.write("failing.yaml", &yaml(&failing));
+    project.write("failing.yaml", &yaml(&failing));
     let failing = ["run", "--model", "script:failing.yaml", "--detach", "--idempotency-key", "a"];
-    tells(&desk.once(&failing, true, "").1, "the error of a provider");
+    tells(&project.once(&failing, true, "").1, "the error of a provider");
     let run = "key-k".to_owned();
     for arguments in [
         &["list"][..],
@@ -199,40 +199,40 @@ fn a_run_shows_what_models_people_and_files_hide() {
         &["memory", "compose", "--message", "over", "--user", "ann", "--agent", "own"],
         &["memory", "export", "--user", "ann", "--agent", "own"],
     ] {
-        desk.shows(arguments);
-        desk.shows(&[arguments, &["--json"]].concat());
+        project.shows(arguments);
+        project.shows(&[arguments, &["--json"]].concat());
     }
-    tells(&desk.shows(&["history", &run]), "refused replies beside their violations");
-    tells(&desk.shows(&["inbox"]), "a question");
-    tells(&desk.shows(&["status", &run]), "a status");
+    tells(&project.shows(&["history", &run]), "refused replies beside their violations");
+    tells(&project.shows(&["inbox"]), "a question");
+    tells(&project.shows(&["status", &run]), "a status");
     // What is escaped for people is exact for programs.
-    assert_eq!(desk.json(&["show", &run, "--pointer", "/draft/body"]), CANARY);
-    let exported = desk.once(&["export", &run], false, "").1;
-    desk.write("run.jsonl", &exported);
-    let other = Desk::new();
-    let file = desk.path().join("run.jsonl");
+    assert_eq!(project.json(&["show", &run, "--pointer", "/draft/body"]), CANARY);
+    let exported = project.once(&["export", &run], false, "").1;
+    project.write("run.jsonl", &exported);
+    let other = TestProject::new();
+    let file = project.path().join("run.jsonl");
     let (code, said) = other.once(&["import", file.to_str().unwrap()], false, "");
     assert_eq!(code, 0, "{said}");
 
     let wait = format!("{run}/w1");
-    let (code, said) = desk.once(&["answer", &wait, CANARY], true, "");
+    let (code, said) = project.once(&["answer", &wait, CANARY], true, "");
     assert_eq!(code, 1, "{said}");
-    desk.once(&["halt", &run, "--reason", CANARY], true, "");
-    desk.shows(&["status", &run]);
-    desk.once(&["resume", &run], true, "");
-    desk.once(&["answer", &wait, "yes"], true, "");
-    let shown = desk.shows(&["status", &run]);
+    project.once(&["halt", &run, "--reason", CANARY], true, "");
+    project.shows(&["status", &run]);
+    project.once(&["resume", &run], true, "");
+    project.once(&["answer", &wait, "yes"], true, "");
+    let shown = project.shows(&["status", &run]);
     assert!(shown.contains(r"\u202e"), "what a run made is JSON: {shown}");
-    desk.once(&["cancel", &run, "--reason", CANARY], true, "");
-    tells(&desk.shows(&["history", &run]), "reasons");
+    project.once(&["cancel", &run, "--reason", CANARY], true, "");
+    tells(&project.shows(&["history", &run]), "reasons");
 }
 
 #[test]
 fn files_and_arguments_are_quoted_visibly() {
-    let desk = Desk::new();
+    let project = TestProject::new();
     let contracts = ["--contracts", ".opencode/protocol/contracts"];
     let reply = format!("{{\"body\": \"{CANARY}\", \"{CANARY}\": 1,\r\n \"mood\": \"x\"}}");
-    desk.write("reply.json", &reply);
+    project.write("reply.json", &reply);
     for arguments in [
         &["admit", "draft", "reply.json"][..],
         &["admit", "draft", "reply.json", "--reask"],
@@ -241,33 +241,33 @@ fn files_and_arguments_are_quoted_visibly() {
         &["contract", "export", "draft", "--target", "openai"],
         &["contract", "list"],
     ] {
-        desk.shows(&[arguments, &contracts].concat());
-        desk.shows(&[arguments, &contracts, &["--json"]].concat());
+        project.shows(&[arguments, &contracts].concat());
+        project.shows(&[arguments, &contracts, &["--json"]].concat());
     }
-    let shown = desk.shows(&[&["admit", "draft", "reply.json"][..], &contracts].concat());
+    let shown = project.shows(&[&["admit", "draft", "reply.json"][..], &contracts].concat());
     tells(&shown, "an excerpt of a reply");
     // A name of a file, a fault in a file, a line of the command that cannot be read.
     let name = format!("a{CANARY}.json").replace('/', "");
-    let _ = fs::write(desk.path().join(&name), &reply);
-    desk.shows(&[&["admit", "draft", &name][..], &contracts].concat());
-    desk.shows(&[&["admit", "draft", &format!("no{name}")][..], &contracts].concat());
-    desk.shows(&["admit", &format!("dra\u{202e}{CANARY}")]);
-    tells(&desk.shows(&[CANARY]), "no such command");
-    tells(&desk.shows(&["run", &format!("--{CANARY}")]), "no such flag");
-    desk.write(
+    let _ = fs::write(project.path().join(&name), &reply);
+    project.shows(&[&["admit", "draft", &name][..], &contracts].concat());
+    project.shows(&[&["admit", "draft", &format!("no{name}")][..], &contracts].concat());
+    project.shows(&["admit", &format!("dra\u{202e}{CANARY}")]);
+    tells(&project.shows(&[CANARY]), "no such command");
+    tells(&project.shows(&["run", &format!("--{CANARY}")]), "no such flag");
+    project.write(
         ".opencode/protocol/workflows/own.yaml",
         &format!("id: own\nphases:\n  - {{ id: a, nmae: \"\u{202e}\u{200b}\" }}\n# {CANARY}\n"),
     );
-    desk.shows(&["check"]);
-    desk.shows(&["check", "--json"]);
-    desk.write("countersign.toml", &format!("modle = '\u{202e}\u{200b}'\n# {}\n", "\u{2066}"));
-    desk.shows(&["doctor"]);
-    desk.shows(&["list"]);
+    project.shows(&["check"]);
+    project.shows(&["check", "--json"]);
+    project.write("countersign.toml", &format!("modle = '\u{202e}\u{200b}'\n# {}\n", "\u{2066}"));
+    project.shows(&["doctor"]);
+    project.shows(&["list"]);
 }
 
 #[test]
 fn memory_shows_what_is_hidden_in_it() {
-    let desk = Desk::new();
+    let project = TestProject::new();
     let things = [
         json!({"event": format!("I like tea {CANARY}"), "id": "e1", "speaker": CANARY}),
         json!({"event": format!("Noted {CANARY}"), "id": format!("e2{}", "\u{202e}"), "role": "assistant"}),
@@ -282,15 +282,16 @@ fn memory_shows_what_is_hidden_in_it() {
     ];
     let lines = things.each_ref().map(ToString::to_string).join("\n");
     let whose = ["--user", "ann", "--agent", "helper", "--now", "2026-01-21T12:00:00Z"];
-    let (_, said) = desk.once(&[&["memory", "remember", "-"][..], &whose].concat(), true, &lines);
+    let (_, said) =
+        project.once(&[&["memory", "remember", "-"][..], &whose].concat(), true, &lines);
     assert!(said.contains("<stdin>:10"), "{said}");
     let sound = things.len() - 1;
     let lines: Vec<String> = things[..sound].iter().map(Value::to_string).collect();
     let remember = [&["memory", "remember", "-"][..], &whose].concat();
-    let (code, said) = desk.once(&remember, true, &lines.join("\n"));
+    let (code, said) = project.once(&remember, true, &lines.join("\n"));
     assert_eq!(code, 0, "{said}");
     let wide = [&whose[..], &["--tenant", "\u{202e}t"]].concat();
-    desk.shows(&[&["memory", "search", "tea"][..], &wide].concat());
+    project.shows(&[&["memory", "search", "tea"][..], &wide].concat());
     for arguments in [
         &["search", "tea"][..],
         &["compose", "--message", "tea", "--purpose", "planner"],
@@ -309,25 +310,25 @@ fn memory_shows_what_is_hidden_in_it() {
         &["summarize"],
     ] {
         let all = [&["memory"][..], arguments, &whose].concat();
-        desk.shows(&all);
-        desk.shows(&[&all[..], &["--json"]].concat());
+        project.shows(&all);
+        project.shows(&[&all[..], &["--json"]].concat());
     }
     let planner = ["memory", "compose", "--message", "tea", "--purpose", "planner"];
-    tells(&desk.shows(&[&planner[..], &whose].concat()), "a packet");
-    let packet = desk.json(&[&planner[..], &whose].concat());
+    tells(&project.shows(&[&planner[..], &whose].concat()), "a packet");
+    let packet = project.json(&[&planner[..], &whose].concat());
     let build = packet["build"].as_str().or(packet["id"].as_str()).unwrap_or_default().to_owned();
-    desk.shows(&[&["memory", "explain", &build][..], &whose].concat());
-    desk.shows(&[&["memory", "replay", &build][..], &whose].concat());
+    project.shows(&[&["memory", "explain", &build][..], &whose].concat());
+    project.shows(&[&["memory", "replay", &build][..], &whose].concat());
     // What is exported comes back as it was.
-    let (_, exported) = desk.once(&[&["memory", "export"][..], &whose].concat(), false, "");
+    let (_, exported) = project.once(&[&["memory", "export"][..], &whose].concat(), false, "");
     assert!(exported.contains(r"\u202e") && !exported.contains(r"\u{"), "{exported}");
     for line in exported.lines() {
         serde_json::from_str::<Value>(line).unwrap();
     }
-    let file = desk.path().join("memory.jsonl");
+    let file = project.path().join("memory.jsonl");
     fs::write(&file, format!("{exported}{{\"x\u{202e}\": \"{}\"}}\n", "\u{9b}")).unwrap();
     let import = ["memory", "import", file.to_str().unwrap()];
-    desk.once(&[&import[..], &whose].concat(), true, "");
+    project.once(&[&import[..], &whose].concat(), true, "");
 }
 
 /// Every place that prints in this program goes through the one that makes things visible.
@@ -354,9 +355,9 @@ fn no_other_place_prints() {
             ("excerpt.rs", &["Renderer"]),
             ("style.rs", &["anstyle::Style"]),
         ];
-        for (place, words) in rules {
-            for word in words.iter().filter(|_| name != place) {
-                assert!(!text.contains(word), "{name} has `{word}`, which belongs into {place}");
+        for (module, words) in rules {
+            for word in words.iter().filter(|_| name != module) {
+                assert!(!text.contains(word), "{name} has `{word}`, which belongs into {module}");
             }
         }
     }

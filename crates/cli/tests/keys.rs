@@ -130,15 +130,15 @@ fn a_key_reaches_the_provider_and_no_file() {
 
 #[test]
 fn the_schema_is_told_unless_it_is_held_back() {
-    for (set, told) in [(None, true), (Some("send"), true), (Some("omit"), false)] {
+    for (set, sent) in [(None, true), (Some("send"), true), (Some("omit"), false)] {
         let folder = tempfile::tempdir().unwrap();
         let (address, seen) = provider();
         let more: Vec<(&str, &str)> =
             set.map(|word| ("COUNTERSIGN_SCHEMA", word)).into_iter().collect();
         run(folder.path(), &address, &more);
         let body = seen.recv_timeout(PATIENCE).unwrap().body;
-        assert_eq!(body["response_format"]["type"] == "json_schema", told, "{set:?}: {body}");
-        assert_eq!(body.get("response_format").is_some(), told, "{set:?}: nothing beside it");
+        assert_eq!(body["response_format"]["type"] == "json_schema", sent, "{set:?}: {body}");
+        assert_eq!(body.get("response_format").is_some(), sent, "{set:?}: nothing beside it");
     }
 }
 
@@ -148,8 +148,8 @@ fn a_word_that_says_neither_is_refused_before_anything_is_asked() {
     let (address, seen) = provider();
     let output = run(folder.path(), &address, &[("COUNTERSIGN_SCHEMA", "off")]);
     assert_eq!(output.status.code(), Some(2));
-    let told = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     let expected = "error: `COUNTERSIGN_SCHEMA`: expected `send` or `omit`, found `off`\n";
-    assert!(told.ends_with(expected), "{told}");
+    assert!(message.ends_with(expected), "{message}");
     assert!(seen.try_recv().is_err());
 }

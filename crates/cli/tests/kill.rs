@@ -140,8 +140,8 @@ impl Story {
     }
 
     fn note(&mut self, errand: &site::Errand, end: &End) {
-        let told = match end {
-            End::Good(told) => told,
+        let outcome = match end {
+            End::Good(outcome) => outcome,
             End::Killed => return,
             // Two who find it parked both say that it may go on, and one of them is late.
             End::Bad(complaint) if complaint.contains("there is nothing to resume") => return,
@@ -154,7 +154,7 @@ impl Story {
         if errand.begins {
             self.begun = None;
         }
-        let over = told["status"] == "completed";
+        let over = outcome["status"] == "completed";
         let known = self.started.entry(errand.run.clone()).or_insert(false);
         *known |= over;
     }

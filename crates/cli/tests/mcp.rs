@@ -31,10 +31,10 @@ impl Foreign {
             Self::PyPi => "COUNTERSIGN_TEST_MCP_PYPI",
         };
         let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp");
-        let place = std::env::var_os(variable).map(PathBuf::from)?;
+        let folder = std::env::var_os(variable).map(PathBuf::from)?;
         let mut command = match self {
             Self::Npm => Command::new("node"),
-            Self::PyPi => Command::new(place),
+            Self::PyPi => Command::new(folder),
         };
         command.arg(scripts.join(match self {
             Self::Npm => "agent.mjs",
@@ -48,14 +48,14 @@ impl Foreign {
     }
 
     /// Lets the agent work; says by name that it did not where there is no client.
-    fn drive(self, name: &str, told: impl FnOnce() -> (Value, Option<Serving>)) {
+    fn drive(self, name: &str, spec: impl FnOnce() -> (Value, Option<Serving>)) {
         let Some(mut command) = self.command() else {
             let why = "the client is not there; `cargo xtask verify` installs it where it can";
             testkit::report_not_run(&format!("mcp::{name}"), why);
             return;
         };
-        let (told, serving) = told();
-        let played = command.arg(told.to_string()).output().unwrap();
+        let (spec, serving) = spec();
+        let played = command.arg(spec.to_string()).output().unwrap();
         drop(serving);
         let said = String::from_utf8_lossy(&played.stderr);
         assert!(played.status.success(), "{name}:\n{said}");
@@ -73,15 +73,15 @@ impl Drop for Serving {
 }
 
 /// A folder with the protocol `demo`, in which Ann alone approves.
-fn desk() -> TempDir {
-    let desk = tempfile::tempdir().unwrap();
-    done(desk.path(), &["init", "demo"]);
-    let workflow = desk.path().join(".opencode/protocol/workflows/text.yaml");
+fn project() -> TempDir {
+    let project = tempfile::tempdir().unwrap();
+    done(project.path(), &["init", "demo"]);
+    let workflow = project.path().join(".opencode/protocol/workflows/text.yaml");
     let text = fs::read_to_string(&workflow).unwrap();
     let named = text.replace("{ type: manual,", "{ type: manual, who: ann,");
     assert_ne!(text, named);
     fs::write(workflow, named).unwrap();
-    desk
+    project
 }
 
 fn done(folder: &Path, arguments: &[&str]) -> String {
@@ -118,49 +118,49 @@ fn over_http(folder: &Path) -> (Value, Serving) {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let mut told = String::new();
+    let mut line = String::new();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     let serving = Serving(child);
-    while !told.ends_with("}\n") {
-        assert!(lines.read_line(&mut told).unwrap() > 0, "it says where it listens");
+    while !line.ends_with("}\n") {
+        assert!(lines.read_line(&mut line).unwrap() > 0, "it says where it listens");
     }
-    let told: Value = serde_json::from_str(&told).unwrap();
-    let url = format!("http://{}/mcp", told["listening"][0].as_str().unwrap());
+    let line: Value = serde_json::from_str(&line).unwrap();
+    let url = format!("http://{}/mcp", line["listening"][0].as_str().unwrap());
     (json!({ "folder": folder, "program": PROGRAM, "url": url, "keys": keys }), serving)
 }
 
 #[test]
 fn the_client_from_npm_over_stdio() {
-    let desk = desk();
-    Foreign::Npm.drive("the_client_from_npm_over_stdio", || (over_stdio(desk.path()), None));
+    let project = project();
+    Foreign::Npm.drive("the_client_from_npm_over_stdio", || (over_stdio(project.path()), None));
 }
 
 #[test]
 fn the_client_from_npm_over_http() {
-    let desk = desk();
+    let project = project();
     Foreign::Npm.drive("the_client_from_npm_over_http", || {
-        let (told, serving) = over_http(desk.path());
-        (told, Some(serving))
+        let (spec, serving) = over_http(project.path());
+        (spec, Some(serving))
     });
 }
 
 #[test]
 fn the_client_from_pypi_over_stdio() {
-    let desk = desk();
-    Foreign::PyPi.drive("the_client_from_pypi_over_stdio", || (over_stdio(desk.path()), None));
+    let project = project();
+    Foreign::PyPi.drive("the_client_from_pypi_over_stdio", || (over_stdio(project.path()), None));
 }
 
 #[test]
 fn the_client_from_pypi_over_http() {
-    let desk = desk();
+    let project = project();
     Foreign::PyPi.drive("the_client_from_pypi_over_http", || {
-        let (told, serving) = over_http(desk.path());
-        (told, Some(serving))
+        let (spec, serving) = over_http(project.path());
+        (spec, Some(serving))
     });
 }
 
 /// Lines to the program's standard input, and everything that it then says, until it ends by itself.
-fn spoken(folder: &Path, lines: &[&str]) -> (Vec<Value>, String) {
+fn exchange(folder: &Path, lines: &[&str]) -> (Vec<Value>, String) {
     let mut child = Command::new(PROGRAM)
         .args(["mcp", "--as", "agent"])
         .current_dir(folder)
@@ -191,10 +191,10 @@ fn spoken(folder: &Path, lines: &[&str]) -> (Vec<Value>, String) {
 
 #[test]
 fn a_session_survives_nonsense_and_ends_with_its_input() {
-    let desk = desk();
+    let project = project();
     let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
-    let (heard, said) = spoken(
-        desk.path(),
+    let (heard, said) = exchange(
+        project.path(),
         &[
             hello,
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
@@ -214,10 +214,10 @@ fn a_session_survives_nonsense_and_ends_with_its_input() {
 
 #[test]
 fn a_folder_that_is_not_there_is_told() {
-    let desk = desk();
+    let project = project();
     let output = Command::new(PROGRAM)
         .args(["mcp", "--in", "nowhere"])
-        .current_dir(desk.path())
+        .current_dir(project.path())
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -229,7 +229,7 @@ fn a_folder_that_is_not_there_is_told() {
 
 #[test]
 fn an_agent_that_goes_at_once_leaves_nothing_behind() {
-    let desk = desk();
-    let (heard, said) = spoken(desk.path(), &[]);
+    let project = project();
+    let (heard, said) = exchange(project.path(), &[]);
     assert_eq!((heard.len(), said.as_str()), (0, ""));
 }

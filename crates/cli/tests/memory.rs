@@ -2,14 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
-#[path = "memory/desk.rs"]
-mod desk;
+#[path = "memory/commands.rs"]
+mod commands;
 #[path = "memory/strict.rs"]
 mod strict;
 
 use std::fs;
 
-use desk::{WHOSE, dinner, does, fails, memory, raw, remembered};
+use commands::{WHOSE, dinner, does, fails, memory, raw, remembered};
 use serde_json::{Value, json};
 
 #[test]
@@ -94,8 +94,8 @@ fn lines_are_read_before_anything_is_kept() {
     assert!(!folder.join(".countersign").exists());
 
     // One that the rules refuse does not hold up the others.
-    let told = "{\"event\": \"a\", \"id\": \"e1\"}\n{\"event\": \"b\", \"id\": \"e1\"}\n{\"event\": \"c\", \"id\": \"e2\", \"session\": \"s2\"}\n{\"fact\": \"k\", \"value\": 1, \"sources\": [\"e2\"]}\n";
-    let (code, out, err) = lines(told, &["--json"]);
+    let input = "{\"event\": \"a\", \"id\": \"e1\"}\n{\"event\": \"b\", \"id\": \"e1\"}\n{\"event\": \"c\", \"id\": \"e2\", \"session\": \"s2\"}\n{\"fact\": \"k\", \"value\": 1, \"sources\": [\"e2\"]}\n";
+    let (code, out, err) = lines(input, &["--json"]);
     assert_eq!(code, 1, "{err}");
     let account: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(account["saved"].as_array().unwrap().len(), 3, "{account}");
@@ -105,30 +105,30 @@ fn lines_are_read_before_anything_is_kept() {
     );
 }
 
-const ASKED: [&str; 5] =
+const COMPOSE: [&str; 5] =
     ["compose", "--message", "What can Bob eat at the dinner?", "--tokens", "400"];
 
 #[test]
 fn a_packet_is_text_and_its_build_is_kept() {
     let folder = dinner();
     let folder = folder.path();
-    let (code, text, err) = memory(folder, &ASKED);
+    let (code, text, err) = memory(folder, &COMPOSE);
     assert_eq!(code, 0, "{err}");
     assert!(text.contains("I am vegetarian, and Bob is allergic to nuts.\n"), "{text}");
     assert!(text.contains("- goal: a dinner on Friday\n"), "{text}");
-    let composed = does(folder, &ASKED);
+    let composed = does(folder, &COMPOSE);
     assert_eq!(composed["text"], text);
     let build = composed["build"].as_str().unwrap();
     assert!(err.starts_with(&format!("build {build}: ")), "{err}");
-    let (_, packet, _) = memory(folder, &[&ASKED[..], &["--packet"]].concat());
+    let (_, packet, _) = memory(folder, &[&COMPOSE[..], &["--packet"]].concat());
     assert_eq!(serde_json::from_str::<Value>(&packet).unwrap(), composed["packet"]);
 
-    let purpose = |purpose| does(folder, &[&ASKED[..], &["--purpose", purpose]].concat());
+    let purpose = |purpose| does(folder, &[&COMPOSE[..], &["--purpose", purpose]].concat());
     let responder = purpose("responder");
     assert!(!responder["text"].as_str().unwrap().contains("tofu"));
-    let recall = does(folder, &[&ASKED[..], &["--policy", "recall"]].concat());
+    let recall = does(folder, &[&COMPOSE[..], &["--policy", "recall"]].concat());
     assert_ne!(recall["build"], composed["build"]);
-    let chars = does(folder, &[&ASKED[..], &["--tokenizer", "chars"]].concat());
+    let chars = does(folder, &[&COMPOSE[..], &["--tokenizer", "chars"]].concat());
     assert_eq!(chars["packet"]["explain"]["determinism"]["tokenizer"], "chars/4");
 
     for (arguments, said) in [
@@ -157,7 +157,7 @@ fn a_packet_is_text_and_its_build_is_kept() {
     let goal = json!({ "goal": "dinner ".repeat(400) }).to_string();
     fs::write(folder.join("w.json"), goal).unwrap();
     remembered(folder, &["--working-memory", "w.json"]);
-    let heard = fails(folder, 1, &ASKED);
+    let heard = fails(folder, 1, &COMPOSE);
     assert!(heard.contains("goal, constraints and slots need"), "{heard}");
 }
 
@@ -166,7 +166,7 @@ fn sections_may_have_budgets_of_their_own() {
     let folder = dinner();
     let folder = folder.path();
     let only = ["--section", "facts=200", "--section", "working_state=100"];
-    let composed = does(folder, &[&ASKED[..3], &only].concat());
+    let composed = does(folder, &[&COMPOSE[..3], &only].concat());
     let text = composed["text"].as_str().unwrap();
     assert!(text.contains("vegetarian") && text.contains("goal"), "{text}");
     assert!(!text.contains("risotto") && !text.contains("tofu"), "{text}");
@@ -183,11 +183,11 @@ fn a_procedure_may_be_for_some_prompts_only() {
     let folder = dinner();
     let folder = folder.path();
     fs::write(folder.join("p.json"), r#"{"steps": ["light the oven"]}"#).unwrap();
-    let told = ["--procedure", "p.json", "--task-type", "dinner", "--purpose", "tool"];
-    remembered(folder, &told);
+    let arguments = ["--procedure", "p.json", "--task-type", "dinner", "--purpose", "tool"];
+    remembered(folder, &arguments);
     let text = |purpose| {
-        let asked = ["--task-type", "dinner", "--purpose", purpose];
-        does(folder, &[&ASKED[..], &asked].concat())["text"].as_str().unwrap().to_owned()
+        let options = ["--task-type", "dinner", "--purpose", purpose];
+        does(folder, &[&COMPOSE[..], &options].concat())["text"].as_str().unwrap().to_owned()
     };
     assert!(text("tool").contains("light the oven"), "{}", text("tool"));
     assert!(!text("planner").contains("light the oven"), "{}", text("planner"));
@@ -202,16 +202,16 @@ fn a_procedure_may_be_for_some_prompts_only() {
 fn a_build_is_explained() {
     let folder = dinner();
     let folder = folder.path();
-    let build = does(folder, &ASKED)["build"].as_str().unwrap().to_owned();
+    let build = does(folder, &COMPOSE)["build"].as_str().unwrap().to_owned();
     let (code, page, err) = memory(folder, &["explain", &build]);
     assert_eq!(code, 0, "{err}");
     insta::assert_snapshot!(page);
-    let told = does(folder, &["explain", &build]);
-    assert_eq!(told["identical"], true);
-    assert!(told["rows"].as_array().unwrap().len() > 5);
-    assert_eq!(told["prefix"], Value::Null, "there is none before it");
+    let explanation = does(folder, &["explain", &build]);
+    assert_eq!(explanation["identical"], true);
+    assert!(explanation["rows"].as_array().unwrap().len() > 5);
+    assert_eq!(explanation["prefix"], Value::Null, "there is none before it");
     remembered(folder, &["--event", "Bob eats nothing at all.", "--id", "e99"]);
-    let mut later = ASKED.to_vec();
+    let mut later = COMPOSE.to_vec();
     later.extend(["--now", "2026-01-22"]);
     let all: Vec<&str> =
         [&later[..], &WHOSE[..4], &["--json"]].into_iter().flatten().copied().collect();
@@ -235,7 +235,7 @@ fn a_build_is_explained() {
 fn a_build_is_composed_again() {
     let folder = dinner();
     let folder = folder.path();
-    let composed = does(folder, &ASKED);
+    let composed = does(folder, &COMPOSE);
     let build = composed["build"].as_str().unwrap();
     // What is remembered since does not matter.
     remembered(folder, &["--event", "Bob eats fish.", "--id", "e9"]);
@@ -251,9 +251,9 @@ fn a_build_is_composed_again() {
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("under recall 1.0.0: "), "{err}");
     assert!(difference.contains("\n- - goal: a dinner on Friday\n"), "{difference}");
-    let told = does(folder, &["replay", build, "--policy", "recall"]);
-    assert_eq!(told["digest"], digest);
-    assert!(!told["diff"].as_array().unwrap().is_empty());
+    let report = does(folder, &["replay", build, "--policy", "recall"]);
+    assert_eq!(report["digest"], digest);
+    assert!(!report["diff"].as_array().unwrap().is_empty());
     let (_, difference, err) = memory(folder, &["replay", build, "--policy", "default"]);
     assert_eq!(difference, "");
     assert!(err.contains("The text is identical."), "{err}");
@@ -361,9 +361,9 @@ fn what_is_over_goes_when_it_is_told_to() {
     let build = does(folder, &["compose", "--keyword", "cranes"])["build"].clone();
     let build = build.as_str().unwrap();
     passing("storks pass", "run_end");
-    let told = does(folder, &["expire", "--run-ended"]);
+    let report = does(folder, &["expire", "--run-ended"]);
     let expected = json!({"dry_run": false, "events": 1, "insights": 0, "retained": 1});
-    assert_eq!(told, expected);
+    assert_eq!(report, expected);
     assert_eq!(memory(folder, &["replay", build]).0, 0);
     let (_, _, err) = memory(folder, &["expire", "--run-ended"]);
     assert_eq!(err, format!("there are no expired items to remove. {stays}"));
@@ -377,7 +377,7 @@ fn what_is_forgotten_is_gone_to_the_last_byte() {
     let folder = folder.path();
     let bob = ["remember", "--event", "I am Bob.", "--user", "bob", "--agent", "helper"];
     assert_eq!(raw(folder, &bob, "").0, 0);
-    let build = does(folder, &ASKED)["build"].as_str().unwrap().to_owned();
+    let build = does(folder, &COMPOSE)["build"].as_str().unwrap().to_owned();
     let erased = ["verify-erased", "--needle", "risotto", "--needle", "allergic to nuts"];
     let (code, out, err) = raw(folder, &erased, "");
     assert_eq!((code, &*out), (1, ""));
@@ -405,9 +405,9 @@ fn what_is_forgotten_is_gone_to_the_last_byte() {
     fs::write(folder.join("needles.txt"), "risotto\n\ntofu\nI am Bob.\n").unwrap();
     let (code, out, _) = raw(folder, &["verify-erased", "--needles", "needles.txt", "--json"], "");
     assert_eq!(code, 1);
-    let told: Value = serde_json::from_str(&out).unwrap();
-    let found = told["found"].as_array().unwrap();
-    assert!(!found.is_empty() && found.iter().all(|one| one["needle"] == "I am Bob."), "{told}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let found = report["found"].as_array().unwrap();
+    assert!(!found.is_empty() && found.iter().all(|one| one["needle"] == "I am Bob."), "{report}");
     let said = fails(folder, 2, &["verify-erased"]);
     assert!(said.contains("`--needle TEXT`"), "{said}");
     let said = fails(folder, 2, &["replay", &build]);
@@ -436,8 +436,8 @@ fn rows_are_where_their_scope_says() {
     assert_eq!(code, 1);
     assert!(out.starts_with("TABLE"), "{out}");
     let (_, out, _) = memory(folder, &["verify-scope", "--json"]);
-    let told: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(told["ok"], false);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["ok"], false);
 }
 
 #[test]
@@ -488,10 +488,10 @@ fn an_import_goes_in_steps_and_names_what_it_passes_over() {
     fs::write(other.path().join("all.jsonl"), file.join("\n")).unwrap();
     let (code, out, err) = memory(other.path(), &["import", "all.jsonl", "--trusted", "--json"]);
     assert_eq!(code, 1, "{err}");
-    let told: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(told["saved"], lines.len() + padded.len(), "{out}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["saved"], lines.len() + padded.len(), "{out}");
     let said = |at: usize| {
-        let one = &told["refused"][at];
+        let one = &report["refused"][at];
         (one["line"].as_u64().unwrap(), one["message"].as_str().unwrap().to_owned())
     };
     assert_eq!(said(0).0, 2);
@@ -507,7 +507,7 @@ fn an_import_goes_in_steps_and_names_what_it_passes_over() {
     let bad = format!("{}\n{}", lines[0], "{}\n".repeat(150));
     fs::write(other.path().join("bad.jsonl"), bad).unwrap();
     let (_, out, _) = memory(other.path(), &["import", "bad.jsonl", "--trusted", "--json"]);
-    let told: Value = serde_json::from_str(&out).unwrap();
-    let named = told["refused"].as_array().unwrap().len();
-    assert_eq!((named, &told["more_refused"]), (100, &json!(50)), "{out}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let named = report["refused"].as_array().unwrap().len();
+    assert_eq!((named, &report["more_refused"]), (100, &json!(50)), "{out}");
 }

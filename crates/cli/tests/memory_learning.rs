@@ -154,11 +154,11 @@ fn a_hostile_reply_writes_nothing() {
         (fact("taste", "the markets", "e2", "You may like the markets there."), "/facts/0/event"),
         (fact(" ", "Rome", "e1", "I moved to Rome."), "/facts/0"),
     ];
-    for (claim, place) in cases {
+    for (claim, pointer) in cases {
         let reply = facts(&[claim, fact("city", "Rome", "e1", "I moved to Rome.")]);
         let (code, out, err) = proposing(folder, &[reply.clone(), reply]);
         assert_eq!((code, &*out), (1, ""), "{err}");
-        assert!(err.contains(place), "{place}: {err}");
+        assert!(err.contains(pointer), "{pointer}: {err}");
         assert!(
             err.contains("contract `memory_candidates_v1` refused the reply of ")
                 && err.contains(" 2 times; "),
@@ -296,26 +296,26 @@ fn episodes_age() {
 fn what_cannot_be_asked_is_told() {
     let folder = talked();
     let folder = folder.path();
-    let told = |arguments: &[&str], expected: i32| {
+    let stderr = |arguments: &[&str], expected: i32| {
         let (code, _, err) = memory(folder, arguments);
         assert_eq!(code, expected, "{arguments:?}: {err}");
         err
     };
-    assert!(told(&["propose"], 2).contains("`--model` is missing"));
-    let err = told(&["propose", "--model", "gpt"], 2);
+    assert!(stderr(&["propose"], 2).contains("`--model` is missing"));
+    let err = stderr(&["propose", "--model", "gpt"], 2);
     assert!(err.contains("`--model`: `gpt` does not name a provider"), "{err}");
-    assert!(told(&["propose", "--model", "human"], 2).contains("memory remember"));
+    assert!(stderr(&["propose", "--model", "human"], 2).contains("memory remember"));
     fs::write(folder.join("replies.yaml"), "[]").unwrap();
     let empty = ["propose", "--model", "script:replies.yaml", "--session", "none"];
-    assert!(told(&empty, 2).contains("session `none` has no visible events to learn from"));
+    assert!(stderr(&empty, 2).contains("session `none` has no visible events to learn from"));
 }
 
 #[test]
 fn a_guess_that_is_validated_becomes_a_fact_or_a_procedure() {
     let folder = talked();
     let folder = folder.path();
-    let guess = ["remember", "--insight", "She may like the sea.", "--id", "i1", "--run", "r7"];
-    does(folder, &[&guess[..], &["--source", "e1"]].concat());
+    let insight = ["remember", "--insight", "She may like the sea.", "--id", "i1", "--run", "r7"];
+    does(folder, &[&insight[..], &["--source", "e1"]].concat());
     let (code, _, err) = memory(folder, &["learn", "i1", "--fact", "likes=the sea"]);
     let why = "refused: insight `i1` is unvalidated, expected validated; when it has been tested, use `countersign memory validate i1`\n";
     assert_eq!((code, err.as_str()), (1, why));

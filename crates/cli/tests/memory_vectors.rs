@@ -62,16 +62,16 @@ fn answer(socket: TcpStream, seen: &Mutex<Vec<String>>, calls: &AtomicUsize, awa
     let mut reader = BufReader::new(socket);
     let (mut length, mut line) = (0, String::new());
     while reader.read_line(&mut line).unwrap() > 2 {
-        if let Some(told) = line.to_ascii_lowercase().strip_prefix("content-length: ") {
-            length = told.trim().parse().unwrap();
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length: ") {
+            length = value.trim().parse().unwrap();
         }
         line.clear();
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
-    let asked: Value = serde_json::from_slice(&body).unwrap();
+    let request: Value = serde_json::from_slice(&body).unwrap();
     let texts: Vec<&str> =
-        asked["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+        request["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
     calls.fetch_add(1, Ordering::SeqCst);
     seen.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
     let data: Vec<Value> = texts
@@ -179,8 +179,8 @@ fn a_packet_keeps_its_vector_and_replays_without_anybody() {
     let (code, _, err) = memory(folder, Some(&name), &["replay", build]);
     assert_eq!(code, 0, "{err}");
     assert_eq!(embedder.calls.load(Ordering::SeqCst), 1, "nobody was asked again");
-    let (_, told, _) = memory(folder, None, &["explain", build]);
-    assert!(told.contains("similar "), "{told}");
+    let (_, explanation, _) = memory(folder, None, &["explain", build]);
+    assert!(explanation.contains("similar "), "{explanation}");
 
     let (code, out, err) = memory(folder, Some(&name), &asking);
     assert_eq!(code, 0, "an embedder that is away holds nothing up");
@@ -263,7 +263,7 @@ fn whoever_is_forgotten_leaves_no_vector() {
 fn an_embedder_that_cannot_be_meant_is_told() {
     let folder = talked();
     let folder = folder.path();
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (
             &["embed"][..],
             "`--embedder` is missing; you can also set `COUNTERSIGN_EMBEDDER`, or `embedder` in countersign.toml",
@@ -279,7 +279,7 @@ fn an_embedder_that_cannot_be_meant_is_told() {
     ] {
         let (code, _, err) = memory(folder, None, arguments);
         assert_eq!(code, 2, "{err}");
-        assert!(err.contains(told), "{err}");
+        assert!(err.contains(expected), "{err}");
     }
     let gone = "openai:x@http://127.0.0.1:9/v1";
     let (code, _, err) = memory(folder, None, &["embed", "--embedder", gone]);

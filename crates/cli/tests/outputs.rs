@@ -26,13 +26,13 @@ fn countersign(folder: &Path, arguments: &[&str]) -> (String, String) {
 }
 
 #[track_caller]
-fn told(folder: &Path, arguments: &[&str]) -> Value {
+fn json_output(folder: &Path, arguments: &[&str]) -> Value {
     let with_json: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
     serde_json::from_str(&countersign(folder, &with_json).0).unwrap()
 }
 
 /// A folder of work with a copy of a protocol that ships.
-fn desk(shipped: &str) -> TempDir {
+fn project(shipped: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     countersign(folder.path(), &["init", shipped]);
     folder
@@ -40,34 +40,35 @@ fn desk(shipped: &str) -> TempDir {
 
 #[test]
 fn an_answer_is_all_that_goes_to_standard_output() {
-    let desk = desk("answer");
-    let desk = desk.path();
+    let project = project("answer");
+    let project = project.path();
     let question = "How many tasks of project Atlas are late?";
-    let (out, err) = countersign(desk, &["run", "--input", question, "--idempotency-key", "late"]);
-    let document = told(desk, &["show", "key-late"]);
+    let (out, err) =
+        countersign(project, &["run", "--input", question, "--idempotency-key", "late"]);
+    let document = json_output(project, &["show", "key-late"]);
     assert_eq!(out, format!("{}\n", document["final_answer"].as_str().unwrap()));
     assert!(err.contains("\n/final_answer\n"), "{err}");
     let output = json!([{ "run": "key-late", "pointer": "/final_answer", "value": document["final_answer"] }]);
-    assert_eq!(told(desk, &["status", "key-late"])["output"], output);
-    let (page, _) = countersign(desk, &["status", "key-late"]);
+    assert_eq!(json_output(project, &["status", "key-late"])["output"], output);
+    let (page, _) = countersign(project, &["status", "key-late"]);
     assert!(
         page.contains("\n/final_answer\n  ## Answer\n  In project ATLAS 1 task is late"),
         "{page}"
     );
 
     let wanted = "Show me the password of the exchange server";
-    let (out, _) = countersign(desk, &["run", "--input", wanted]);
+    let (out, _) = countersign(project, &["run", "--input", wanted]);
     assert_eq!(out, "This cannot be answered here.\n");
 }
 
 #[test]
 fn a_delivery_gives_what_was_approved() {
-    let desk = desk("delivery");
-    let (out, _) = countersign(desk.path(), &["run", "--input", "A note on countersigning"]);
-    let given: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(given[0]["path"], "deliverables/note/v2-countersigning.md");
-    let run = told(desk.path(), &["list", "--workflow", "task"])[0]["run"].clone();
-    let of_task = &told(desk.path(), &["status", run.as_str().unwrap()])["output"];
+    let project = project("delivery");
+    let (out, _) = countersign(project.path(), &["run", "--input", "A note on countersigning"]);
+    let document: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(document[0]["path"], "deliverables/note/v2-countersigning.md");
+    let run = json_output(project.path(), &["list", "--workflow", "task"])[0]["run"].clone();
+    let of_task = &json_output(project.path(), &["status", run.as_str().unwrap()])["output"];
     assert_eq!(
         (&of_task[0]["pointer"], &of_task[0]["value"]["version"]),
         (&json!("/approved"), &json!(2))
@@ -77,21 +78,21 @@ fn a_delivery_gives_what_was_approved() {
 /// The interview names no output; the outline is what its child gave.
 #[test]
 fn a_run_without_an_output_hands_on_what_its_child_gave() {
-    let desk = desk("intake");
-    let desk = desk.path();
+    let project = project("intake");
+    let project = project.path();
     let task = "I need a contract for the supply of 200 chairs.";
     let (out, _) =
-        countersign(desk, &["run", "--input", task, "--idempotency-key", "chairs", "--detach"]);
+        countersign(project, &["run", "--input", task, "--idempotency-key", "chairs", "--detach"]);
     assert_eq!(out, "", "it waits, and has given nothing");
-    assert_eq!(told(desk, &["status", "key-chairs"])["output"], json!([]));
-    countersign(desk, &["answer", "key-chairs", "40 euros a chair."]);
-    let (out, err) = countersign(desk, &["answer", "key-chairs", "Forty euros, as I said."]);
+    assert_eq!(json_output(project, &["status", "key-chairs"])["output"], json!([]));
+    countersign(project, &["answer", "key-chairs", "40 euros a chair."]);
+    let (out, err) = countersign(project, &["answer", "key-chairs", "Forty euros, as I said."]);
     let outline: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
-    let child = told(desk, &["status", "key-chairs"])["output"].clone();
+    let child = json_output(project, &["status", "key-chairs"])["output"].clone();
     assert_eq!((&child[0]["pointer"], &child[0]["value"]), (&json!("/outline"), &outline));
     let child = child[0]["run"].as_str().unwrap().to_owned();
     assert!(err.contains(&format!("\n{child} /outline\n")), "{err}");
-    assert_eq!(told(desk, &["show", &child, "--pointer", "/outline"]), outline);
+    assert_eq!(json_output(project, &["show", &child, "--pointer", "/outline"]), outline);
 }
 
 #[test]

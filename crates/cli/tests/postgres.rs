@@ -17,13 +17,13 @@ const ADDRESS: &str = "COUNTERSIGN_TEST_POSTGRES";
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// A database of its own for a test, and a folder of work.
-struct Desk {
+struct TestProject {
     base: String,
     name: String,
     folder: TempDir,
 }
 
-impl Desk {
+impl TestProject {
     fn open(test: &str) -> Option<Self> {
         let Ok(base) = std::env::var(ADDRESS) else {
             let why =
@@ -33,10 +33,10 @@ impl Desk {
         };
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("cli{}_{number}", std::process::id());
-        let desk = Self { base, name, folder: tempfile::tempdir().unwrap() };
-        desk.admin(&format!("CREATE ROLE r_{} LOGIN", desk.name));
-        desk.admin(&format!("CREATE DATABASE {0} OWNER r_{0} TEMPLATE template0", desk.name));
-        Some(desk)
+        let project = Self { base, name, folder: tempfile::tempdir().unwrap() };
+        project.admin(&format!("CREATE ROLE r_{} LOGIN", project.name));
+        project.admin(&format!("CREATE DATABASE {0} OWNER r_{0} TEMPLATE template0", project.name));
+        Some(project)
     }
 
     fn admin(&self, statement: &str) {
@@ -97,7 +97,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for TestProject {
     fn drop(&mut self) {
         self.admin(&format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
         self.admin(&format!("DROP ROLE IF EXISTS r_{}", self.name));
@@ -110,28 +110,32 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn a_run_goes_from_the_first_word_to_the_last() {
-    let Some(desk) = Desk::open("a_run_goes_from_the_first_word_to_the_last") else { return };
-    let run = desk.begin();
-    assert!(!desk.folder.path().join(".countersign/countersign.db").exists());
-    assert_eq!(desk.json(&["inbox"])[0]["address"], format!("{run}/w1"));
-    desk.does(&["approve", &format!("{run}/w1"), "--note", "fine"]);
-    assert_eq!(desk.json(&["status", &run[..3]])["status"], "completed");
+    let Some(project) = TestProject::open("a_run_goes_from_the_first_word_to_the_last") else {
+        return;
+    };
+    let run = project.begin();
+    assert!(!project.folder.path().join(".countersign/countersign.db").exists());
+    assert_eq!(project.json(&["inbox"])[0]["address"], format!("{run}/w1"));
+    project.does(&["approve", &format!("{run}/w1"), "--note", "fine"]);
+    assert_eq!(project.json(&["status", &run[..3]])["status"], "completed");
     for command in ["history", "show", "graph"] {
-        desk.does(&[command, &run]);
+        project.does(&[command, &run]);
     }
-    desk.does(&["fork", &run, "--at-version", "2", "--detach"]);
-    let proofs = desk.json(&["replay", "--all", "--verify"]);
+    project.does(&["fork", &run, "--at-version", "2", "--detach"]);
+    let proofs = project.json(&["replay", "--all", "--verify"]);
     assert!(proofs.as_array().unwrap().iter().all(|proof| proof["verified"] == true), "{proofs}");
-    let verified = desk.json(&["store", "verify", "--decide"]);
+    let verified = project.json(&["store", "verify", "--decide"]);
     assert_eq!((&verified["ok"], &verified["tenants"][0]["runs"]), (&true.into(), &2.into()));
-    assert!(desk.does(&["store", "verify"]).is_empty());
+    assert!(project.does(&["store", "verify"]).is_empty());
 }
 
 #[test]
 fn a_row_that_somebody_edits_is_told_by_its_name() {
-    let Some(desk) = Desk::open("a_row_that_somebody_edits_is_told_by_its_name") else { return };
-    let run = desk.begin();
-    for (edit, undo, told) in [
+    let Some(project) = TestProject::open("a_row_that_somebody_edits_is_told_by_its_name") else {
+        return;
+    };
+    let run = project.begin();
+    for (edit, undo, expected) in [
         ("waits SET who = 'mallory'", "waits SET who = NULL", "addressee of wait w1 `mallory`"),
         (
             "waits SET deadline = deadline + 1000",
@@ -155,53 +159,58 @@ fn a_row_that_somebody_edits_is_told_by_its_name() {
             "next wake-up `",
         ),
     ] {
-        desk.tamper(&format!("UPDATE countersign.{edit}"));
+        project.tamper(&format!("UPDATE countersign.{edit}"));
         for command in [&["store", "verify"][..], &["replay", &run, "--verify"]] {
-            let output = desk.run(command, &[("COUNTERSIGN_STORE", &desk.url())]);
+            let output = project.run(command, &[("COUNTERSIGN_STORE", &project.url())]);
             let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
             assert_eq!(output.status.code(), Some(1), "{edit}: {said}");
-            assert!(said.contains(told), "{edit}: {said}");
+            assert!(said.contains(expected), "{edit}: {said}");
         }
-        desk.tamper(&format!("UPDATE countersign.{undo}"));
-        desk.does(&["replay", &run, "--verify"]);
+        project.tamper(&format!("UPDATE countersign.{undo}"));
+        project.does(&["replay", &run, "--verify"]);
     }
 }
 
 #[test]
 fn the_store_is_named_by_flag_variable_and_file() {
-    let Some(desk) = Desk::open("the_store_is_named_by_flag_variable_and_file") else { return };
-    let run = desk.begin();
+    let Some(project) = TestProject::open("the_store_is_named_by_flag_variable_and_file") else {
+        return;
+    };
+    let run = project.begin();
     let listed = |arguments: &[&str]| {
-        let output = desk.run(arguments, &[]);
+        let output = project.run(arguments, &[]);
         text(&output.stdout)
     };
-    assert!(listed(&["list", "--store", &desk.url(), "--json"]).contains(&run));
-    fs::write(desk.folder.path().join("countersign.toml"), format!("store = \"{}\"\n", desk.url()))
-        .unwrap();
+    assert!(listed(&["list", "--store", &project.url(), "--json"]).contains(&run));
+    fs::write(
+        project.folder.path().join("countersign.toml"),
+        format!("store = \"{}\"\n", project.url()),
+    )
+    .unwrap();
     // A file may have come with the folder: its server is asked about first.
-    let refused = desk.run(&["list"], &[]);
+    let refused = project.run(&["list"], &[]);
     assert!(
         text(&refused.stderr).contains("you have not trusted that file"),
         "{}",
         text(&refused.stderr)
     );
-    desk.run(&["trust", "--yes"], &[]);
+    project.run(&["trust", "--yes"], &[]);
     assert!(listed(&["list", "--json"]).contains(&run));
 }
 
 #[test]
 fn doctor_tells_what_the_server_is_like() {
-    let Some(desk) = Desk::open("doctor_tells_what_the_server_is_like") else { return };
-    let url = desk.url();
+    let Some(project) = TestProject::open("doctor_tells_what_the_server_is_like") else { return };
+    let url = project.url();
     let report = |url: &str| {
-        let output = desk.run(&["doctor", "--json"], &[("COUNTERSIGN_STORE", url)]);
-        let told = text(&output.stdout);
-        assert!(!told.contains("s3cret"), "{told}");
-        serde_json::from_str::<Value>(&told).unwrap()
+        let output = project.run(&["doctor", "--json"], &[("COUNTERSIGN_STORE", url)]);
+        let output_text = text(&output.stdout);
+        assert!(!output_text.contains("s3cret"), "{output_text}");
+        serde_json::from_str::<Value>(&output_text).unwrap()
     };
     let before = report(&url);
     assert_eq!(before["store"]["schema"]["number"], 0);
-    desk.begin();
+    project.begin();
     let after = report(&url);
     let store = &after["store"];
     assert_eq!(store["schema"]["number"], store["schema"]["supported"]);
@@ -214,28 +223,28 @@ fn doctor_tells_what_the_server_is_like() {
         "the server acknowledges writes before they are on disk"
     );
     let stranger = report(&url.replace("r_cli", "r_nobody"));
-    let told = stranger["problems"][0]["problem"].as_str().unwrap();
+    let output_text = stranger["problems"][0]["problem"].as_str().unwrap();
     assert_eq!(
-        told,
+        output_text,
         "the database is not available: the server rejected the role or the password (28000)"
     );
 }
 
 #[test]
 fn memory_lies_beside_the_runs() {
-    let Some(desk) = Desk::open("memory_lies_beside_the_runs") else { return };
-    desk.begin();
-    let file = desk.folder.path().join(".countersign/memory.db");
+    let Some(project) = TestProject::open("memory_lies_beside_the_runs") else { return };
+    project.begin();
+    let file = project.folder.path().join(".countersign/memory.db");
     assert!(!file.exists(), "nothing is remembered here");
     let whose = ["--user", "ann", "--agent", "helper"];
     let on = |arguments: &[&str], store: Option<&str>| {
         let named = store.map_or(Vec::new(), |store| vec!["--store", store]);
         let arguments = [&["memory"], arguments, &whose, &named].concat();
-        let url = desk.url();
-        let output = desk.run(&arguments, &[("COUNTERSIGN_STORE", &url)]);
-        let told = format!("{}{}", text(&output.stdout), text(&output.stderr));
-        assert!(!told.contains("s3cret"), "{told}");
-        (output.status.code().unwrap(), told)
+        let url = project.url();
+        let output = project.run(&arguments, &[("COUNTERSIGN_STORE", &url)]);
+        let output_text = format!("{}{}", text(&output.stdout), text(&output.stderr));
+        assert!(!output_text.contains("s3cret"), "{output_text}");
+        (output.status.code().unwrap(), output_text)
     };
     // A file remembers, and what it has is carried to the server.
     let local = file.display().to_string();
@@ -247,7 +256,7 @@ fn memory_lies_beside_the_runs() {
     assert_eq!(on(&["import", "ann.jsonl", "--trusted"], None).0, 0);
     let (_, searched) = on(&["search", "call"], None);
     assert!(searched.contains("555-0199"), "{searched}");
-    let doctor = desk.run(&["doctor", "--json"], &[("COUNTERSIGN_STORE", &desk.url())]);
+    let doctor = project.run(&["doctor", "--json"], &[("COUNTERSIGN_STORE", &project.url())]);
     let doctor: Value = serde_json::from_str(&text(&doctor.stdout)).unwrap();
     assert_eq!(doctor["store"]["memory"]["location"], "server");
     assert!(
@@ -255,15 +264,15 @@ fn memory_lies_beside_the_runs() {
     );
     // What is forgotten there is found nowhere, and what nobody can look into is told.
     let sought = ["verify-erased", "--needle", "555-0199"];
-    let (code, told) = on(&sought, None);
+    let (code, output_text) = on(&sought, None);
     assert_eq!(code, 1);
-    assert!(told.contains("in countersign.memory_events.body at byte"), "{told}");
+    assert!(output_text.contains("in countersign.memory_events.body at byte"), "{output_text}");
     assert_eq!(on(&["forget", "--yes"], None).0, 0);
-    let (code, told) = on(&sought, None);
-    assert_eq!(code, 0, "{told}");
+    let (code, output_text) = on(&sought, None);
+    assert_eq!(code, 0, "{output_text}");
     assert!(
-        told.contains("Not searched, because this program cannot read them: free space"),
-        "{told}"
+        output_text.contains("Not searched, because this program cannot read them: free space"),
+        "{output_text}"
     );
     assert_eq!(on(&["verify-scope"], None).0, 0);
     assert_eq!(on(&sought, Some(&local)).0, 1, "the file is another memory");
@@ -276,24 +285,24 @@ fn what_is_wrong_with_an_address_shows_nothing_of_it() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
         command.args(["list", "--store", store]).current_dir(folder.path()).stdin(Stdio::null());
         let output = command.output().unwrap();
-        let told = format!("{}{}", text(&output.stdout), text(&output.stderr));
-        assert!(!told.contains("s3cret"), "{told}");
-        (output.status.code().unwrap(), told)
+        let output_text = format!("{}{}", text(&output.stdout), text(&output.stderr));
+        assert!(!output_text.contains("s3cret"), "{output_text}");
+        (output.status.code().unwrap(), output_text)
     };
-    let (code, told) = run("postgres://u:s3cret@h:port/d");
-    assert_eq!(code, 2, "{told}");
-    assert!(told.contains("expected `postgres://user@host:port/database`"), "{told}");
-    let (code, told) = run("postgres://u:s3cret@%2Fno%2Fsuch%2Ffolder/d");
-    assert_eq!(code, 3, "{told}");
-    assert!(told.contains("the connection was refused"), "{told}");
+    let (code, output_text) = run("postgres://u:s3cret@h:port/d");
+    assert_eq!(code, 2, "{output_text}");
+    assert!(output_text.contains("expected `postgres://user@host:port/database`"), "{output_text}");
+    let (code, output_text) = run("postgres://u:s3cret@%2Fno%2Fsuch%2Ffolder/d");
+    assert_eq!(code, 3, "{output_text}");
+    assert!(output_text.contains("the connection was refused"), "{output_text}");
 }
 
 #[test]
 fn a_database_is_copied_there_and_back() {
-    let Some(desk) = Desk::open("a_database_is_copied_there_and_back") else { return };
+    let Some(project) = TestProject::open("a_database_is_copied_there_and_back") else { return };
     // Two runs in a file: one has ended, one waits.
     let local = |arguments: &[&str]| {
-        let output = desk.run(arguments, &[]);
+        let output = project.run(arguments, &[]);
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         assert!(!format!("{out}{err}").contains("s3cret"), "{arguments:?}: {out}{err}");
         (output.status.code().unwrap(), out, err)
@@ -308,37 +317,45 @@ fn a_database_is_copied_there_and_back() {
     assert_eq!(local(&["approve", &format!("{run}/w1")]).0, 0);
 
     let file = ".countersign/countersign.db";
-    let url = desk.url();
-    let (code, _, told) = local(&["store", "copy", file, &url]);
-    assert_eq!(code, 0, "{told}");
-    assert!(told.contains("local: 2 runs copied, 0 already existed"), "{told}");
+    let url = project.url();
+    let (code, _, output_text) = local(&["store", "copy", file, &url]);
+    assert_eq!(code, 0, "{output_text}");
+    assert!(output_text.contains("local: 2 runs copied, 0 already existed"), "{output_text}");
     assert!(
-        told.contains("1 runs are open: work on them in only one of the two databases"),
-        "{told}"
+        output_text.contains("1 runs are open: work on them in only one of the two databases"),
+        "{output_text}"
     );
     // Again: nothing is to be done. What came meanwhile is taken along.
-    let (_, _, told) = local(&["store", "copy", file, &url]);
-    assert!(told.contains("local: 0 runs copied, 2 already existed"), "{told}");
+    let (_, _, output_text) = local(&["store", "copy", file, &url]);
+    assert!(output_text.contains("local: 0 runs copied, 2 already existed"), "{output_text}");
     let open = listed[0]["run"].as_str().unwrap();
     assert_eq!(local(&["approve", &format!("{open}/w1")]).0, 0);
-    let (_, _, told) = local(&["store", "copy", file, &url]);
-    assert!(told.contains("local: 1 runs copied, 1 already existed"), "{told}");
+    let (_, _, output_text) = local(&["store", "copy", file, &url]);
+    assert!(output_text.contains("local: 1 runs copied, 1 already existed"), "{output_text}");
 
     // There the runs are the same, and back again too.
-    let verified = desk.json(&["store", "verify", "--decide"]);
+    let verified = project.json(&["store", "verify", "--decide"]);
     assert_eq!((&verified["ok"], &verified["tenants"][0]["runs"]), (&true.into(), &2.into()));
-    let (code, _, told) = local(&["store", "copy", &url, "back.db"]);
-    assert_eq!(code, 0, "{told}");
+    let (code, _, output_text) = local(&["store", "copy", &url, "back.db"]);
+    assert_eq!(code, 0, "{output_text}");
     for run in [run, open] {
-        let there = desk.does(&["export", run]);
+        let there = project.does(&["export", run]);
         let (_, back, _) = local(&["export", run, "--store", "back.db"]);
         assert_eq!(back, there);
         assert_eq!(local(&["export", run]).1, there);
     }
 
     // A run that went another way in the two is refused, and the others are not.
-    let (code, _, told) = local(&["store", "copy", &url, &url]);
-    assert_eq!((code, told.contains("cannot be copied into itself")), (2, true), "{told}");
-    let (code, _, told) = local(&["store", "copy", "gone.db", &url]);
-    assert_eq!((code, told.contains("no database at `gone.db`")), (2, true), "{told}");
+    let (code, _, output_text) = local(&["store", "copy", &url, &url]);
+    assert_eq!(
+        (code, output_text.contains("cannot be copied into itself")),
+        (2, true),
+        "{output_text}"
+    );
+    let (code, _, output_text) = local(&["store", "copy", "gone.db", &url]);
+    assert_eq!(
+        (code, output_text.contains("no database at `gone.db`")),
+        (2, true),
+        "{output_text}"
+    );
 }

@@ -3,17 +3,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
+mod test_project;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-/// A folder of work, and the program in it.
-struct Desk {
-    folder: TempDir,
-}
+use test_project::TestProject;
 
 /// What the program showed.
 struct Shown {
@@ -22,47 +19,27 @@ struct Shown {
     err: String,
 }
 
-impl Desk {
-    fn empty() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
-    }
-
-    /// A desk with a shipped protocol.
+impl TestProject {
+    /// A project with a shipped protocol.
     fn with(template: &str) -> Self {
-        let desk = Self::empty();
-        desk.does(&["init", template]);
-        desk
+        let project = Self::new();
+        project.does(&["init", template]);
+        project
     }
 
-    /// A desk with a protocol of one workflow.
+    /// A project with a protocol of one workflow.
     fn of(workflow: &str) -> Self {
-        let desk = Self::empty();
-        desk.write(
+        let project = Self::new();
+        project.write(
             ".opencode/protocol/index.yaml",
             "name: own\nversion: 1.0.0\ndefault_workflow: own\n",
         );
-        desk.write(".opencode/protocol/workflows/own.yaml", workflow);
-        desk
-    }
-
-    fn path(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap()
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        project.write(".opencode/protocol/workflows/own.yaml", workflow);
+        project
     }
 
     fn run(&self, arguments: &[&str]) -> Shown {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
-        command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
-        for variable in ["CLICOLOR_FORCE", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"]
-        {
-            command.env_remove(variable);
-        }
-        let output = command.env("COUNTERSIGN_USER", "ann").output().unwrap();
+        let output = self.command(arguments).output().unwrap();
         Shown {
             code: output.status.code().unwrap(),
             out: String::from_utf8(output.stdout).unwrap(),
@@ -108,7 +85,7 @@ impl Desk {
         rusqlite::Connection::open(self.path().join(".countersign/countersign.db")).unwrap()
     }
 
-    /// Every run of the desk proves itself: asked at the end of each story.
+    /// Every run of the project proves itself: asked at the end of each story.
     #[track_caller]
     fn proves_everything(&self) {
         let proofs = self.json(&["replay", "--all", "--verify"]);
@@ -121,9 +98,9 @@ impl Desk {
 }
 
 macro_rules! snapshot {
-    ($name:literal, $desk:expr, $arguments:expr) => {{
-        let shown = $desk.run(&$arguments);
-        let text = $desk.steady(&shown);
+    ($name:literal, $project:expr, $arguments:expr) => {{
+        let shown = $project.run(&$arguments);
+        let text = $project.steady(&shown);
         insta::with_settings!({ filters => FILTERS.to_vec() }, {
             insta::assert_snapshot!($name, text);
         });
@@ -148,125 +125,125 @@ const FILTERS: [(&str, &str); 13] = [
 
 #[test]
 fn the_demo_from_the_first_word_to_the_last() {
-    let desk = Desk::with("demo");
-    assert_eq!(desk.json(&["run", "--detach"])["status"], "waiting");
-    let run = desk.runs()[0].clone();
-    snapshot!("demo_list", desk, ["list"]);
-    snapshot!("demo_status", desk, ["status"]);
-    snapshot!("demo_history", desk, ["history"]);
-    snapshot!("demo_inbox", desk, ["inbox"]);
-    snapshot!("demo_replay", desk, ["replay"]);
-    snapshot!("demo_graph", desk, ["graph", &run]);
-    snapshot!("demo_graph_svg", desk, ["graph", &run, "--format", "svg"]);
-    snapshot!("demo_doctor", desk, ["doctor"]);
+    let project = TestProject::with("demo");
+    assert_eq!(project.json(&["run", "--detach"])["status"], "waiting");
+    let run = project.runs()[0].clone();
+    snapshot!("demo_list", project, ["list"]);
+    snapshot!("demo_status", project, ["status"]);
+    snapshot!("demo_history", project, ["history"]);
+    snapshot!("demo_inbox", project, ["inbox"]);
+    snapshot!("demo_replay", project, ["replay"]);
+    snapshot!("demo_graph", project, ["graph", &run]);
+    snapshot!("demo_graph_svg", project, ["graph", &run, "--format", "svg"]);
+    snapshot!("demo_doctor", project, ["doctor"]);
 
-    let status = desk.json(&["status", &run[..3]]);
+    let status = project.json(&["status", &run[..3]]);
     assert_eq!(status["waits"][0]["kind"], "approval");
     assert_eq!(status["closed_gates"][0]["reason"], "somebody must approve it");
     assert_eq!((&status["model_calls"], &status["last_reply"]["attempt"]), (&4.into(), &2.into()));
     assert_eq!(status["protocol"]["folder_changed"], false);
-    let inbox = desk.json(&["inbox", &run, "--kind", "approval"]);
+    let inbox = project.json(&["inbox", &run, "--kind", "approval"]);
     assert_eq!(inbox[0]["address"], format!("{run}/w1"));
-    assert_eq!(desk.json(&["inbox", "--kind", "question"]), Value::Array(Vec::new()));
+    assert_eq!(project.json(&["inbox", "--kind", "question"]), Value::Array(Vec::new()));
 
-    desk.does(&["approve", &format!("{run}/w1"), "--note", "fine"]);
-    snapshot!("demo_status_at_the_end", desk, ["status", &run]);
-    snapshot!("demo_history_of_the_end", desk, ["history", &run, "--after", "5"]);
-    snapshot!("demo_diff", desk, ["diff", &run, "1", "5"]);
-    snapshot!("demo_verify", desk, ["replay", &run, "--verify"]);
-    snapshot!("demo_nothing_waits", desk, ["inbox"]);
-    snapshot!("demo_nothing_after", desk, ["history", "--after", "99"]);
-    desk.proves_everything();
+    project.does(&["approve", &format!("{run}/w1"), "--note", "fine"]);
+    snapshot!("demo_status_at_the_end", project, ["status", &run]);
+    snapshot!("demo_history_of_the_end", project, ["history", &run, "--after", "5"]);
+    snapshot!("demo_diff", project, ["diff", &run, "1", "5"]);
+    snapshot!("demo_verify", project, ["replay", &run, "--verify"]);
+    snapshot!("demo_nothing_waits", project, ["inbox"]);
+    snapshot!("demo_nothing_after", project, ["history", "--after", "99"]);
+    project.proves_everything();
 }
 
 #[test]
 fn programs_read_what_people_see() {
-    let desk = Desk::with("demo");
-    desk.json(&["run", "--detach"]);
-    let run = desk.runs()[0].clone();
-    let listed = desk.json(&["list", "--status", "waiting"]);
+    let project = TestProject::with("demo");
+    project.json(&["run", "--detach"]);
+    let run = project.runs()[0].clone();
+    let listed = project.json(&["list", "--status", "waiting"]);
     assert_eq!(listed[0]["summary"], "Is the text good enough to be published?");
-    assert_eq!(desk.json(&["list", "--status", "failed"]), Value::Array(Vec::new()));
-    assert_eq!(desk.run(&["list", "--status", "asleep"]).code, 2);
+    assert_eq!(project.json(&["list", "--status", "failed"]), Value::Array(Vec::new()));
+    assert_eq!(project.run(&["list", "--status", "asleep"]).code, 2);
 
-    let history = desk.json(&["history"]);
+    let history = project.json(&["history"]);
     assert_eq!(history.as_array().unwrap().len(), 5);
     assert_eq!(history[0]["summary"], "started by ann");
     assert_eq!(history[1]["events"][0]["event"], "reply_refused");
-    let full = desk.does(&["history", "--full"]);
+    let full = project.does(&["history", "--full"]);
     let events: Vec<Value> =
         full.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(events.len() as u64, listed[0]["events"].as_u64().unwrap());
     assert_eq!(events.last().unwrap()["hash"], listed[0]["hash"]);
-    assert_eq!(desk.json(&["history", "--full"]), Value::from(events));
+    assert_eq!(project.json(&["history", "--full"]), Value::from(events));
 
     // The patch between two versions makes the one out of the other.
-    let mut document = desk.json(&["show", "--at-version", "1"]);
-    let patch = desk.json(&["diff", &run, "1"]);
+    let mut document = project.json(&["show", "--at-version", "1"]);
+    let patch = project.json(&["diff", &run, "1"]);
     let patch = countersign_contract::patch::Patch::parse(&patch).unwrap();
     patch.apply(&mut document).unwrap();
-    assert_eq!(document, desk.json(&["show"]));
-    assert_eq!(desk.json(&["show", "--pointer", "/outline/0"]), document["outline"][0]);
-    assert_eq!(desk.json(&["show", "--state"])["phase"], "approval");
-    snapshot!("show_nothing_there", desk, ["show", "--pointer", "/draft/titel/x"]);
-    snapshot!("show_no_pointer", desk, ["show", "--pointer", "draft"]);
-    snapshot!("show_no_version", desk, ["show", "--at-version", "77"]);
-    snapshot!("diff_no_version", desk, ["diff", &run, "first"]);
-    snapshot!("diff_the_same", desk, ["diff", &run, "5"]);
-    assert_eq!(desk.json(&["graph", &run])["format"], "mermaid");
-    let doctor = desk.json(&["doctor"]);
+    assert_eq!(document, project.json(&["show"]));
+    assert_eq!(project.json(&["show", "--pointer", "/outline/0"]), document["outline"][0]);
+    assert_eq!(project.json(&["show", "--state"])["phase"], "approval");
+    snapshot!("show_nothing_there", project, ["show", "--pointer", "/draft/titel/x"]);
+    snapshot!("show_no_pointer", project, ["show", "--pointer", "draft"]);
+    snapshot!("show_no_version", project, ["show", "--at-version", "77"]);
+    snapshot!("diff_no_version", project, ["diff", &run, "first"]);
+    snapshot!("diff_the_same", project, ["diff", &run, "5"]);
+    assert_eq!(project.json(&["graph", &run])["format"], "mermaid");
+    let doctor = project.json(&["doctor"]);
     assert_eq!((&doctor["ok"], &doctor["store"]["runs"]["waiting"]), (&true.into(), &1.into()));
-    desk.proves_everything();
+    project.proves_everything();
 }
 
 #[test]
 fn a_loop_of_tasks_runs_to_its_end() {
-    let desk = Desk::with("ralph");
-    snapshot!("ralph_check", desk, ["check"]);
-    desk.does(&["run", "--input", "a goal"]);
-    snapshot!("ralph_status", desk, ["status"]);
-    let run = desk.runs()[0].clone();
-    snapshot!("ralph_graph", desk, ["graph", &run]);
-    snapshot!("ralph_graph_of_the_workflow", desk, ["graph", "--workflow", "task_loop"]);
-    snapshot!("ralph_graph_svg", desk, ["graph", &run, "--format", "svg"]);
-    snapshot!("ralph_no_such_workflow", desk, ["graph", "--workflow", "task_lop"]);
+    let project = TestProject::with("ralph");
+    snapshot!("ralph_check", project, ["check"]);
+    project.does(&["run", "--input", "a goal"]);
+    snapshot!("ralph_status", project, ["status"]);
+    let run = project.runs()[0].clone();
+    snapshot!("ralph_graph", project, ["graph", &run]);
+    snapshot!("ralph_graph_of_the_workflow", project, ["graph", "--workflow", "task_loop"]);
+    snapshot!("ralph_graph_svg", project, ["graph", &run, "--format", "svg"]);
+    snapshot!("ralph_no_such_workflow", project, ["graph", "--workflow", "task_lop"]);
     // A folder that changes does not change what has begun.
-    desk.write(".opencode/protocol/rules/new.md", "Be brief.\n");
-    assert_eq!(desk.json(&["status"])["protocol"]["folder_changed"], true);
-    desk.proves_everything();
+    project.write(".opencode/protocol/rules/new.md", "Be brief.\n");
+    assert_eq!(project.json(&["status"])["protocol"]["folder_changed"], true);
+    project.proves_everything();
 }
 
 #[test]
 fn faults_of_a_protocol_are_shown_where_they_are() {
-    let desk = Desk::of(
+    let project = TestProject::of(
         "id: own\nphases:\n  - { id: a, ask: { question: 'Why?' } }\n  - { id: b }\n  - { id: done, terminal: true }\ntransitions:\n  - { from: a, to: done }\n",
     );
-    snapshot!("check_warnings", desk, ["check"]);
-    desk.write(
+    snapshot!("check_warnings", project, ["check"]);
+    project.write(
         ".opencode/protocol/workflows/own.yaml",
         "id: own\nphases:\n  - { id: a }\n  - { id: done, terminal: true }\ntransitions:\n  - { from: a, to: doen, gate: state.x > }\n",
     );
-    snapshot!("check_what_does_not_load", desk, ["check", "."]);
-    let found = desk.json(&["check"]);
-    assert_eq!(desk.run(&["check", "--json"]).code, 1);
+    snapshot!("check_what_does_not_load", project, ["check", "."]);
+    let found = project.json(&["check"]);
+    assert_eq!(project.run(&["check", "--json"]).code, 1);
     let first = &found["diagnostics"][0];
     for member in ["code", "severity", "file", "line", "column", "message", "hint"] {
         assert!(first.get(member).is_some(), "{member}: {first}");
     }
     assert_eq!(first["file"], ".opencode/protocol/workflows/own.yaml");
-    desk.write(
+    project.write(
         ".opencode/protocol/workflows/own.yaml",
         "id: own\nphases:\n  - { id: a, ask: { question: 'Why?' } }\n  - { id: done, terminal: true }\ntransitions:\n  - { from: a, to: done }\n",
     );
-    assert_eq!(desk.run(&["check"]).code, 0);
-    assert_eq!(desk.run(&["check", "--strict"]).code, 1);
-    let nowhere = Desk::empty();
+    assert_eq!(project.run(&["check"]).code, 0);
+    assert_eq!(project.run(&["check", "--strict"]).code, 1);
+    let nowhere = TestProject::new();
     snapshot!("check_no_protocol", nowhere, ["check"]);
     snapshot!(
         "doctor_of_faults",
         {
-            desk.write(".opencode/protocol/workflows/own.yaml", "id: own\nphases: []\n");
-            &desk
+            project.write(".opencode/protocol/workflows/own.yaml", "id: own\nphases: []\n");
+            &project
         },
         ["doctor"]
     );
@@ -287,58 +264,58 @@ transitions:
 
 #[test]
 fn questions_are_answered_by_whoever_may() {
-    let desk = Desk::of(QUESTIONS);
-    snapshot!("questions_check", desk, ["check"]);
-    desk.json(&["run", "--detach"]);
-    let run = desk.runs()[0].clone();
-    snapshot!("questions_inbox", desk, ["inbox"]);
-    snapshot!("questions_status", desk, ["status"]);
-    desk.does(&["answer", &format!("{run}/w1"), "green"]);
-    desk.does(&["answer", &format!("{run}/w2"), "3", "--as", "bob"]);
-    desk.write("brief.md", "Be brief.\n");
-    desk.does(&["answer", &run, "--file", "brief.md"]);
-    assert_eq!(desk.json(&["show", "--pointer", "/colour"]), "green");
-    assert_eq!(desk.json(&["status"])["status"], "completed");
-    snapshot!("questions_history", desk, ["history"]);
-    desk.proves_everything();
+    let project = TestProject::of(QUESTIONS);
+    snapshot!("questions_check", project, ["check"]);
+    project.json(&["run", "--detach"]);
+    let run = project.runs()[0].clone();
+    snapshot!("questions_inbox", project, ["inbox"]);
+    snapshot!("questions_status", project, ["status"]);
+    project.does(&["answer", &format!("{run}/w1"), "green"]);
+    project.does(&["answer", &format!("{run}/w2"), "3", "--as", "bob"]);
+    project.write("brief.md", "Be brief.\n");
+    project.does(&["answer", &run, "--file", "brief.md"]);
+    assert_eq!(project.json(&["show", "--pointer", "/colour"]), "green");
+    assert_eq!(project.json(&["status"])["status"], "completed");
+    snapshot!("questions_history", project, ["history"]);
+    project.proves_everything();
 }
 
 #[test]
 fn runs_are_halted_resumed_cancelled_and_forked() {
-    let desk = Desk::with("demo");
-    desk.json(&["run", "--detach"]);
-    let first = desk.runs()[0].clone();
-    desk.does(&["halt", &first, "--reason", "lunch"]);
-    snapshot!("halted_status", desk, ["status", &first]);
-    desk.does(&["resume", &first]);
-    desk.does(&["fork", &first, "--at-version", "3", "--detach"]);
-    let fork = desk.runs().into_iter().find(|run| *run != first).unwrap();
-    snapshot!("fork_status", desk, ["status", &fork]);
-    snapshot!("fork_diff", desk, ["diff", &fork, &format!("{first}@3")]);
-    desk.does(&["cancel", &fork, "--reason", "enough"]);
-    snapshot!("cancelled_status", desk, ["status", &fork]);
-    snapshot!("cancelled_list", desk, ["list"]);
-    assert_eq!(desk.json(&["status", &fork])["fork"]["run"], first);
-    snapshot!("halted_history", desk, ["history", &first, "--after", "5"]);
-    snapshot!("all_proved", desk, ["replay", "--all", "--verify"]);
-    desk.proves_everything();
+    let project = TestProject::with("demo");
+    project.json(&["run", "--detach"]);
+    let first = project.runs()[0].clone();
+    project.does(&["halt", &first, "--reason", "lunch"]);
+    snapshot!("halted_status", project, ["status", &first]);
+    project.does(&["resume", &first]);
+    project.does(&["fork", &first, "--at-version", "3", "--detach"]);
+    let fork = project.runs().into_iter().find(|run| *run != first).unwrap();
+    snapshot!("fork_status", project, ["status", &fork]);
+    snapshot!("fork_diff", project, ["diff", &fork, &format!("{first}@3")]);
+    project.does(&["cancel", &fork, "--reason", "enough"]);
+    snapshot!("cancelled_status", project, ["status", &fork]);
+    snapshot!("cancelled_list", project, ["list"]);
+    assert_eq!(project.json(&["status", &fork])["fork"]["run"], first);
+    snapshot!("halted_history", project, ["history", &first, "--after", "5"]);
+    snapshot!("all_proved", project, ["replay", "--all", "--verify"]);
+    project.proves_everything();
 }
 
 #[test]
 fn a_run_travels_from_folder_to_folder() {
-    let desk = Desk::with("demo");
-    desk.json(&["run", "--detach"]);
-    let run = desk.runs()[0].clone();
-    snapshot!("export_told", desk, ["export", &run, "--output", "run.jsonl"]);
-    let file = fs::read_to_string(desk.path().join("run.jsonl")).unwrap();
-    assert_eq!(desk.does(&["export", &run]).out, file);
+    let project = TestProject::with("demo");
+    project.json(&["run", "--detach"]);
+    let run = project.runs()[0].clone();
+    snapshot!("export_told", project, ["export", &run, "--output", "run.jsonl"]);
+    let file = fs::read_to_string(project.path().join("run.jsonl")).unwrap();
+    assert_eq!(project.does(&["export", &run]).out, file);
     let header: Value = serde_json::from_str(file.lines().next().unwrap()).unwrap();
     assert_eq!(
         (&header["format"], &header["run"]),
         (&"countersign-run".into(), &run.clone().into())
     );
 
-    let other = Desk::empty();
+    let other = TestProject::new();
     other.write("run.jsonl", &file);
     snapshot!("import_new", other, ["import", "run.jsonl"]);
     snapshot!("import_same", other, ["import", "run.jsonl"]);
@@ -346,12 +323,12 @@ fn a_run_travels_from_folder_to_folder() {
     assert_eq!(other.json(&["inbox"])[0]["address"], format!("{run}/w1"));
     // It goes on there, and back here the two have parted.
     other.does(&["approve", &run]);
-    desk.does(&["deny", &run, "--note", "no"]);
-    desk.write("back.jsonl", &other.does(&["export", &run]).out);
-    snapshot!("import_another_history", desk, ["import", "back.jsonl"]);
+    project.does(&["deny", &run, "--note", "no"]);
+    project.write("back.jsonl", &other.does(&["export", &run]).out);
+    snapshot!("import_another_history", project, ["import", "back.jsonl"]);
     assert_eq!(other.json(&["import", "run.jsonl"])["outcome"], "store_ahead");
 
-    let third = Desk::empty();
+    let third = TestProject::new();
     let touched = file.lines().map(|line| {
         let entry = line.starts_with("{\"line\":\"entry\"");
         let other = if entry { "A cheque never needed" } else { "A cheque once needed" };
@@ -364,7 +341,7 @@ fn a_run_travels_from_folder_to_folder() {
         "nothing is made for a file that is refused"
     );
     snapshot!("import_no_file", third, ["import", "nowhere.jsonl"]);
-    desk.proves_everything();
+    project.proves_everything();
     other.proves_everything();
 }
 
@@ -393,44 +370,44 @@ fn what_was_changed_behind_our_back_is_found() {
         ("bytes", "UPDATE blobs SET bytes = x'00'"),
         ("protocol", "UPDATE protocols SET text = replace(text, 'deadline: 7d', 'deadline: 9d')"),
     ] {
-        let desk = Desk::with("demo");
-        desk.json(&["run", "--detach"]);
-        let run = desk.runs()[0].clone();
-        desk.proves_everything();
+        let project = TestProject::with("demo");
+        project.json(&["run", "--detach"]);
+        let run = project.runs()[0].clone();
+        project.proves_everything();
         // Foreign keys and the like are of no help against somebody who owns the file.
-        assert!(desk.db().execute(change, []).unwrap() > 0, "{name} changes nothing");
-        let shown = desk.run(&["replay", &run, "--verify"]);
+        assert!(project.db().execute(change, []).unwrap() > 0, "{name} changes nothing");
+        let shown = project.run(&["replay", &run, "--verify"]);
         assert_eq!(shown.code, 1, "{name}: {}", shown.err);
-        let text = desk.steady(&shown);
+        let text = project.steady(&shown);
         insta::with_settings!({ filters => FILTERS.to_vec() }, {
             insta::assert_snapshot!(format!("tampered_{name}"), text);
         });
-        assert_eq!(desk.json(&["replay", "--verify"])["verified"], false);
-        assert_eq!(desk.json(&["replay", "--all", "--verify"])[0]["verified"], false);
+        assert_eq!(project.json(&["replay", "--verify"])["verified"], false);
+        assert_eq!(project.json(&["replay", "--all", "--verify"])[0]["verified"], false);
     }
 }
 
 /// A snapshot saves folding, and must not say more than the events do.
 #[test]
 fn a_snapshot_that_says_something_else_is_found() {
-    let desk = Desk::with("demo");
-    desk.json(&["run", "--detach"]);
-    let head = desk.json(&["list"])[0].clone();
-    let mut state = desk.json(&["show", "--state"]);
+    let project = TestProject::with("demo");
+    project.json(&["run", "--detach"]);
+    let head = project.json(&["list"])[0].clone();
+    let mut state = project.json(&["show", "--state"]);
     let (version, seq) = (head["version"].as_i64(), head["events"].as_i64());
-    let run = desk.runs()[0].clone();
+    let run = project.runs()[0].clone();
     let keep = |state: &Value| {
         let body = json!({ "v": 1, "hash": head["hash"], "state": state }).to_string();
         let insert = "INSERT OR REPLACE INTO snapshots
             SELECT number, ?2, tail, ?3, ?4 FROM runs WHERE id = ?1";
-        desk.db().execute(insert, (&run, version, seq, body)).unwrap();
+        project.db().execute(insert, (&run, version, seq, body)).unwrap();
     };
     keep(&state);
-    desk.proves_everything();
+    project.proves_everything();
     state["document"]["topic"] = "something else".into();
     keep(&state);
-    assert_eq!(desk.json(&["show", "--pointer", "/topic"]), "something else");
-    let proof = desk.json(&["replay", "--verify"]);
+    assert_eq!(project.json(&["show", "--pointer", "/topic"]), "something else");
+    let proof = project.json(&["replay", "--verify"]);
     assert_eq!(
         proof["failure"],
         "a snapshot differs from the state that the events before it produce"
@@ -440,50 +417,50 @@ fn a_snapshot_that_says_something_else_is_found() {
 /// A look leaves nothing behind.
 #[test]
 fn looking_makes_nothing() {
-    let desk = Desk::empty();
-    snapshot!("empty_list", desk, ["list"]);
-    snapshot!("empty_inbox", desk, ["inbox"]);
-    snapshot!("empty_status", desk, ["status"]);
-    snapshot!("empty_doctor", desk, ["doctor"]);
-    snapshot!("empty_store", desk, ["list", "--store", "other.db"]);
-    assert_eq!(desk.json(&["list"]), Value::Array(Vec::new()));
-    assert_eq!(fs::read_dir(desk.path()).unwrap().count(), 0);
+    let project = TestProject::new();
+    snapshot!("empty_list", project, ["list"]);
+    snapshot!("empty_inbox", project, ["inbox"]);
+    snapshot!("empty_status", project, ["status"]);
+    snapshot!("empty_doctor", project, ["doctor"]);
+    snapshot!("empty_store", project, ["list", "--store", "other.db"]);
+    assert_eq!(project.json(&["list"]), Value::Array(Vec::new()));
+    assert_eq!(fs::read_dir(project.path()).unwrap().count(), 0);
 }
 
 #[test]
 fn the_doctor_names_the_way_out() {
-    let desk = Desk::with("demo");
-    desk.write("countersign.toml", "modle = \"human\"\n");
-    snapshot!("doctor_of_settings", desk, ["doctor"]);
-    desk.write("countersign.toml", "model = \"openai:gpt-5-mini\"\n");
-    snapshot!("doctor_without_key", desk, ["doctor"]);
-    assert_eq!(desk.run(&["doctor"]).code, 1);
-    desk.write("countersign.toml", "model = \"human\"\n");
-    assert_eq!(desk.run(&["doctor"]).code, 0);
-    desk.does(&["run", "--detach"]);
-    let db = desk.path().join(".countersign/countersign.db");
+    let project = TestProject::with("demo");
+    project.write("countersign.toml", "modle = \"human\"\n");
+    snapshot!("doctor_of_settings", project, ["doctor"]);
+    project.write("countersign.toml", "model = \"openai:gpt-5-mini\"\n");
+    snapshot!("doctor_without_key", project, ["doctor"]);
+    assert_eq!(project.run(&["doctor"]).code, 1);
+    project.write("countersign.toml", "model = \"human\"\n");
+    assert_eq!(project.run(&["doctor"]).code, 0);
+    project.does(&["run", "--detach"]);
+    let db = project.path().join(".countersign/countersign.db");
     fs::write(&db, "not a database at all, but long enough to be looked at").unwrap();
-    assert_eq!(desk.run(&["doctor"]).code, 1);
+    assert_eq!(project.run(&["doctor"]).code, 1);
 }
 
 /// Pictures are the same each time, and hold nothing that could break out of them.
 #[test]
 fn names_cannot_break_a_drawing() {
-    let desk = Desk::of(
+    let project = TestProject::of(
         "id: own\nname: \"a <b> & \\\"c\\\"\"\nphases:\n  - { id: a, name: 'x\"] --> y; <script>' }\n  - { id: done, terminal: true }\ntransitions:\n  - { from: a, to: done, gate: \"state.a < 1 && state.b !== '</text>'\" }\n",
     );
-    let svg = desk.does(&["graph", "--format", "svg"]).out;
-    assert_eq!(svg, desk.does(&["graph", "--format", "svg"]).out);
+    let svg = project.does(&["graph", "--format", "svg"]).out;
+    assert_eq!(svg, project.does(&["graph", "--format", "svg"]).out);
     assert!(!svg.contains("<script>") && !svg.contains("<b>"), "{svg}");
     assert_eq!(svg.matches("</text>").count(), svg.matches("<text ").count());
-    let mermaid = desk.does(&["graph"]).out;
+    let mermaid = project.does(&["graph"]).out;
     assert!(mermaid.contains("x#34;#93; --#62; y#59; #60;script#62;"), "{mermaid}");
 }
 
-/// The desk is where the test says it is: no protocol of this repository is found from there.
+/// The project is where the test says it is: no protocol of this repository is found from there.
 #[test]
-fn a_desk_stands_alone() {
-    let desk = Desk::empty();
-    assert!(!desk.path().starts_with(Path::new(env!("CARGO_MANIFEST_DIR"))));
-    assert_eq!(desk.run(&["graph"]).code, 2);
+fn a_project_stands_alone() {
+    let project = TestProject::new();
+    assert!(!project.path().starts_with(Path::new(env!("CARGO_MANIFEST_DIR"))));
+    assert_eq!(project.run(&["graph"]).code, 2);
 }

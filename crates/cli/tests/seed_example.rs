@@ -27,11 +27,11 @@ fn countersign(folder: &Path, arguments: &[&str], input: &str) -> (i32, Value, S
     // A program that ends without reading its input is no fault of the test.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     (
         output.status.code().unwrap(),
         serde_json::from_slice(&output.stdout).unwrap_or_default(),
-        told,
+        stderr,
     )
 }
 
@@ -74,8 +74,8 @@ fn valid(folder: &Path, names: &[&str]) -> Value {
         let part: Value = serde_json::from_str(&text).unwrap();
         whole.as_object_mut().unwrap().extend(part.as_object().unwrap().clone());
     }
-    let (code, _, told) = countersign(folder, &["admit", "state"], &whole.to_string());
-    assert_eq!(code, 0, "{told}");
+    let (code, _, stderr) = countersign(folder, &["admit", "state"], &whole.to_string());
+    assert_eq!(code, 0, "{stderr}");
     whole
 }
 
@@ -83,11 +83,11 @@ fn to_its_end(format: &str, names: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     lay_out(folder, format);
-    let given = state();
+    let initial = state();
     if format == "single" {
-        write_state(folder, "current.json", &given);
+        write_state(folder, "current.json", &initial);
     } else {
-        let mut rest = given.clone();
+        let mut rest = initial.clone();
         let members = rest.as_object_mut().unwrap();
         let tasks = json!({
             "tasks": members.remove("tasks"),
@@ -97,13 +97,13 @@ fn to_its_end(format: &str, names: &[&str]) {
         write_state(folder, "tasks.json", &tasks);
         write_state(folder, "sprint.json", &json!({}));
     }
-    let (code, run, told) = countersign(folder, &["run", "--json"], "");
+    let (code, run, stderr) = countersign(folder, &["run", "--json"], "");
     assert_eq!(
         (code, &run["status"], &run["phase"]),
         (0, &json!("waiting"), &json!("work_loop")),
-        "{told}"
+        "{stderr}"
     );
-    assert_eq!(valid(folder, names)["tasks"], given["tasks"], "the state was taken over");
+    assert_eq!(valid(folder, names)["tasks"], initial["tasks"], "the state was taken over");
     let id = run["run"].as_str().unwrap();
 
     let forbidden = json!({"patch": [{"op": "replace", "path": "/status", "value": "completed"}]});
@@ -112,16 +112,16 @@ fn to_its_end(format: &str, names: &[&str]) {
     valid(folder, names);
 
     for index in [1, 2] {
-        let place = format!("/tasks/{index}/status");
-        let patch = json!({"patch": [{"op": "replace", "path": place, "value": "done"}]});
-        let (code, _, told) = countersign(folder, &["submit", id, "--json"], &patch.to_string());
-        assert_eq!(code, 0, "{told}");
+        let pointer = format!("/tasks/{index}/status");
+        let patch = json!({"patch": [{"op": "replace", "path": pointer, "value": "done"}]});
+        let (code, _, stderr) = countersign(folder, &["submit", id, "--json"], &patch.to_string());
+        assert_eq!(code, 0, "{stderr}");
         valid(folder, names);
     }
     let end = valid(folder, names);
     assert_eq!((&end["phase"], &end["status"]), (&json!("done"), &json!("completed")));
-    let (code, _, told) = countersign(folder, &["replay", id, "--verify"], "");
-    assert_eq!(code, 0, "{told}");
+    let (code, _, stderr) = countersign(folder, &["replay", id, "--verify"], "");
+    assert_eq!(code, 0, "{stderr}");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_process_that_is_over_is_begun_anew() {
     over["phase"] = json!("done");
     over["status"] = json!("completed");
     write_state(folder.path(), "current.json", &over);
-    let (code, run, told) = countersign(folder.path(), &["run", "--json"], "");
+    let (code, run, stderr) = countersign(folder.path(), &["run", "--json"], "");
     let seen = (code, &run["status"], &run["phase"]);
-    assert_eq!(seen, (0, &json!("waiting"), &json!("decompose")), "{told}");
+    assert_eq!(seen, (0, &json!("waiting"), &json!("decompose")), "{stderr}");
 }

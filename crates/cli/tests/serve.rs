@@ -45,14 +45,14 @@ impl Serving {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut told = String::new();
+        let mut line = String::new();
         let mut lines = BufReader::new(child.stdout.as_mut().unwrap());
-        while !told.ends_with("}\n") {
-            assert!(lines.read_line(&mut told).unwrap() > 0, "it says where it listens");
+        while !line.ends_with("}\n") {
+            assert!(lines.read_line(&mut line).unwrap() > 0, "it says where it listens");
         }
-        let told: Value = serde_json::from_str(&told).unwrap();
-        let address = told["listening"][0].as_str().unwrap().to_owned();
-        let token = told["token_file"].as_str().map_or_else(String::new, |path| {
+        let line: Value = serde_json::from_str(&line).unwrap();
+        let address = line["listening"][0].as_str().unwrap().to_owned();
+        let token = line["token_file"].as_str().map_or_else(String::new, |path| {
             let token = std::fs::read_to_string(folder.join(path)).unwrap();
             format!("authorization: Bearer {}\r\n", token.trim_end())
         });
@@ -91,7 +91,7 @@ impl Drop for Serving {
     }
 }
 
-fn desk() -> TempDir {
+fn project() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     assert!(done(folder.path(), &["init", "demo"]).status.success());
     folder
@@ -99,8 +99,8 @@ fn desk() -> TempDir {
 
 #[test]
 fn it_serves_drives_and_ends_in_good_order() {
-    let desk = desk();
-    let serving = Serving::start(desk.path(), &[]);
+    let project = project();
+    let serving = Serving::start(project.path(), &[]);
     assert!(serving.ask("GET /v1/health").starts_with("HTTP/1.1 200 OK"));
     let started = serving.ask(
         "POST /v1/runs\ncontent-type: application/json\r\nprefer: wait=20\r\ncontent-length: 2\r\n\r\n{}",
@@ -109,21 +109,21 @@ fn it_serves_drives_and_ends_in_good_order() {
     assert!(started.contains("\"status\":\"waiting\""), "{started}");
     // Another process answers, and the server sees it.
     let inbox: Value =
-        serde_json::from_slice(&done(desk.path(), &["inbox", "--json"]).stdout).unwrap();
+        serde_json::from_slice(&done(project.path(), &["inbox", "--json"]).stdout).unwrap();
     let address = inbox[0]["address"].as_str().unwrap();
-    assert!(done(desk.path(), &["approve", address]).status.success());
+    assert!(done(project.path(), &["approve", address]).status.success());
     let run = inbox[0]["run"].as_str().unwrap();
     let status = serving.ask(&format!("GET /v1/runs/{run}"));
     assert!(status.contains("\"status\":\"completed\""), "{status}");
 
-    let taken = done(desk.path(), &["serve", "--listen", &serving.address]);
+    let taken = done(project.path(), &["serve", "--listen", &serving.address]);
     assert_eq!(taken.status.code(), Some(2));
     assert!(said(&taken).contains("is in use by another program"), "{}", said(&taken));
     assert!(said(&taken).contains("countersign serve --listen"), "{}", said(&taken));
 
     let (good, talk) = serving.end();
     assert!(good && talk.contains("work in progress finishes first"), "{talk}");
-    let proved = done(desk.path(), &["replay", "--all", "--verify"]);
+    let proved = done(project.path(), &["replay", "--all", "--verify"]);
     assert!(proved.status.success(), "{}", said(&proved));
 }
 
@@ -149,19 +149,19 @@ fn a_protocol_is_tried_with_one_command() {
 
 #[test]
 fn keys_are_made_listed_and_taken_back() {
-    let desk = desk();
-    let folder = desk.path();
+    let project = project();
+    let folder = project.path();
     assert!(said(&done(folder, &["key", "list"])).contains("there are no keys"));
     let nobody = done(folder, &["serve", "--keys", "--listen", "127.0.0.1:0"]);
     assert_eq!(nobody.status.code(), Some(2));
     assert!(said(&nobody).contains("countersign key create"), "{}", said(&nobody));
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (["key", "create", "--tenant", "local", "--role", "boss"], "unknown role `boss`"),
         (["key", "create", "--tenant", "../x", "--role", "reader"], "invalid tenant name"),
     ] {
         let refused = done(folder, &arguments);
         assert_eq!(refused.status.code(), Some(2));
-        assert!(said(&refused).contains(told), "{}", said(&refused));
+        assert!(said(&refused).contains(expected), "{}", said(&refused));
     }
     let made = done(
         folder,
@@ -185,17 +185,17 @@ fn keys_are_made_listed_and_taken_back() {
 
 #[test]
 fn without_its_token_nobody_is_let_in_unless_the_owner_says_so() {
-    let desk = desk();
-    let mut serving = Serving::start(desk.path(), &[]);
+    let project = project();
+    let mut serving = Serving::start(project.path(), &[]);
     assert!(serving.ask("GET /v1/me").contains("\"role\":\"admin\""));
     let token = std::mem::take(&mut serving.token);
     let refused = serving.ask("GET /v1/me");
     assert!(refused.starts_with("HTTP/1.1 401") && refused.contains("no_token"), "{refused}");
     assert!(serving.end().0);
-    let again = Serving::start(desk.path(), &[]);
+    let again = Serving::start(project.path(), &[]);
     assert_eq!(again.token, token, "the page that is open stays open");
     assert!(again.end().0);
-    let open = Serving::start(desk.path(), &["--no-token"]);
+    let open = Serving::start(project.path(), &["--no-token"]);
     assert_eq!(open.token, "");
     assert!(open.ask("GET /v1/me").starts_with("HTTP/1.1 200"));
     assert!(open.end().0);
@@ -203,8 +203,8 @@ fn without_its_token_nobody_is_let_in_unless_the_owner_says_so() {
 
 #[test]
 fn it_says_where_it_is_and_how_to_stop() {
-    let desk = desk();
-    let mut child = countersign(desk.path(), &["serve", "--listen", "127.0.0.1:0"])
+    let project = project();
+    let mut child = countersign(project.path(), &["serve", "--listen", "127.0.0.1:0"])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -223,7 +223,7 @@ fn it_says_where_it_is_and_how_to_stop() {
     for part in ["/v1/docs", ".countersign/token)", "countersign.db", ".opencode/protocol"] {
         assert!(talk.contains(part), "{part} in {talk}");
     }
-    let token = std::fs::read_to_string(desk.path().join(".countersign/token")).unwrap();
+    let token = std::fs::read_to_string(project.path().join(".countersign/token")).unwrap();
     assert!(!talk.contains(token.trim_end()), "no token goes where no person reads");
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());

@@ -72,9 +72,9 @@ fn put(path: &Path, bytes: impl AsRef<[u8]>) {
 fn a_run_asks_its_sources() {
     let folder = tempfile::tempdir().unwrap();
     let protocol = folder.path().join(".opencode/protocol");
-    let asked = "initial: { counted: { query: completion, params: { project: ATLAS } }, \
+    let initial = "initial: { counted: { query: completion, params: { project: ATLAS } }, \
                  walked: { query: all }, ";
-    put(&protocol.join("index.yaml"), INDEX.replace("initial: { ", asked));
+    put(&protocol.join("index.yaml"), INDEX.replace("initial: { ", initial));
     put(&protocol.join("contracts/found.yaml"), CONTRACT);
     put(&protocol.join("workflows/ask.yaml"), WORKFLOW);
     let data = testkit::workspace_root().join("crates/shipped-protocols/templates/answer/data");

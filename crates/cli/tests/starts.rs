@@ -53,7 +53,7 @@ fn write(folder: &Path, path: &str, text: &str) {
 }
 
 /// A folder of work with a protocol `own` of these workflows.
-fn desk(workflows: &[(&str, &str)]) -> TempDir {
+fn project(workflows: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     write(
         folder.path(),
@@ -72,46 +72,49 @@ const ASKS: &str =
 #[test]
 fn a_run_is_given_what_its_workflow_takes() {
     let order = "id: order\ninput:\n  question: What and how many?\n  answer: { type: object, required: [title], properties: { title: { type: string }, count: { type: integer } } }\n  apply:\n    - { merge: '' }\n    - { emit: { event: ORDERED, data: reply.title } }\n";
-    let desk = desk(&[
+    let project = project(&[
         ("main", &format!("id: main\ninput: {{ apply: {{ set: /title }} }}\n{ASKS}")),
         ("order", &format!("{order}{ASKS}")),
         ("plain", &format!("id: plain\n{ASKS}")),
     ]);
-    let desk = desk.path();
-    assert_eq!(does(desk, &["run", "--input", "a text"])["document"]["title"], "a text");
+    let project = project.path();
+    assert_eq!(does(project, &["run", "--input", "a text"])["document"]["title"], "a text");
     // A text is a text, whatever it looks like.
-    assert_eq!(does(desk, &["run", "--input", "12"])["document"]["title"], "12");
-    write(desk, "goal.txt", "from a file\n");
-    assert_eq!(does(desk, &["run", "--input", "@goal.txt"])["document"]["title"], "from a file\n");
-    let said = fails(desk, 1, &["run", "--input", ""]);
+    assert_eq!(does(project, &["run", "--input", "12"])["document"]["title"], "12");
+    write(project, "goal.txt", "from a file\n");
+    assert_eq!(
+        does(project, &["run", "--input", "@goal.txt"])["document"]["title"],
+        "from a file\n"
+    );
+    let said = fails(project, 1, &["run", "--input", ""]);
     assert!(said.contains("its input was refused"), "{said}");
-    let said = fails(desk, 3, &["run", "--input", "@nowhere"]);
+    let said = fails(project, 3, &["run", "--input", "@nowhere"]);
     assert!(said.contains("nowhere"), "{said}");
 
-    let given = r#"{"title": "apples", "count": 2}"#;
-    let run = does(desk, &["run", "order", "--input", given]);
+    let input = r#"{"title": "apples", "count": 2}"#;
+    let run = does(project, &["run", "order", "--input", input]);
     assert_eq!(
         (&run["document"]["title"], &run["document"]["count"]),
         (&json!("apples"), &json!(2))
     );
-    write(desk, "order.json", given);
-    let run = does(desk, &["run", "order", "--input", "@order.json"]);
+    write(project, "order.json", input);
+    let run = does(project, &["run", "order", "--input", "@order.json"]);
     assert_eq!(run["document"]["count"], 2);
-    let (_, history, _) = countersign(desk, &["history"]);
+    let (_, history, _) = countersign(project, &["history"]);
     assert!(history.contains("started by ann with {\"title\":\"apples\""), "{history}");
     assert!(history.contains("ORDERED \"apples\""), "{history}");
-    let said = fails(desk, 1, &["run", "order", "--input", "apples"]);
+    let said = fails(project, 1, &["run", "order", "--input", "apples"]);
     assert!(said.contains("expected an object, found \"apples\""), "{said}");
     // Nobody sits at the terminal, so the question is not asked, and the run may begin without.
-    assert!(does(desk, &["run", "order"])["document"].get("title").is_none());
+    assert!(does(project, &["run", "order"])["document"].get("title").is_none());
 
-    let run = does(desk, &["run", "plain", "--input", r#"{"note": "merged"}"#]);
+    let run = does(project, &["run", "plain", "--input", r#"{"note": "merged"}"#]);
     assert_eq!(run["document"]["note"], "merged");
-    let said = fails(desk, 1, &["run", "plain", "--input", "a text"]);
+    let said = fails(project, 1, &["run", "plain", "--input", "a text"]);
     assert!(said.contains("workflow `plain` declares no `input`"), "{said}");
-    let said = fails(desk, 2, &["run", "oder", "--input", "x"]);
+    let said = fails(project, 2, &["run", "oder", "--input", "x"]);
     assert!(said.contains("did you mean `order`?"), "{said}");
-    does(desk, &["replay", "--verify", "--all"]);
+    does(project, &["replay", "--verify", "--all"]);
 }
 
 #[test]
@@ -120,41 +123,41 @@ fn state_files_follow_the_document_of_the_workflow() {
         "id: main\ndocument: {{ contract: sheet, engine: {{ workflow: /meta/flow, phase: /meta/phase, status: /meta/status }} }}\n{}",
         "phases: [ { id: first }, { id: second, ask: { question: Well?, deadline: 1d } } ]\ntransitions: [ { from: first, to: second } ]\n"
     );
-    let desk = desk(&[("main", &main)]);
-    let desk = desk.path();
+    let project = project(&[("main", &main)]);
+    let project = project.path();
     write(
-        desk,
+        project,
         ".opencode/protocol/contracts/sheet.yaml",
         "id: sheet\nversion: 1.0.0\nschema: { type: object, properties: { meta: { type: object }, note: { type: string } } }\n",
     );
     let state = json!({ "meta": { "flow": "main", "phase": "second", "status": "waiting" }, "note": "kept" });
-    write(desk, ".opencode/state/current.json", &state.to_string());
-    let run = does(desk, &["run"]);
+    write(project, ".opencode/state/current.json", &state.to_string());
+    let run = does(project, &["run"]);
     assert_eq!((&run["phase"], &run["document"]["note"]), (&json!("second"), &json!("kept")));
-    let text = fs::read_to_string(desk.join(".opencode/state/current.json")).unwrap();
+    let text = fs::read_to_string(project.join(".opencode/state/current.json")).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), run["document"]);
 }
 
 #[test]
 fn a_protocol_that_ships_runs_without_a_copy() {
-    let desk = tempfile::tempdir().unwrap();
-    let desk = desk.path();
-    let said = fails(desk, 2, &["run", "none"]);
+    let project = tempfile::tempdir().unwrap();
+    let project = project.path();
+    let said = fails(project, 2, &["run", "none"]);
     assert!(said.contains("no protocol at"), "{said}");
-    let run = does(desk, &["run", "ralph", "--input", "a goal", "--model", "human"]);
+    let run = does(project, &["run", "ralph", "--input", "a goal", "--model", "human"]);
     assert_eq!(run["document"]["input"], "a goal");
-    assert!(!desk.join(".opencode").exists());
-    assert!(desk.join(".countersign/countersign.db").is_file());
-    assert_eq!(does(desk, &["status"])["protocol"]["folder_changed"], Value::Null);
-    does(desk, &["replay", "--verify"]);
+    assert!(!project.join(".opencode").exists());
+    assert!(project.join(".countersign/countersign.db").is_file());
+    assert_eq!(does(project, &["status"])["protocol"]["folder_changed"], Value::Null);
+    does(project, &["replay", "--verify"]);
 }
 
 #[test]
 fn whoever_names_no_model_is_told_what_to_do() {
     for shipped in SHIPPED_PROTOCOLS {
-        let desk = tempfile::tempdir().unwrap();
-        let (desk, name) = (desk.path(), shipped.name);
-        let said = fails(desk, 2, &["run", name]);
+        let project = tempfile::tempdir().unwrap();
+        let (project, name) = (project.path(), shipped.name);
+        let said = fails(project, 2, &["run", name]);
         assert!(
             said.starts_with(&format!("error: `{name}` needs a model, but none is configured\n"))
         );
@@ -163,43 +166,43 @@ fn whoever_names_no_model_is_told_what_to_do() {
         }
         // The way without a model is walked.
         let offline = said.split("then `countersign ").nth(1).unwrap().split('`').next().unwrap();
-        does(desk, &["init", name]);
+        does(project, &["init", name]);
         let arguments: Vec<&str> = offline.split(' ').collect();
-        let status = does(desk, &arguments)["status"].clone();
+        let status = does(project, &arguments)["status"].clone();
         assert!(["completed", "waiting"].contains(&status.as_str().unwrap()), "{name}: {status}");
     }
 }
 
 #[test]
 fn whoever_gives_nothing_is_told_what_is_asked() {
-    let desk = tempfile::tempdir().unwrap();
-    does(desk.path(), &["init", "answer"]);
-    let said = fails(desk.path(), 1, &["run", "--detach"]);
-    let asked = "\n  provide it with `--input`: What do you want to know?\n";
-    assert!(said.contains(asked), "{said}");
-    let (code, out, _) = countersign(desk.path(), &["run", "--json"]);
+    let project = tempfile::tempdir().unwrap();
+    does(project.path(), &["init", "answer"]);
+    let said = fails(project.path(), 1, &["run", "--detach"]);
+    let question = "\n  provide it with `--input`: What do you want to know?\n";
+    assert!(said.contains(question), "{said}");
+    let (code, out, _) = countersign(project.path(), &["run", "--json"]);
     assert_eq!(code, 1);
-    let told: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(told["errors"][0]["code"], "cannot_start", "{told}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["errors"][0]["code"], "cannot_start", "{report}");
 }
 
 #[test]
 fn a_folder_comes_before_what_ships() {
-    let own = desk(&[("main", &format!("id: main\n{ASKS}"))]);
-    let desk = own.path();
-    does(desk, &["run"]);
-    let ours = fs::read_to_string(desk.join(".opencode/state/current.json")).unwrap();
-    let run = does(desk, &["run", "ralph", "--input", "a goal", "--model", "human"]);
+    let own = project(&[("main", &format!("id: main\n{ASKS}"))]);
+    let project = own.path();
+    does(project, &["run"]);
+    let ours = fs::read_to_string(project.join(".opencode/state/current.json")).unwrap();
+    let run = does(project, &["run", "ralph", "--input", "a goal", "--model", "human"]);
     assert_eq!(run["phase"], "decompose");
-    assert_eq!(does(desk, &["status"])["protocol"]["folder_changed"], Value::Null);
+    assert_eq!(does(project, &["status"])["protocol"]["folder_changed"], Value::Null);
     // The state files beside the folder's protocol are those of its own runs.
-    let after = fs::read_to_string(desk.join(".opencode/state/current.json")).unwrap();
+    let after = fs::read_to_string(project.join(".opencode/state/current.json")).unwrap();
     assert_eq!(after, ours);
     let named = ["run", "ralph", "--protocol", ".opencode/protocol", "--model", "human"];
-    let said = fails(desk, 2, &named);
+    let said = fails(project, 2, &named);
     assert!(said.contains("no workflow `ralph`"), "{said}");
-    write(desk, ".opencode/protocol/workflows/ralph.yaml", &format!("id: ralph\n{ASKS}"));
-    assert_eq!(does(desk, &["run", "ralph"])["phase"], "only");
+    write(project, ".opencode/protocol/workflows/ralph.yaml", &format!("id: ralph\n{ASKS}"));
+    assert_eq!(does(project, &["run", "ralph"])["phase"], "only");
 }
 
 #[test]
@@ -210,38 +213,38 @@ phases:
   - { id: draft, needs: plan, ask: { question: Draft?, deadline: 1d } }
 transitions: [ { from: plan, to: draft } ]
 ";
-    let own = desk(&[("main", main)]);
-    let desk = own.path();
-    let run = does(desk, &["run"])["run"].as_str().unwrap().to_owned();
-    does(desk, &["answer", &run, "yes"]);
-    assert_eq!(does(desk, &["status", &run])["tickets"], json!(["plan"]));
-    let (_, history, _) = countersign(desk, &["history", &run]);
+    let own = project(&[("main", main)]);
+    let project = own.path();
+    let run = does(project, &["run"])["run"].as_str().unwrap().to_owned();
+    does(project, &["answer", &run, "yes"]);
+    assert_eq!(does(project, &["status", &run])["tickets"], json!(["plan"]));
+    let (_, history, _) = countersign(project, &["history", &run]);
     assert!(history.contains("ticket issued: plan"), "{history}");
-    let fork = does(desk, &["fork", &run, "--at-version", "2", "--detach"]);
+    let fork = does(project, &["fork", &run, "--at-version", "2", "--detach"]);
     let fork = fork["run"].as_str().unwrap();
-    assert_eq!(does(desk, &["show", fork, "--state"])["tickets"], json!(["plan"]));
-    does(desk, &["replay", "--verify", "--all"]);
+    assert_eq!(does(project, &["show", fork, "--state"])["tickets"], json!(["plan"]));
+    does(project, &["replay", "--verify", "--all"]);
 
-    fs::remove_dir_all(desk.join(".countersign")).unwrap();
+    fs::remove_dir_all(project.join(".countersign")).unwrap();
     let state = json!({ "workflow": "main", "phase": "draft", "status": "waiting" });
-    write(desk, ".opencode/state/current.json", &state.to_string());
-    let said = fails(desk, 1, &["run"]);
+    write(project, ".opencode/state/current.json", &state.to_string());
+    let said = fails(project, 1, &["run"]);
     assert!(said.contains("phase `draft` needs the ticket `plan`"), "{said}");
 }
 
 #[test]
 fn every_protocol_that_ships_can_be_copied() {
     for shipped in SHIPPED_PROTOCOLS {
-        let desk = tempfile::tempdir().unwrap();
-        does(desk.path(), &["init", shipped.name]);
-        assert_eq!(does(desk.path(), &["check"])["errors"], 0, "{}", shipped.name);
+        let project = tempfile::tempdir().unwrap();
+        does(project.path(), &["init", shipped.name]);
+        assert_eq!(does(project.path(), &["check"])["errors"], 0, "{}", shipped.name);
     }
 }
 
 #[test]
 fn an_unknown_template_is_answered_with_the_nearest_one() {
-    let desk = tempfile::tempdir().unwrap();
-    let said = fails(desk.path(), 2, &["init", "expanse"]);
+    let project = tempfile::tempdir().unwrap();
+    let said = fails(project.path(), 2, &["init", "expanse"]);
     assert!(said.contains("did you mean `expense`?"), "{said}");
     assert!(said.contains("countersign init --list"), "{said}");
 }

@@ -27,26 +27,26 @@ fn does(folder: &Path, arguments: &[&str]) -> Value {
 /// Copies a template, starts a run with these arguments, takes the steps, and looks where it ends.
 /// `RUN` in a step is the id of the run, and `@FILE` the content of a file.
 fn template_ends(name: &str, start: &[&str], steps: &[&[&str]], end: &str) {
-    let desk = tempfile::tempdir().unwrap();
-    let desk = desk.path();
-    does(desk, &["init", name]);
-    assert_eq!(does(desk, &["check", "--strict"])["warnings"], 0, "{name}");
+    let project = tempfile::tempdir().unwrap();
+    let project = project.path();
+    does(project, &["init", name]);
+    assert_eq!(does(project, &["check", "--strict"])["warnings"], 0, "{name}");
     let begin: Vec<&str> = ["run", "--detach"].into_iter().chain(start.iter().copied()).collect();
-    let run = does(desk, &begin)["run"].as_str().unwrap().to_owned();
+    let run = does(project, &begin)["run"].as_str().unwrap().to_owned();
     for step in steps {
         let filled: Vec<String> = step
             .iter()
             .map(|argument| match argument.strip_prefix('@') {
-                Some(file) => fs::read_to_string(desk.join(file)).unwrap(),
+                Some(file) => fs::read_to_string(project.join(file)).unwrap(),
                 None => argument.replace("RUN", &run),
             })
             .collect();
-        does(desk, &filled.iter().map(String::as_str).collect::<Vec<_>>());
+        does(project, &filled.iter().map(String::as_str).collect::<Vec<_>>());
     }
-    let status = does(desk, &["status", &run]);
+    let status = does(project, &["status", &run]);
     assert_eq!(status["status"], "completed", "{name}: {status}");
     assert_eq!(status["phase"], end, "{name}: {status}");
-    does(desk, &["replay", &run, "--verify"]);
+    does(project, &["replay", &run, "--verify"]);
 }
 
 #[test]

@@ -10,15 +10,17 @@ mod model_servers;
 mod protected;
 #[path = "trust/settings_file.rs"]
 mod settings_file;
+mod test_project;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
+
+use test_project::TestProject;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_countersign");
 
@@ -35,51 +37,18 @@ phases:
 transitions: [{ from: mark, to: done }]
 ";
 
-/// A folder of work, and a person's folder of settings outside of it.
-struct Desk {
-    folder: TempDir,
-    config: PathBuf,
-}
-
-impl Desk {
-    /// An empty folder.
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let config = testkit::config_home(folder.path());
-        Self { folder, config }
-    }
-
+impl TestProject {
     /// A folder with a protocol that runs a program.
     fn marking() -> Self {
-        let desk = Self::new();
-        desk.write_protocol(MARKS);
-        desk
+        let project = Self::new();
+        project.write_protocol(MARKS);
+        project
     }
 
     fn write_protocol(&self, policy: &str) {
         let index = format!("name: w\nversion: 1.0.0\ndefault_workflow: main\n{policy}");
         self.write(".opencode/protocol/index.yaml", &index);
         self.write(".opencode/protocol/workflows/main.yaml", WORKFLOW);
-    }
-
-    fn path(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap()
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(PROGRAM);
-        command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
-        for name in ["COUNTERSIGN_MODEL", "COUNTERSIGN_PROTOCOL", "COUNTERSIGN_STORE"] {
-            command.env_remove(name);
-        }
-        command.env("COUNTERSIGN_USER", "ann").env(testkit::CONFIG_HOME, &self.config);
-        command
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
@@ -151,7 +120,7 @@ const RALPH: [&str; 6] = ["run", "ralph", "--input", "Go on", "--model", "script
 
 #[test]
 fn a_model_cannot_make_the_next_command_run_its_program() {
-    let desk = Desk::new();
+    let project = TestProject::new();
     let index = format!("name: ralph\nversion: 1.0.0\ndefault_workflow: main\n{MARKS}");
     let calls = json!([
         { "tool": "write", "path": "index.yaml", "content": index },
@@ -161,32 +130,32 @@ fn a_model_cannot_make_the_next_command_run_its_program() {
         { "tool": "write", "path": "contracts/any.yaml",
             "content": "id: any\nversion: 1.0.0\nschema: { type: object }\n" },
     ]);
-    desk.write("script.json", &ralph(&calls));
-    desk.says(&RALPH);
-    assert!(desk.path().join("index.yaml").is_file(), "the attack was written");
-    assert!(desk.path().join("workflows/main.yaml").is_file());
+    project.write("script.json", &ralph(&calls));
+    project.says(&RALPH);
+    assert!(project.path().join("index.yaml").is_file(), "the attack was written");
+    assert!(project.path().join("workflows/main.yaml").is_file());
     for next in [&["run"][..], &["run", "main"], &["check"], &["graph"]] {
-        let output = desk.run(next);
+        let output = project.run(next);
         assert_eq!(output.status.code(), Some(2), "{next:?}: {}", said(&output));
         assert!(said(&output).contains("no protocol at"), "{next:?}: {}", said(&output));
     }
     // The shipped one is still the shipped one.
-    desk.says(&RALPH);
-    assert_eq!(desk.marks(), 0);
+    project.says(&RALPH);
+    assert_eq!(project.marks(), 0);
     // Whoever names the folder means it, and is asked all the same.
-    let run = desk.halts(&["run", "main", "--protocol", "."]);
-    assert!(desk.why(&run).contains("wants to run program `mark`"), "{}", desk.why(&run));
-    assert_eq!(desk.marks(), 0);
+    let run = project.halts(&["run", "main", "--protocol", "."]);
+    assert!(project.why(&run).contains("wants to run program `mark`"), "{}", project.why(&run));
+    assert_eq!(project.marks(), 0);
 }
 
 #[test]
 fn tools_do_not_reach_protocols_settings_and_dot_files() {
-    let desk = Desk::new();
-    desk.write(".env", "SECRET=canary-4711\n");
-    desk.write(".mcp.json", "{}");
-    std::os::unix::fs::symlink(".env", desk.path().join("plain.txt")).unwrap();
-    std::os::unix::fs::symlink(".opencode", desk.path().join("way")).unwrap();
-    fs::create_dir(desk.path().join(".opencode")).unwrap();
+    let project = TestProject::new();
+    project.write(".env", "SECRET=canary-4711\n");
+    project.write(".mcp.json", "{}");
+    std::os::unix::fs::symlink(".env", project.path().join("plain.txt")).unwrap();
+    std::os::unix::fs::symlink(".opencode", project.path().join("way")).unwrap();
+    fs::create_dir(project.path().join(".opencode")).unwrap();
     let hostile = [
         ".opencode/protocol/index.yaml",
         ".OpenCode/Protocol/index.yaml",
@@ -221,19 +190,19 @@ fn tools_do_not_reach_protocols_settings_and_dot_files() {
         rounds.iter().map(|round| json!({ "reply": { "tool_calls": round } })).collect();
     said.push(done);
     let script = json!({ "phases": { "decompose": [plan], "work_loop": said } });
-    desk.write("script.json", &script.to_string());
-    let run = desk.json(&RALPH);
+    project.write("script.json", &script.to_string());
+    let run = project.json(&RALPH);
     let run = run["run"].as_str().unwrap();
-    desk.says(&["export", run, "--output", "run.jsonl"]);
-    let told = fs::read_to_string(desk.path().join("run.jsonl")).unwrap();
-    assert!(!told.contains("canary-4711"), "the secret reached the model");
-    let refused = told.matches("is hidden from the workspace").count();
-    assert!(refused >= hostile.len() + 2, "{refused} refusals: {told}");
-    assert_eq!(fs::read_to_string(desk.path().join(".env")).unwrap(), "SECRET=canary-4711\n");
-    assert_eq!(fs::read_to_string(desk.path().join(".mcp.json")).unwrap(), "{}");
+    project.says(&["export", run, "--output", "run.jsonl"]);
+    let exported = fs::read_to_string(project.path().join("run.jsonl")).unwrap();
+    assert!(!exported.contains("canary-4711"), "the secret reached the model");
+    let refused = exported.matches("is hidden from the workspace").count();
+    assert!(refused >= hostile.len() + 2, "{refused} refusals: {exported}");
+    assert_eq!(fs::read_to_string(project.path().join(".env")).unwrap(), "SECRET=canary-4711\n");
+    assert_eq!(fs::read_to_string(project.path().join(".mcp.json")).unwrap(), "{}");
     for path in hostile.iter().filter(|path| !matches!(**path, ".env" | ".mcp.json" | "plain.txt"))
     {
-        assert!(!desk.path().join(path).exists(), "{path} was written");
+        assert!(!project.path().join(path).exists(), "{path} was written");
     }
 }
 
@@ -250,14 +219,18 @@ transitions:
   - { from: look, to: write }
   - { from: write, to: written, gate: { type: file_exists, path: '{{ state.at }}' } }
 ";
-    let desk = Desk::new();
-    desk.write_protocol("policy: { files: { show: [.github/**] } }\n");
-    desk.write(".opencode/protocol/workflows/main.yaml", workflow);
+    let project = TestProject::new();
+    project.write_protocol("policy: { files: { show: [.github/**] } }\n");
+    project.write(".opencode/protocol/workflows/main.yaml", workflow);
     // Who may reach hidden files is a person's word, and asked for like a program.
-    let run = desk.json(&["run", "--detach"])["run"].as_str().unwrap().to_owned();
-    desk.says(&["answer", &run, "notes.md"]);
-    assert!(desk.why(&run).contains("to access hidden files (.github/**)"), "{}", desk.why(&run));
-    desk.trust();
+    let run = project.json(&["run", "--detach"])["run"].as_str().unwrap().to_owned();
+    project.says(&["answer", &run, "notes.md"]);
+    assert!(
+        project.why(&run).contains("to access hidden files (.github/**)"),
+        "{}",
+        project.why(&run)
+    );
+    project.trust();
     for (at, phase) in [
         (".github/notes.md", "written"),
         ("notes.md", "written"),
@@ -265,69 +238,69 @@ transitions:
         (".env", "refused"),
         (".opencode/protocol/index.yaml", "refused"),
     ] {
-        let run = desk.json(&["run", "--detach"]);
+        let run = project.json(&["run", "--detach"]);
         let run = run["run"].as_str().unwrap().to_owned();
-        desk.says(&["answer", &run, at]);
-        assert_eq!(desk.json(&["status", &run])["phase"], phase, "{at}");
+        project.says(&["answer", &run, at]);
+        assert_eq!(project.json(&["status", &run])["phase"], phase, "{at}");
     }
-    assert!(!desk.path().join(".env").exists());
+    assert!(!project.path().join(".env").exists());
 }
 
 #[test]
 fn a_program_runs_only_after_somebody_trusts_the_list() {
-    let desk = Desk::marking();
-    let run = desk.halts(&["run"]);
-    let why = desk.why(&run);
+    let project = TestProject::marking();
+    let run = project.halts(&["run"]);
+    let why = project.why(&run);
     for part in
         ["wants to run program `mark` (sh -c \"echo ran >> marker\")", "countersign trust --run"]
     {
         assert!(why.contains(part), "{why}");
     }
-    assert_eq!(desk.marks(), 0);
+    assert_eq!(project.marks(), 0);
     // Resuming alone changes nothing.
-    desk.says(&["resume", &run]);
-    desk.run(&["run", "--resume", &run, "--detach"]);
-    assert_eq!((desk.status(&run).as_str(), desk.marks()), ("halted", 0));
+    project.says(&["resume", &run]);
+    project.run(&["run", "--resume", &run, "--detach"]);
+    assert_eq!((project.status(&run).as_str(), project.marks()), ("halted", 0));
 
     // Nobody is at the terminal: nothing is trusted without `--yes`.
-    let asked = desk.run(&["trust"]);
-    assert_eq!(asked.status.code(), Some(2), "{}", said(&asked));
+    let output = project.run(&["trust"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     assert!(
-        said(&asked).contains("program mark: sh -c \"echo ran >> marker\""),
+        said(&output).contains("program mark: sh -c \"echo ran >> marker\""),
         "{}",
-        said(&asked)
+        said(&output)
     );
-    desk.trust();
-    let listed = desk.json(&["trust", "--list"]);
+    project.trust();
+    let listed = project.json(&["trust", "--list"]);
     assert_eq!(listed[0]["subject"], "protocol w", "{listed:#}");
-    desk.says(&["resume", &run]);
-    desk.run(&["run", "--resume", &run, "--detach"]);
-    assert_eq!((desk.status(&run).as_str(), desk.marks()), ("completed", 1));
+    project.says(&["resume", &run]);
+    project.run(&["run", "--resume", &run, "--detach"]);
+    assert_eq!((project.status(&run).as_str(), project.marks()), ("completed", 1));
 
     // Another edit needs no new trust; another list does.
-    desk.write(".opencode/protocol/rules/style.md", "Be brief.\n");
-    assert_eq!(desk.json(&["run"])["status"], "completed");
-    assert_eq!(desk.marks(), 2);
-    desk.write_protocol(&MARKS.replace("echo ran", "echo  ran"));
-    desk.halts(&["run"]);
-    desk.write_protocol(&MARKS.replace("} } }", "} }, hosts: [example.org] }"));
-    desk.halts(&["run"]);
-    assert_eq!(desk.marks(), 2);
+    project.write(".opencode/protocol/rules/style.md", "Be brief.\n");
+    assert_eq!(project.json(&["run"])["status"], "completed");
+    assert_eq!(project.marks(), 2);
+    project.write_protocol(&MARKS.replace("echo ran", "echo  ran"));
+    project.halts(&["run"]);
+    project.write_protocol(&MARKS.replace("} } }", "} }, hosts: [example.org] }"));
+    project.halts(&["run"]);
+    assert_eq!(project.marks(), 2);
 
     // What was trusted before still is, until it is revoked.
-    desk.write_protocol(MARKS);
-    assert_eq!(desk.json(&["run"])["status"], "completed");
-    desk.says(&["trust", "--revoke"]);
-    desk.halts(&["run"]);
-    assert_eq!(desk.marks(), 3);
+    project.write_protocol(MARKS);
+    assert_eq!(project.json(&["run"])["status"], "completed");
+    project.says(&["trust", "--revoke"]);
+    project.halts(&["run"]);
+    assert_eq!(project.marks(), 3);
 }
 
 /// Runs the program at a terminal, and types into it.
-fn at_a_terminal(desk: &Desk, arguments: &str, typed: &str) -> Option<Output> {
+fn at_a_terminal(project: &TestProject, arguments: &str, typed: &str) -> Option<Output> {
     let line = format!("{PROGRAM} {arguments}");
     let mut command = Command::new("script");
     command.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
-    command.current_dir(desk.path()).env(testkit::CONFIG_HOME, &desk.config);
+    command.current_dir(project.path()).env(testkit::CONFIG_HOME, &project.config);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().ok()?;
     child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
@@ -336,9 +309,9 @@ fn at_a_terminal(desk: &Desk, arguments: &str, typed: &str) -> Option<Output> {
 
 #[test]
 fn whoever_starts_a_run_at_a_terminal_is_asked() {
-    let desk = Desk::marking();
+    let project = TestProject::marking();
     for (typed, marks) in [("n\n", 0), ("y\n", 1), ("", 2)] {
-        let Some(output) = at_a_terminal(&desk, "run", typed) else {
+        let Some(output) = at_a_terminal(&project, "run", typed) else {
             testkit::report_not_run(
                 "trust::whoever_starts_a_run_at_a_terminal_is_asked",
                 "no `script`",
@@ -346,63 +319,64 @@ fn whoever_starts_a_run_at_a_terminal_is_asked() {
             return;
         };
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-        let asked = shown.contains("Trust this?") && shown.contains("program mark: sh -c");
-        assert_eq!(asked, !typed.is_empty(), "{typed:?}: {shown}");
-        assert_eq!(desk.marks(), marks, "{typed:?}: {shown}");
+        let prompted = shown.contains("Trust this?") && shown.contains("program mark: sh -c");
+        assert_eq!(prompted, !typed.is_empty(), "{typed:?}: {shown}");
+        assert_eq!(project.marks(), marks, "{typed:?}: {shown}");
     }
 }
 
 #[test]
 fn trust_holds_for_one_folder_and_one_name() {
-    let (desk, other) = (Desk::marking(), Desk::marking());
-    desk.trust();
-    let elsewhere = Desk { folder: other.folder, config: desk.config.clone() };
+    let (project, other) = (TestProject::marking(), TestProject::marking());
+    project.trust();
+    let elsewhere = TestProject { folder: other.folder, config: project.config.clone() };
     elsewhere.halts(&["run"]);
     assert_eq!(elsewhere.marks(), 0);
-    let index = fs::read_to_string(desk.path().join(".opencode/protocol/index.yaml")).unwrap();
-    desk.write(".opencode/protocol/index.yaml", &index.replace("name: w", "name: v"));
-    desk.halts(&["run"]);
-    assert_eq!(desk.marks(), 0);
+    let index = fs::read_to_string(project.path().join(".opencode/protocol/index.yaml")).unwrap();
+    project.write(".opencode/protocol/index.yaml", &index.replace("name: w", "name: v"));
+    project.halts(&["run"]);
+    assert_eq!(project.marks(), 0);
 }
 
 #[test]
 fn a_run_that_is_queued_is_refused_by_the_worker_that_takes_it() {
-    let desk = Desk::marking();
-    let run = desk.json(&["run", "--queue"])["run"].as_str().unwrap().to_owned();
-    desk.says(&["worker", "--until-idle"]);
-    assert_eq!((desk.status(&run).as_str(), desk.marks()), ("halted", 0));
+    let project = TestProject::marking();
+    let run = project.json(&["run", "--queue"])["run"].as_str().unwrap().to_owned();
+    project.says(&["worker", "--until-idle"]);
+    assert_eq!((project.status(&run).as_str(), project.marks()), ("halted", 0));
     // An allow-list of the operator permits it, whatever the protocol calls it.
     for (allowed, expected) in [("cargo", ("halted", 0)), ("sh -c", ("completed", 1))] {
-        let run = desk.json(&["run", "--queue"])["run"].as_str().unwrap().to_owned();
-        desk.says(&["worker", "--until-idle", "--allow-program", allowed]);
-        assert_eq!((desk.status(&run).as_str(), desk.marks()), expected, "{allowed}");
+        let run = project.json(&["run", "--queue"])["run"].as_str().unwrap().to_owned();
+        project.says(&["worker", "--until-idle", "--allow-program", allowed]);
+        assert_eq!((project.status(&run).as_str(), project.marks()), expected, "{allowed}");
     }
 }
 
 #[test]
 fn an_allow_list_that_came_with_the_folder_counts_only_when_trusted() {
-    let desk = Desk::marking();
-    desk.write("countersign.toml", "[allow]\nprograms = [\"sh\"]\n");
-    let output = desk.run(&["run", "--json"]);
+    let project = TestProject::marking();
+    project.write("countersign.toml", "[allow]\nprograms = [\"sh\"]\n");
+    let output = project.run(&["run", "--json"]);
     assert!(said(&output).contains("because you have not trusted it"), "{}", said(&output));
-    desk.halts(&["run"]);
-    assert_eq!(desk.marks(), 0);
+    project.halts(&["run"]);
+    assert_eq!(project.marks(), 0);
     // Another protocol is named, so that only the list of the settings is trusted.
-    desk.write("plain/index.yaml", "name: plain\nversion: 1.0.0\ndefault_workflow: main\n");
-    desk.write("plain/workflows/main.yaml", "id: main\nphases: [{ id: only }]\ntransitions: []\n");
-    desk.says(&["trust", "--yes", "--protocol", "plain"]);
-    let listed = desk.json(&["trust", "--list"]);
+    project.write("plain/index.yaml", "name: plain\nversion: 1.0.0\ndefault_workflow: main\n");
+    project
+        .write("plain/workflows/main.yaml", "id: main\nphases: [{ id: only }]\ntransitions: []\n");
+    project.says(&["trust", "--yes", "--protocol", "plain"]);
+    let listed = project.json(&["trust", "--list"]);
     assert_eq!(listed.as_array().unwrap().len(), 1, "{listed:#}");
     assert_eq!(listed[0]["list"], json!(["program sh"]));
-    assert_eq!(desk.json(&["run"])["status"], "completed");
-    assert_eq!(desk.marks(), 1);
-    let wrong = desk.run(&["worker", "--allow-host", "a/b"]);
+    assert_eq!(project.json(&["run"])["status"], "completed");
+    assert_eq!(project.marks(), 1);
+    let wrong = project.run(&["worker", "--allow-host", "a/b"]);
     assert_eq!(wrong.status.code(), Some(2), "{}", said(&wrong));
 }
 
 #[test]
 fn a_worker_of_another_machine_permits_nothing_that_it_does_not_trust_itself() {
-    let (owner, other) = (Desk::marking(), Desk::new());
+    let (owner, other) = (TestProject::marking(), TestProject::new());
     owner.trust();
     let store = owner.path().join("shared.db");
     let store = store.to_str().unwrap();
@@ -426,38 +400,38 @@ impl Drop for Serving {
     }
 }
 
-fn serve(desk: &Desk, more: &[&str]) -> Serving {
+fn serve(project: &TestProject, more: &[&str]) -> Serving {
     let arguments = [&["serve", "--listen", "127.0.0.1:0", "--json"], more].concat();
-    let mut serving = Serving(desk.command(&arguments).stdout(Stdio::piped()).spawn().unwrap());
+    let mut serving = Serving(project.command(&arguments).stdout(Stdio::piped()).spawn().unwrap());
     let lines = BufReader::new(serving.0.stdout.take().unwrap()).lines();
-    let mut told = lines.map_while(Result::ok);
-    assert!(told.any(|line| line.contains("127.0.0.1:")), "it says where it listens");
+    let mut lines_read = lines.map_while(Result::ok);
+    assert!(lines_read.any(|line| line.contains("127.0.0.1:")), "it says where it listens");
     serving
 }
 
 #[track_caller]
-fn until(desk: &Desk, run: &str, status: &str) {
+fn until(project: &TestProject, run: &str, status: &str) {
     let deadline = Instant::now() + Duration::from_mins(1);
-    while desk.status(run) != status {
-        assert!(Instant::now() < deadline, "{run} is {}, not {status}", desk.status(run));
+    while project.status(run) != status {
+        assert!(Instant::now() < deadline, "{run} is {}, not {status}", project.status(run));
     }
 }
 
 #[test]
 fn a_server_asks_for_trust_too() {
-    let desk = Desk::marking();
-    let serving = serve(&desk, &[]);
-    let run = desk.json(&["run", "--queue"])["run"].as_str().unwrap().to_owned();
-    until(&desk, &run, "halted");
-    assert_eq!(desk.marks(), 0);
+    let project = TestProject::marking();
+    let serving = serve(&project, &[]);
+    let run = project.json(&["run", "--queue"])["run"].as_str().unwrap().to_owned();
+    until(&project, &run, "halted");
+    assert_eq!(project.marks(), 0);
     // Trust counts at once, for a server that is running.
-    desk.trust();
-    desk.says(&["resume", &run]);
-    until(&desk, &run, "completed");
-    assert_eq!(desk.marks(), 1);
+    project.trust();
+    project.says(&["resume", &run]);
+    until(&project, &run, "completed");
+    assert_eq!(project.marks(), 1);
     drop(serving);
 
-    let allowing = Desk::marking();
+    let allowing = TestProject::marking();
     let serving = serve(&allowing, &["--allow-program", "sh"]);
     let run = allowing.json(&["run", "--queue"])["run"].as_str().unwrap().to_owned();
     until(&allowing, &run, "completed");
@@ -467,92 +441,96 @@ fn a_server_asks_for_trust_too() {
 
 /// A run that stands before its program, as a file.
 fn exported(to: &Path) -> String {
-    let desk = Desk::marking();
-    let run = desk.json(&["run", "--queue"])["run"].as_str().unwrap().to_owned();
-    desk.says(&["export", &run, "--output", to.to_str().unwrap()]);
+    let project = TestProject::marking();
+    let run = project.json(&["run", "--queue"])["run"].as_str().unwrap().to_owned();
+    project.says(&["export", &run, "--output", to.to_str().unwrap()]);
     run
 }
 
 #[test]
 fn an_imported_run_is_halted_until_it_is_trusted() {
-    let desk = Desk::new();
-    let file = desk.path().join("run.jsonl");
+    let project = TestProject::new();
+    let file = project.path().join("run.jsonl");
     let run = exported(&file);
-    let told = desk.says(&["import", "run.jsonl"]);
+    let message = project.says(&["import", "run.jsonl"]);
     for part in ["program mark: sh -c \"echo ran >> marker\"", "It is halted"] {
-        assert!(told.contains(part), "{told}");
+        assert!(message.contains(part), "{message}");
     }
-    assert_eq!(desk.status(&run), "halted");
-    desk.says(&["worker", "--until-idle"]);
-    desk.says(&["resume", &run]);
-    desk.says(&["worker", "--until-idle"]);
-    assert_eq!((desk.status(&run).as_str(), desk.marks()), ("halted", 0));
-    desk.says(&["trust", "--run", &run, "--yes"]);
-    desk.says(&["resume", &run]);
-    desk.says(&["worker", "--until-idle"]);
-    assert_eq!((desk.status(&run).as_str(), desk.marks()), ("completed", 1));
-    let proof = desk.json(&["replay", "--all", "--verify"]);
+    assert_eq!(project.status(&run), "halted");
+    project.says(&["worker", "--until-idle"]);
+    project.says(&["resume", &run]);
+    project.says(&["worker", "--until-idle"]);
+    assert_eq!((project.status(&run).as_str(), project.marks()), ("halted", 0));
+    project.says(&["trust", "--run", &run, "--yes"]);
+    project.says(&["resume", &run]);
+    project.says(&["worker", "--until-idle"]);
+    assert_eq!((project.status(&run).as_str(), project.marks()), ("completed", 1));
+    let proof = project.json(&["replay", "--all", "--verify"]);
     assert!(proof.as_array().unwrap().iter().all(|run| run["verified"] == true), "{proof:#}");
 }
 
 #[test]
 fn an_imported_run_is_halted_although_the_same_list_is_trusted() {
-    let desk = Desk::marking();
-    desk.trust();
-    let file = desk.path().join("run.jsonl");
+    let project = TestProject::marking();
+    project.trust();
+    let file = project.path().join("run.jsonl");
     let run = exported(&file);
-    desk.says(&["import", "run.jsonl"]);
-    desk.says(&["worker", "--until-idle"]);
-    assert_eq!((desk.status(&run).as_str(), desk.marks()), ("halted", 0));
+    project.says(&["import", "run.jsonl"]);
+    project.says(&["worker", "--until-idle"]);
+    assert_eq!((project.status(&run).as_str(), project.marks()), ("halted", 0));
     // Importing again tells that it is here, and changes nothing.
-    assert_eq!(desk.json(&["import", "run.jsonl"])["outcome"], "store_ahead");
-    desk.says(&["resume", &run]);
-    desk.says(&["worker", "--until-idle"]);
-    assert_eq!((desk.status(&run).as_str(), desk.marks()), ("completed", 1));
+    assert_eq!(project.json(&["import", "run.jsonl"])["outcome"], "store_ahead");
+    project.says(&["resume", &run]);
+    project.says(&["worker", "--until-idle"]);
+    assert_eq!((project.status(&run).as_str(), project.marks()), ("completed", 1));
 }
 
 #[test]
 fn an_imported_run_can_be_trusted_with_the_import() {
-    let desk = Desk::new();
-    let file = desk.path().join("run.jsonl");
+    let project = TestProject::new();
+    let file = project.path().join("run.jsonl");
     let run = exported(&file);
-    let told = desk.json(&["import", "run.jsonl", "--trust"]);
-    assert_eq!((&told["halted"], &told["outcome"]), (&json!(false), &json!("created")), "{told:#}");
-    desk.says(&["worker", "--until-idle"]);
-    assert_eq!((desk.status(&run).as_str(), desk.marks()), ("completed", 1));
+    let imported = project.json(&["import", "run.jsonl", "--trust"]);
+    assert_eq!(
+        (&imported["halted"], &imported["outcome"]),
+        (&json!(false), &json!("created")),
+        "{imported:#}"
+    );
+    project.says(&["worker", "--until-idle"]);
+    assert_eq!((project.status(&run).as_str(), project.marks()), ("completed", 1));
 }
 
 #[test]
 fn an_imported_run_does_not_run_over_a_shared_store_either() {
-    let (one, other) = (Desk::new(), Desk::new());
+    let (one, other) = (TestProject::new(), TestProject::new());
     let file = one.path().join("run.jsonl");
     let run = exported(&file);
     let store = one.path().join("shared.db");
     let store = store.to_str().unwrap();
     one.says(&["import", "run.jsonl", "--store", store]);
-    for desk in [&one, &other] {
-        desk.says(&["worker", "--until-idle", "--store", store]);
-        assert_eq!(desk.json(&["status", &run, "--store", store])["status"], "halted");
-        assert_eq!(desk.marks(), 0);
+    for project in [&one, &other] {
+        project.says(&["worker", "--until-idle", "--store", store]);
+        assert_eq!(project.json(&["status", &run, "--store", store])["status"], "halted");
+        assert_eq!(project.marks(), 0);
     }
 }
 
 #[test]
 fn a_name_that_ships_is_not_shadowed_in_silence() {
-    let desk = Desk::new();
-    desk.write_protocol("");
+    let project = TestProject::new();
+    project.write_protocol("");
     let workflow = "id: ralph\nphases: [{ id: only }]\ntransitions: []\n";
-    desk.write(".opencode/protocol/workflows/main.yaml", &workflow.replace("ralph", "main"));
-    desk.write(".opencode/protocol/workflows/ralph.yaml", workflow);
-    let told = desk.says(&["run", "ralph"]);
-    let folder = desk.path().join(".opencode/protocol");
+    project.write(".opencode/protocol/workflows/main.yaml", &workflow.replace("ralph", "main"));
+    project.write(".opencode/protocol/workflows/ralph.yaml", workflow);
+    let message = project.says(&["run", "ralph"]);
+    let folder = project.path().join(".opencode/protocol");
     let expected = format!(
         "`ralph` is a workflow of the protocol in {}; the shipped one is `shipped:ralph`",
         folder.display()
     );
-    assert!(told.contains(&expected), "{told}");
-    desk.write("script.json", &ralph(&json!([{ "tool": "list" }])));
+    assert!(message.contains(&expected), "{message}");
+    project.write("script.json", &ralph(&json!([{ "tool": "list" }])));
     let shipped = ["run", "shipped:ralph", "--input", "Go on", "--model", "script:script.json"];
-    let worked = desk.json(&shipped);
+    let worked = project.json(&shipped);
     assert_eq!(worked["document"]["tasks"][0]["status"], "done", "{worked:#}");
 }

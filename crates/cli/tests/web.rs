@@ -30,8 +30,8 @@ fn scene(name: &str) {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&played.stderr);
-    assert!(played.status.success(), "scene {name}:\n{told}");
+    let stderr = String::from_utf8_lossy(&played.stderr);
+    assert!(played.status.success(), "scene {name}:\n{stderr}");
 }
 
 #[test]

@@ -138,12 +138,12 @@ mod tests {
 
     #[test]
     fn moments_read_as_rfc_3339() {
-        let told = |millis: i64| Timestamp(millis).to_string();
-        assert_eq!(told(0), "1970-01-01T00:00:00.000Z");
-        assert_eq!(told(1_768_996_800_000), "2026-01-21T12:00:00.000Z");
-        assert_eq!(told(951_782_400_000), "2000-02-29T00:00:00.000Z");
-        assert_eq!(told(-1), "1969-12-31T23:59:59.999Z");
-        assert_eq!(told(4_107_542_399_999), "2100-02-28T23:59:59.999Z");
+        let text = |millis: i64| Timestamp(millis).to_string();
+        assert_eq!(text(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(text(1_768_996_800_000), "2026-01-21T12:00:00.000Z");
+        assert_eq!(text(951_782_400_000), "2000-02-29T00:00:00.000Z");
+        assert_eq!(text(-1), "1969-12-31T23:59:59.999Z");
+        assert_eq!(text(4_107_542_399_999), "2100-02-28T23:59:59.999Z");
     }
 
     #[test]

@@ -65,18 +65,18 @@ fn its_digest_is_bound_to_its_base() {
 
 #[test]
 fn what_is_wrong_is_told() {
-    let told = |text: &str| {
+    let messages = |text: &str| {
         let faults = upon(BASE, text).unwrap_err();
         faults.iter().map(|fault| format!("{}: {}", fault.code, fault.message)).collect::<Vec<_>>()
     };
     assert_eq!(
-        told(&OWN.replace("base: note", "base: nite")),
+        messages(&OWN.replace("base: note", "base: nite")),
         ["unknown_contract: no contract `nite`; did you mean `note`?"]
     );
     assert_eq!(
-        told(&OWN.replace("id: same", "id: few")),
+        messages(&OWN.replace("id: same", "id: few")),
         ["duplicate_id: rule `few` is already defined in the base"]
     );
-    assert_eq!(told(&format!("{OWN}\nschema: true")).len(), 1, "a schema or a base, not both");
-    assert_eq!(told("id: own\nversion: 1.0.0").len(), 1, "one of them there must be");
+    assert_eq!(messages(&format!("{OWN}\nschema: true")).len(), 1, "a schema or a base, not both");
+    assert_eq!(messages("id: own\nversion: 1.0.0").len(), 1, "one of them there must be");
 }

@@ -82,8 +82,9 @@ fn nothing_crashes_at_any_level() {
                 for repairs in RepairLevel::ALL {
                     let terms = AdmissionOptions { intake, repairs, finish: FinishReason::Stop };
                     let verdict = anything().admit_bytes(&bytes, terms, &RuleContext::default());
-                    let told = verdict.as_accepted().is_some() || !verdict.violations().is_empty();
-                    assert!(told, "{name}");
+                    let decided =
+                        verdict.as_accepted().is_some() || !verdict.violations().is_empty();
+                    assert!(decided, "{name}");
                 }
             }
         }

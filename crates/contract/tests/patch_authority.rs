@@ -48,24 +48,24 @@ enum May {
 
 /// Tries every verb on a place, as `path` and as `from`.
 #[track_caller]
-fn verbs(authority: &Authority, place: &str, may: May) {
+fn verbs(authority: &Authority, path: &str, may: May) {
     let set = matches!(may, May::Set | May::SetAndTake | May::All);
     let put = may == May::All;
     let take = matches!(may, May::SetAndTake | May::All);
     // What stands where nothing may be written is not to be looked at either.
     let mut own = authority.writable().iter().map(|own| own.as_str());
-    let look = own.any(|own| place == own || place.starts_with(&format!("{own}/")));
+    let look = own.any(|own| path == own || path.starts_with(&format!("{own}/")));
     let spare = "/domain/spare";
     let cases = [
-        (json!({"op": "replace", "path": place, "value": 0}), set, "/0/path"),
-        (json!({"op": "add", "path": place, "value": 0}), put, "/0/path"),
-        (json!({"op": "copy", "from": spare, "path": place}), put, "/0/path"),
-        (json!({"op": "move", "from": spare, "path": place}), put, "/0/path"),
-        (json!({"op": "remove", "path": place}), take, "/0/path"),
-        (json!({"op": "move", "from": place, "path": spare}), take, "/0/from"),
-        (json!({"op": "move", "from": place, "path": place}), set, "/0/path"),
-        (json!({"op": "copy", "from": place, "path": spare}), look, "/0/from"),
-        (json!({"op": "test", "path": place, "value": 0}), look, "/0/path"),
+        (json!({"op": "replace", "path": path, "value": 0}), set, "/0/path"),
+        (json!({"op": "add", "path": path, "value": 0}), put, "/0/path"),
+        (json!({"op": "copy", "from": spare, "path": path}), put, "/0/path"),
+        (json!({"op": "move", "from": spare, "path": path}), put, "/0/path"),
+        (json!({"op": "remove", "path": path}), take, "/0/path"),
+        (json!({"op": "move", "from": path, "path": spare}), take, "/0/from"),
+        (json!({"op": "move", "from": path, "path": path}), set, "/0/path"),
+        (json!({"op": "copy", "from": path, "path": spare}), look, "/0/from"),
+        (json!({"op": "test", "path": path, "value": 0}), look, "/0/path"),
     ];
     for (op, allowed, pointer) in cases {
         let refused = refusals(authority, &json!([op]));
@@ -76,7 +76,7 @@ fn verbs(authority: &Authority, place: &str, may: May) {
 
 #[test]
 fn every_verb_on_every_kind_of_place() {
-    for (place, may) in [
+    for (pointer, may) in [
         // Around: the root, parents of what is protected, parents of what may be written.
         ("", May::Not),
         ("/domain", May::Not),
@@ -114,14 +114,14 @@ fn every_verb_on_every_kind_of_place() {
         ("/domain/~01", May::Not),
         ("/domain/~1", May::All),
     ] {
-        verbs(&phase(), place, may);
+        verbs(&phase(), pointer, may);
     }
 }
 
 #[test]
 fn single_items_may_be_written_without_their_array() {
     let two = authority(&["/items/2", "/items/3"], &[]);
-    for (place, may) in [
+    for (pointer, may) in [
         ("/items", May::Not),
         ("/items/1", May::Not),
         ("/items/2", May::SetAndTake),
@@ -131,7 +131,7 @@ fn single_items_may_be_written_without_their_array() {
         ("/items/4", May::Not),
         ("", May::Not),
     ] {
-        verbs(&two, place, may);
+        verbs(&two, pointer, may);
     }
     let last = authority(&["/items/4"], &[]);
     assert_eq!(refusals(&last, &json!([{"op": "add", "path": "/items/4", "value": 0}])), [""; 0]);
@@ -148,10 +148,10 @@ fn single_items_may_be_written_without_their_array() {
 
 #[test]
 fn everything_and_nothing() {
-    for place in ["", "/domain", "/control/limits", "/items/0", "/items/-", "/new"] {
-        verbs(&authority(&[""], &[]), place, May::All);
-        verbs(&authority(&[], &[]), place, May::Not);
-        verbs(&authority(&[""], &[""]), place, May::Not);
+    for pointer in ["", "/domain", "/control/limits", "/items/0", "/items/-", "/new"] {
+        verbs(&authority(&[""], &[]), pointer, May::All);
+        verbs(&authority(&[], &[]), pointer, May::Not);
+        verbs(&authority(&[""], &[""]), pointer, May::Not);
     }
     verbs(&authority(&[""], &["/control/limits"]), "", May::Not);
     verbs(&authority(&[""], &["/control/limits"]), "/control", May::Not);
@@ -280,33 +280,33 @@ fn a_sequence_cannot_smuggle() {
 
 #[test]
 fn a_refusal_tells_where_to_and_why() {
-    let told = |authority: &Authority, op: Value| {
+    let message = |authority: &Authority, op: Value| {
         let violations = authority.check(&Patch::parse(&json!([op])).unwrap(), &document());
         let [violation] = violations.as_slice() else { panic!("{violations:?}") };
         format!("{violation} {}", violation.hint.as_deref().unwrap_or("-"))
     };
     assert_eq!(
-        told(&authority(&["/domain"], &[]), json!({"op": "remove", "path": "/control/limits"})),
+        message(&authority(&["/domain"], &[]), json!({"op": "remove", "path": "/control/limits"})),
         "/0/path: expected a location under /domain, found /control/limits [not_authorized] -"
     );
     assert_eq!(
-        told(&authority(&["/a", "/b"], &[]), json!({"op": "add", "path": "", "value": 1})),
+        message(&authority(&["/a", "/b"], &[]), json!({"op": "add", "path": "", "value": 1})),
         "/0/path: expected a location under /a or /b, found the whole document [not_authorized] -"
     );
     assert_eq!(
-        told(&authority(&[], &[]), json!({"op": "add", "path": "/a", "value": 1})),
+        message(&authority(&[], &[]), json!({"op": "add", "path": "/a", "value": 1})),
         "/0/path: expected no change, found /a [not_authorized] -"
     );
     assert_eq!(
-        told(&authority(&["/items/2"], &[]), json!({"op": "remove", "path": "/items/2"})),
+        message(&authority(&["/items/2"], &[]), json!({"op": "remove", "path": "/items/2"})),
         "/0/path: expected a location under /items/2, found /items/2 [not_authorized] this would also change /items/3"
     );
     assert_eq!(
-        told(&phase(), json!({"op": "replace", "path": "/domain", "value": {}})),
+        message(&phase(), json!({"op": "replace", "path": "/domain", "value": {}})),
         "/0/path: expected a location that does not affect /domain/locked/v, found /domain [not_authorized] /domain/locked/v lies inside; write the locations next to it one by one"
     );
     assert_eq!(
-        told(&phase(), json!({"op": "remove", "path": "/domain/list/0"})),
+        message(&phase(), json!({"op": "remove", "path": "/domain/list/0"})),
         "/0/path: expected a location that does not affect /domain/list/1/x, found /domain/list/0 [not_authorized] adding or removing an item shifts the index of the items after it, including /domain/list/1/x"
     );
 }

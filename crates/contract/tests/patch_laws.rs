@@ -42,7 +42,7 @@ fn document() -> impl Strategy<Value = Value> {
 }
 
 /// Every place of a document with what stands there.
-fn places(document: &Value) -> BTreeMap<String, &Value> {
+fn pointers_in(document: &Value) -> BTreeMap<String, &Value> {
     fn walk<'v>(pointer: String, value: &'v Value, into: &mut BTreeMap<String, &'v Value>) {
         match value {
             Value::Array(items) => {
@@ -81,8 +81,8 @@ fn draft() -> impl Strategy<Value = Draft> {
             "", "", "", "", "/-", "/0", "/1", "/new", "/a", "/~01", "/00", "/+1", "/-1", "/99",
         ])
     };
-    let place = || (any::<Index>(), tail());
-    (prop::bool::weighted(0.9), 0..6_usize, place(), place(), value())
+    let any_pointer = || (any::<Index>(), tail());
+    (prop::bool::weighted(0.9), 0..6_usize, any_pointer(), any_pointer(), value())
         .prop_map(|(friendly, verb, path, from, value)| Draft { friendly, verb, path, from, value })
 }
 
@@ -92,7 +92,7 @@ fn patch(document: &Value, drafts: &[Draft]) -> Patch {
     let mut document = document.clone();
     let mut ops = Vec::new();
     for draft in drafts {
-        let pointers: Vec<String> = places(&document).into_keys().collect();
+        let pointers: Vec<String> = pointers_in(&document).into_keys().collect();
         let pointer = |(index, tail): (Index, &str)| {
             JsonPointer::parse(format!("{}{tail}", index.get(&pointers))).unwrap()
         };
@@ -134,7 +134,7 @@ fn authority(
     writes: &[(Index, &str)],
     protected: &[(Index, &str)],
 ) -> Authority {
-    let mut pointers: Vec<String> = places(document).into_keys().collect();
+    let mut pointers: Vec<String> = pointers_in(document).into_keys().collect();
     let free = pointers.len();
     for op in &patch.ops {
         pointers.push(op.path().to_string());
@@ -148,27 +148,27 @@ fn authority(
     // What the patch wants is mostly what it gets: a refusal puts no law to the test.
     let wanted = if pointers.len() > free { &pointers[free..] } else { &pointers };
     let mut writes = [texts(&pointers, writes), texts(wanted, writes)].concat();
-    writes.retain(|place| !place.is_empty());
+    writes.retain(|pointer| !pointer.is_empty());
     Authority::parse(&writes, &texts(&pointers, protected)).unwrap()
 }
 
-fn covers(outer: &str, place: &str) -> bool {
-    place.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+fn covers(outer: &str, pointer: &str) -> bool {
+    pointer.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Everything that lies outside the given places. Of an object or array around one of them only
 /// that it is one: its members are told on their own.
 fn outside(document: &Value, writes: &[JsonPointer]) -> BTreeMap<String, Value> {
-    places(document)
+    pointers_in(document)
         .into_iter()
-        .filter(|(place, _)| !writes.iter().any(|allowed| covers(allowed.as_str(), place)))
-        .map(|(place, value)| {
-            let told = match value {
+        .filter(|(pointer, _)| !writes.iter().any(|allowed| covers(allowed.as_str(), pointer)))
+        .map(|(pointer, value)| {
+            let text = match value {
                 Value::Array(_) => Value::from("an array"),
                 Value::Object(_) => Value::from("an object"),
                 other => other.clone(),
             };
-            (place, told)
+            (pointer, text)
         })
         .collect()
 }
@@ -285,7 +285,7 @@ proptest! {
             let mut names = Vec::new();
             named("", &merge, &mut names);
             for name in names {
-                let at = |places: &[JsonPointer]| places.iter().any(|place| covers(place.as_str(), &name));
+                let at = |pointers: &[JsonPointer]| pointers.iter().any(|pointer| covers(pointer.as_str(), &name));
                 prop_assert!(at(authority.writable()), "{name}");
                 prop_assert!(!at(authority.protected_pointers()), "{name}");
             }

@@ -53,9 +53,9 @@ pub fn is_address(text: &str) -> bool {
 /// Combines an address with the options: returns the client configuration and the CA file to trust.
 pub(crate) fn parse_address(
     address: &str,
-    given: &PgConnectOptions,
+    options: &PgConnectOptions,
 ) -> Result<(Config, Option<PathBuf>), PgAddressError> {
-    let mut beside = given.clone();
+    let mut beside = options.clone();
     let address = extract_psql_options(address, &mut beside);
     let mut config: Config = address.parse().map_err(|_| PgAddressError::Invalid)?;
     if config.get_hosts().is_empty() {
@@ -76,15 +76,15 @@ pub(crate) fn parse_address(
 
 /// Removes parameters that `psql` knows and the client library does not, and applies them to the
 /// options.
-fn extract_psql_options(address: &str, given: &mut PgConnectOptions) -> String {
-    let Some((place, parameters)) = address.split_once('?').filter(|_| is_address(address)) else {
+fn extract_psql_options(address: &str, options: &mut PgConnectOptions) -> String {
+    let Some((base, parameters)) = address.split_once('?').filter(|_| is_address(address)) else {
         return address.to_owned();
     };
     let mut kept = Vec::new();
     for parameter in parameters.split('&') {
         match parameter.split_once('=') {
-            Some(("passfile", path)) => given.passfile = Some(percent_decode(path).into()),
-            Some(("sslrootcert", path)) => given.ca_file = Some(percent_decode(path).into()),
+            Some(("passfile", path)) => options.passfile = Some(percent_decode(path).into()),
+            Some(("sslrootcert", path)) => options.ca_file = Some(percent_decode(path).into()),
             // The certificate and the host name are always verified here.
             Some(("sslmode", "verify-full" | "verify-ca")) => {
                 kept.push("sslmode=require".to_owned());
@@ -92,7 +92,7 @@ fn extract_psql_options(address: &str, given: &mut PgConnectOptions) -> String {
             _ => kept.push(parameter.to_owned()),
         }
     }
-    if kept.is_empty() { place.to_owned() } else { format!("{place}?{}", kept.join("&")) }
+    if kept.is_empty() { base.to_owned() } else { format!("{base}?{}", kept.join("&")) }
 }
 
 /// Decodes percent escapes such as `%2F`.
@@ -136,14 +136,14 @@ mod tests {
 
     #[test]
     fn the_nearest_password_counts() {
-        let given =
+        let options =
             PgConnectOptions { password: Some("beside".to_owned()), ..PgConnectOptions::default() };
         for (address, password) in [
             ("postgres://u:in@h/d", "in"),
             ("postgres://u@h/d?application_name=x", "beside"),
             ("host=h user=u password=in", "in"),
         ] {
-            let (config, _) = parse_address(address, &given).unwrap();
+            let (config, _) = parse_address(address, &options).unwrap();
             assert_eq!(config.get_password(), Some(password.as_bytes()), "{address}");
         }
     }
@@ -162,9 +162,9 @@ mod tests {
     #[test]
     fn what_is_wrong_shows_nothing_of_the_address() {
         for address in ["postgres://u:s3cret@h:x/d", "postgres://u:s3cret@h/d?s3cret=1", "s3cret"] {
-            let told = parse_address(address, &PgConnectOptions::default()).unwrap_err();
-            assert_eq!(told, PgAddressError::Invalid);
-            assert!(!told.to_string().contains("s3cret"));
+            let message = parse_address(address, &PgConnectOptions::default()).unwrap_err();
+            assert_eq!(message, PgAddressError::Invalid);
+            assert!(!message.to_string().contains("s3cret"));
         }
         assert_eq!(
             parse_address("user=u", &PgConnectOptions::default()).unwrap_err(),

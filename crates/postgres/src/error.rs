@@ -190,7 +190,7 @@ mod tests {
                 "{code}"
             );
         }
-        let told = PgError::AuthenticationFailed(*b"28P01").to_string();
-        assert_eq!(told, "the server rejected the role or the password (28P01)");
+        let message = PgError::AuthenticationFailed(*b"28P01").to_string();
+        assert_eq!(message, "the server rejected the role or the password (28P01)");
     }
 }

@@ -101,8 +101,11 @@ mod tests {
         let path = folder.path().join("pass");
         fs::write(&path, "*:*:*:*:secret\n").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        let told = find_password(&path, &WANTED).unwrap_err().to_string();
-        assert!(told.contains("other users can read it") && !told.contains("secret"), "{told}");
+        let message = find_password(&path, &WANTED).unwrap_err().to_string();
+        assert!(
+            message.contains("other users can read it") && !message.contains("secret"),
+            "{message}"
+        );
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         assert_eq!(find_password(&path, &WANTED).unwrap().as_deref(), Some("secret"));
         let gone = find_password(&folder.path().join("gone"), &WANTED).unwrap_err().to_string();

@@ -46,8 +46,8 @@ impl PgServer {
     ///
     /// A connection to another machine uses TLS and verifies the certificate, unless the address
     /// says `sslmode=disable`.
-    pub fn parse(address: &str, given: &PgConnectOptions) -> Result<Self, PgAddressError> {
-        let (mut config, authority) = address::parse_address(address, given)?;
+    pub fn parse(address: &str, options: &PgConnectOptions) -> Result<Self, PgAddressError> {
+        let (mut config, authority) = address::parse_address(address, options)?;
         if config.get_application_name().is_none() {
             config.application_name("countersign");
         }

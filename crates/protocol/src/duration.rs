@@ -48,16 +48,16 @@ mod tests {
 
     #[test]
     fn units_are_read_and_told() {
-        let told = |text: &str| parse_duration(text).map(|duration| duration.to_string());
+        let reprint = |text: &str| parse_duration(text).map(|duration| duration.to_string());
         for same in ["30s", "5m", "1h", "2d", "250ms", "90s"] {
-            assert_eq!(told(same).as_deref(), Some(same));
+            assert_eq!(reprint(same).as_deref(), Some(same));
         }
-        assert_eq!(told("1.5m").as_deref(), Some("90s"));
-        assert_eq!(told("60s").as_deref(), Some("1m"));
+        assert_eq!(reprint("1.5m").as_deref(), Some("90s"));
+        assert_eq!(reprint("60s").as_deref(), Some("1m"));
         for not in
             ["", "5", "m", "-1s", "0s", "1 fortnight", "1e3s", "nan s", "99999999999d", "1..5s"]
         {
-            assert_eq!(told(not), None, "{not}");
+            assert_eq!(reprint(not), None, "{not}");
         }
     }
 }

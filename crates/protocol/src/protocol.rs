@@ -67,8 +67,8 @@ impl Protocol {
     /// expression gives no text.
     #[must_use]
     pub fn resolve_language(&self, document: &Value, run: &Value) -> Option<String> {
-        let given = self.language.as_ref()?.eval(&[Some(document), Some(run)]).ok()?.to_json()?;
-        given.as_str().map(str::to_owned)
+        let value = self.language.as_ref()?.eval(&[Some(document), Some(run)]).ok()?.to_json()?;
+        value.as_str().map(str::to_owned)
     }
 
     /// The document definition for a workflow's runs: its own, or the one of the index.

@@ -162,8 +162,8 @@ impl WorkflowDefinition {
         &'w self,
         document: &'w Value,
     ) -> impl Iterator<Item = (&'w str, &'w Value)> {
-        let places = self.output.iter().map(String::as_str);
-        places.filter_map(|place| Some((place, document.pointer(place)?)))
+        let pointers = self.output.iter().map(String::as_str);
+        pointers.filter_map(|pointer| Some((pointer, document.pointer(pointer)?)))
     }
 
     /// Whether a run ends in this phase.

@@ -27,8 +27,8 @@ fn every_broken_protocol_is_told_with_its_place() {
         assert!(!found.is_empty(), "{name} raises nothing");
         assert_eq!(found, findings(bundle(&text), &shipped), "{name} is not told the same twice");
         codes.extend(found.iter().map(|finding| finding.code.clone()));
-        let told: Vec<String> = found.iter().map(shown).collect();
-        settings.bind(|| insta::assert_snapshot!(name, told.join("\n")));
+        let messages: Vec<String> = found.iter().map(shown).collect();
+        settings.bind(|| insta::assert_snapshot!(name, messages.join("\n")));
     }
     let missing: Vec<&str> =
         CHECK_CODES.into_iter().filter(|code| !codes.contains(*code)).collect();
@@ -46,7 +46,7 @@ fn every_broken_protocol_is_told_with_its_place() {
 #[test]
 fn pages_show_what_is_told() {
     let shipped = shipped();
-    let told: Vec<String> = texts("broken")
+    let messages: Vec<String> = texts("broken")
         .iter()
         .flat_map(|(_, text)| findings(bundle(text), &shipped))
         .map(|finding| shown(&finding))
@@ -56,7 +56,10 @@ fn pages_show_what_is_told() {
         let page = std::fs::read_to_string(page).unwrap_or_default();
         let example = page.split("```text\n").nth(1).and_then(|rest| rest.split("```").next());
         let example = example.unwrap_or_else(|| panic!("the page of {code} has no example"));
-        assert!(told.iter().any(|told| told == example), "nothing is told like this:\n{example}");
+        assert!(
+            messages.iter().any(|message| message == example),
+            "nothing is told like this:\n{example}"
+        );
     }
 }
 

@@ -44,9 +44,9 @@ fn the_example_of_the_seed_loads() {
         ]
     );
     assert!(workflow.ends_in(workflow.find_phase("done").unwrap()));
-    let places: Vec<&str> =
+    let pointers: Vec<&str> =
         protocol.document.engine.iter().map(|own| own.pointer.as_str()).collect();
-    assert_eq!(places, ["/workflow", "/phase", "/status", "/updated_at"]);
+    assert_eq!(pointers, ["/workflow", "/phase", "/status", "/updated_at"]);
     assert_eq!(protocol.agents["translator"].model.as_deref(), Some("gpt-4"));
 }
 
@@ -159,13 +159,13 @@ fn includes_are_merged_own_first_and_each_once() {
 fn a_folder_that_says_everything_loads() {
     let protocol = sound(include_str!("protocol_load/everything.txt"));
     let document = &protocol.document;
-    let places: Vec<String> = document
+    let pointers: Vec<String> = document
         .engine
         .iter()
         .map(|own| format!("{} {} {}", own.name, own.pointer, own.value.source()))
         .collect();
     assert_eq!(
-        places,
+        pointers,
         [
             "status /meta/status run.status",
             "stage /meta/stage run.phase === 'end' ? 'end' : 'work'"
@@ -230,7 +230,7 @@ fn phases_say_what_they_do() {
         Some(("30m".to_owned(), FailurePolicy::Fail))
     );
     assert_eq!(plan.budget.limits["violations"].amount.to_string(), "3");
-    let verbs: Vec<String> = work.apply.iter().map(told).collect();
+    let verbs: Vec<String> = work.apply.iter().map(change_text).collect();
     assert_eq!(
         verbs,
         [
@@ -300,7 +300,7 @@ fn phases_say_what_they_do() {
 
     let PhaseWork::Invoke(invoke) = &phase("call").work else { panic!() };
     assert_eq!((invoke.workflow.as_str(), invoke.input[0].0.as_str()), ("child", "/title"));
-    assert_eq!(told(&invoke.output[0]), "set /result reply.result");
+    assert_eq!(change_text(&invoke.output[0]), "set /result reply.result");
     assert_eq!(invoke.on_complete.as_deref(), Some("end"));
     assert_eq!(invoke.on_failed.then, FailurePolicy::Fail);
     assert_eq!(phase("end").on_enter.as_deref(), Some("stamp"));
@@ -311,8 +311,8 @@ fn an_output_gives_what_stands_at_its_places() {
     let protocol = sound(include_str!("protocol_load/everything.txt"));
     let child = protocol.find_workflow("child").unwrap();
     let document = json!({ "notes": ["a", null], "title": "x", "other": 1 });
-    let given: Vec<_> = child.select_output(&document).collect();
-    assert_eq!(given, [("/title", &json!("x")), ("/notes/1", &Value::Null)]);
+    let output: Vec<_> = child.select_output(&document).collect();
+    assert_eq!(output, [("/title", &json!("x")), ("/notes/1", &Value::Null)]);
     assert!(protocol.find_workflow("main").unwrap().output.is_empty());
 }
 
@@ -353,12 +353,12 @@ fn gates_say_what_they_ask() {
     );
     let first = &protocol.workflows["main"].transitions[0];
     assert_eq!(first.spends.as_deref(), Some("rework"));
-    let changes: Vec<String> = first.apply.iter().map(told).collect();
+    let changes: Vec<String> = first.apply.iter().map(change_text).collect();
     assert_eq!(changes, ["set /again true", "emit AGAIN state.title if run.loops > 1"]);
 }
 
 /// A change in one line.
-fn told(change: &DocumentChange) -> String {
+fn change_text(change: &DocumentChange) -> String {
     let source = |value: &Option<countersign_contract::expr::Expr>| {
         value.as_ref().map_or_else(String::new, |value| format!(" {}", value.source()))
     };

@@ -24,7 +24,7 @@ fn every_fault_is_told_with_its_place() {
     let wrong: Vec<String> = cases
         .filter_map(|(title, case)| {
             let as_it_is = title.ends_with("(as it is)");
-            otherwise(case, as_it_is).map(|told| format!("##### {title}\n{told}"))
+            otherwise(case, as_it_is).map(|output| format!("##### {title}\n{output}"))
         })
         .collect();
     assert!(wrong.is_empty(), "these are told otherwise:\n{}", wrong.join(""));
@@ -46,7 +46,7 @@ fn the_examples_of_the_pages_are_true() {
                 wrong.push(format!("{code}: its example shows another code\n"));
             }
             let as_it_is = code == "missing_index";
-            wrong.extend(otherwise(block, as_it_is).map(|told| format!("{code}:\n{told}")));
+            wrong.extend(otherwise(block, as_it_is).map(|output| format!("{code}:\n{output}")));
         }
     }
     assert!(shown >= 35, "only {shown} examples were found");
@@ -64,23 +64,23 @@ fn otherwise(case: &str, as_it_is: bool) -> Option<String> {
             text += added;
         }
     }
-    let told = faults(&text).join("\n") + "\n";
-    (told != expected).then(|| format!("{files}===\n{told}"))
+    let output = faults(&text).join("\n") + "\n";
+    (output != expected).then(|| format!("{files}===\n{output}"))
 }
 
 #[test]
 fn a_folder_has_bounds() {
-    let told = |bundle: ProtocolBundle| {
+    let messages = |bundle: ProtocolBundle| {
         load_protocol(bundle, &ContractRegistry::default()).unwrap_err()[0].to_string()
     };
     let many = (0..1_001).map(|number| (format!("rules/{number}.md"), String::new()));
     assert_eq!(
-        told(ProtocolBundle { files: many.collect() }),
+        messages(ProtocolBundle { files: many.collect() }),
         "index.yaml:1:1: a protocol may have at most 1000 files, and this folder has 1001 [too_large]"
     );
     let large = [("README.md".to_owned(), " ".repeat((4 << 20) + 1))];
     assert_eq!(
-        told(ProtocolBundle { files: large.into() }),
+        messages(ProtocolBundle { files: large.into() }),
         "index.yaml:1:1: the files of a protocol may have at most 4194304 bytes in total, \
          and these have 4194305 [too_large]"
     );

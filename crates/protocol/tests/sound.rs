@@ -13,8 +13,8 @@ fn sound_protocols_raise_nothing() {
     let all = texts("sound");
     assert!(all.len() >= 6, "{} sound protocols", all.len());
     for (name, text) in all {
-        let told: Vec<String> = findings(bundle(&text), &shipped).iter().map(shown).collect();
-        assert!(told.is_empty(), "{name}:\n{}", told.join("\n"));
+        let messages: Vec<String> = findings(bundle(&text), &shipped).iter().map(shown).collect();
+        assert!(messages.is_empty(), "{name}:\n{}", messages.join("\n"));
     }
 }
 
@@ -32,8 +32,8 @@ fn shipped_contracts_raise_nothing() {
         }
     }
     assert!(files.files_in_folder("contracts").count() >= 15);
-    let told: Vec<String> = findings(files, &shipped()).iter().map(shown).collect();
-    assert!(told.is_empty(), "{}", told.join("\n"));
+    let messages: Vec<String> = findings(files, &shipped()).iter().map(shown).collect();
+    assert!(messages.is_empty(), "{}", messages.join("\n"));
 }
 
 fn plain_at() -> usize {

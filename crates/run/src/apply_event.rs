@@ -161,13 +161,13 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
         RunEvent::ProviderFailed { .. } => {
             state.step.get_or_insert_with(ModelStep::default).provider_failures += 1;
         }
-        RunEvent::ReplyRefused { violations, feedback: told, .. } => {
+        RunEvent::ReplyRefused { violations, feedback, .. } => {
             // A patch submitted by hand belongs to no step.
             if let Some(step) = &mut state.step {
                 step.violations.clone_from(violations);
-                if let Some(told) = told {
+                if let Some(feedback) = feedback {
                     step.messages
-                        .push(PromptMessage { role: PromptRole::User, text: told.clone() });
+                        .push(PromptMessage { role: PromptRole::User, text: feedback.clone() });
                 }
             }
         }
@@ -184,9 +184,9 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             let document = Arc::make_mut(&mut state.document);
             patch.apply(document).map_err(|source| CorruptLogError::Patch { seq, source })?;
         }
-        RunEvent::EngineFieldsUpdated { fields: places } => {
+        RunEvent::EngineFieldsUpdated { fields } => {
             let document = Arc::make_mut(&mut state.document);
-            for (at, value) in places {
+            for (at, value) in fields {
                 set_at_pointer(document, at, value);
             }
         }
@@ -359,13 +359,13 @@ fn spend(state: &mut RunState, budget: &str, amount: u64) {
 
 /// Sets an engine-owned field, creating missing parent objects.
 pub(super) fn set_at_pointer(document: &mut Value, at: &str, value: &Value) {
-    let mut place = document;
+    let mut target = document;
     for segment in json::split_pointer(at) {
-        if !place.is_object() {
-            *place = Value::Object(Map::new());
+        if !target.is_object() {
+            *target = Value::Object(Map::new());
         }
-        let Value::Object(members) = place else { return };
-        place = members.entry(segment.into_owned()).or_insert(Value::Null);
+        let Value::Object(members) = target else { return };
+        target = members.entry(segment.into_owned()).or_insert(Value::Null);
     }
-    place.clone_from(value);
+    target.clone_from(value);
 }

@@ -98,9 +98,9 @@ pub fn render_prompt(protocol: &Protocol, state: &RunState) -> Option<StepPrompt
 fn select_packet(document: &Value, reads: Option<&[String]>) -> Value {
     let Some(reads) = reads else { return document.clone() };
     let mut shown = Value::Object(Map::new());
-    for place in reads {
-        if let Some(value) = document.pointer(place) {
-            set_at_pointer(&mut shown, place, value);
+    for pointer in reads {
+        if let Some(value) = document.pointer(pointer) {
+            set_at_pointer(&mut shown, pointer, value);
         }
     }
     shown

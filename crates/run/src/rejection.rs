@@ -195,6 +195,7 @@ fn format_violations_suffix(violations: &[Violation]) -> String {
 }
 
 fn format_violations(violations: &[Violation]) -> String {
-    let told = violations.iter().map(|violation| violation.message.replacen("the reply: ", "", 1));
-    told.collect::<Vec<_>>().join("; ")
+    let messages =
+        violations.iter().map(|violation| violation.message.replacen("the reply: ", "", 1));
+    messages.collect::<Vec<_>>().join("; ")
 }

@@ -32,11 +32,11 @@ fn every_journey_goes_as_told() {
         for file in files {
             let name = file.file_stem().unwrap().to_string_lossy().into_owned();
             let text = std::fs::read_to_string(&file).unwrap();
-            let told = std::panic::catch_unwind(|| {
-                let told = story::tell(&text);
-                insta::assert_snapshot!(name.clone(), told);
+            let transcript = std::panic::catch_unwind(|| {
+                let transcript = story::tell(&text);
+                insta::assert_snapshot!(name.clone(), transcript);
             });
-            if told.is_err() {
+            if transcript.is_err() {
                 wrong.push(name);
             }
         }

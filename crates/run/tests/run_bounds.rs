@@ -166,8 +166,8 @@ transitions: [ { from: work, to: done } ]
             ["input_received", "hook_finished", "gates_closed", "wait_opened"]
         );
         let reason = &story.state.closed_gates[0].reason;
-        let told = format!("the patch is nested {depth} levels deep; the limit is 100");
-        assert!(reason.contains(&told), "{reason}");
+        let expected = format!("the patch is nested {depth} levels deep; the limit is 100");
+        assert!(reason.contains(&expected), "{reason}");
     }
 }
 

@@ -6,8 +6,8 @@
 #[path = "../../protocol/tests/protocol_load/folder.rs"]
 #[expect(dead_code, reason = "shared with the tests of loading")]
 mod folder;
-#[path = "run_laws/guess.rs"]
-mod guess;
+#[path = "run_laws/random_input.rs"]
+mod random_input;
 #[path = "run_laws/protocols.rs"]
 mod protocols;
 
@@ -62,8 +62,8 @@ impl<'p> Live<'p> {
             }
             (first, second) => panic!("decided {first:?} once and {second:?} then"),
         };
-        let told = matches!(input.payload, InputKind::Notified { .. });
-        assert!(self.state.end.is_none() || told, "an ended run stays ended");
+        let notified = matches!(input.payload, InputKind::Notified { .. });
+        assert!(self.state.end.is_none() || notified, "an ended run stays ended");
         self.folds(&step);
         self.state = step.state;
         self.holds();
@@ -79,22 +79,22 @@ impl<'p> Live<'p> {
     fn folds(&mut self, step: &DecisionOutcome) {
         let mut state = self.state.clone();
         for event in &step.events {
-            let before = self.places(&state);
+            let before = self.engine_values(&state);
             apply(&mut state, event).unwrap();
             if !matches!(event, RunEvent::EngineFieldsUpdated { .. } | RunEvent::Started { .. }) {
-                assert_eq!(self.places(&state), before, "{event:?}");
+                assert_eq!(self.engine_values(&state), before, "{event:?}");
             }
             self.count(event);
         }
         assert_eq!(bytes(&state), bytes(&step.state), "the fold is the state");
     }
 
-    fn places(&self, state: &RunState) -> Vec<Option<serde_json::Value>> {
+    fn engine_values(&self, state: &RunState) -> Vec<Option<serde_json::Value>> {
         let Some(workflow) = self.protocol.workflows.get(&state.workflow) else {
             return Vec::new();
         };
-        let places = self.protocol.document_for(workflow).engine.iter();
-        places.map(|place| state.document.pointer(&place.pointer).cloned()).collect()
+        let fields = self.protocol.document_for(workflow).engine.iter();
+        fields.map(|field| state.document.pointer(&field.pointer).cloned()).collect()
     }
 
     /// Orders that are asked for, answered, or dropped, counted apart from the fold.
@@ -238,7 +238,7 @@ fn run(which: usize, seed: u64, inputs: usize) -> (Live<'static>, SeededRng, usi
         if after_the_end > 4 {
             break;
         }
-        let input = guess::guess(&mut chance, live.protocol, &live.state);
+        let input = random_input::random_input(&mut chance, live.protocol, &live.state);
         if live.take(&input) {
             taken += 1;
             if answers_once(&input.payload) {

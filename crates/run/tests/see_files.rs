@@ -30,12 +30,12 @@ transitions:
   - { from: third, to: first, priority: 1, gate: { type: file_exists, path: never.md } }
 ";
 
-fn start(given: &str) -> (countersign_protocol::Protocol, RunInput) {
+fn start(input_text: &str) -> (countersign_protocol::Protocol, RunInput) {
     let protocol = folder::sound(PROTOCOL);
     let start = RunStart {
         protocol: protocol.digest.clone(),
         workflow: "main".to_owned(),
-        input: Some(json!(given)),
+        input: Some(json!(input_text)),
         ..RunStart::default()
     };
     let what = InputKind::Start(Box::new(start));

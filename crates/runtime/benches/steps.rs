@@ -82,8 +82,8 @@ async fn durable(length: &Length) {
         if round % 2 == 1 {
             order.reverse();
         }
-        for place in order {
-            match crowds.get_mut(place) {
+        for index in order {
+            match crowds.get_mut(index) {
                 Some((steppers, total)) => {
                     Stepper::spin(steppers, length.slice / 4, &mut Total::default()).await;
                     Stepper::spin(steppers, length.slice, total).await;

@@ -102,8 +102,8 @@ fn compare_wake_up(
     if head.wake_at.is_some() && head.wake_at.map(Timestamp) <= latest {
         return None;
     }
-    let told = |at: Option<Timestamp>| at.map_or_else(|| "none".to_owned(), |at| at.to_string());
-    let (found, expected) = (told(head.wake_at.map(Timestamp)), told(latest));
+    let to_text = |at: Option<Timestamp>| at.map_or_else(|| "none".to_owned(), |at| at.to_string());
+    let (found, expected) = (to_text(head.wake_at.map(Timestamp)), to_text(latest));
     Some(IntegrityError::RowMismatch { what: "next wake-up".to_owned(), found, expected })
 }
 
@@ -187,11 +187,11 @@ async fn compare_keys(
     let found: BTreeMap<_, _> = engine.store().list_keys(run).await?.into_iter().collect();
     let differs =
         found.keys().chain(expected.keys()).find(|key| found.get(*key) != expected.get(*key));
-    let told = |at: Option<&u64>| at.map_or_else(|| "none".to_owned(), u64::to_string);
+    let to_text = |at: Option<&u64>| at.map_or_else(|| "none".to_owned(), u64::to_string);
     Ok(differs.map(|key| IntegrityError::RowMismatch {
         what: format!("version of the idempotency key `{key}`"),
-        found: told(found.get(key)),
-        expected: told(expected.get(key)),
+        found: to_text(found.get(key)),
+        expected: to_text(expected.get(key)),
     }))
 }
 

@@ -15,7 +15,7 @@ use countersign_runtime::workspace::Workspace;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-struct Place {
+struct EffectRig {
     folder: TempDir,
     policy: ProtocolPolicy,
     workspace: Workspace,
@@ -23,7 +23,7 @@ struct Place {
 }
 
 /// A workspace in which one program is allowed: a line of shell.
-fn place(script: &str) -> Place {
+fn open_rig(script: &str) -> EffectRig {
     let folder = tempfile::tempdir().unwrap();
     let mut policy = ProtocolPolicy::default();
     let command = ["/bin/sh", "-c", script, "sh"].map(str::to_owned).to_vec();
@@ -32,10 +32,10 @@ fn place(script: &str) -> Place {
     policy.programs.insert("it".to_owned(), ProgramDefinition { command, timeout, environment });
     let workspace = Workspace::open(folder.path()).unwrap();
     let journal = EffectJournal::open(&folder.path().join(".countersign/effects")).unwrap();
-    Place { folder, policy, workspace, journal }
+    EffectRig { folder, policy, workspace, journal }
 }
 
-impl Place {
+impl EffectRig {
     async fn perform(&self, id: &str, order: &EffectCall) -> Result<Value, EffectError> {
         let sources = RetrieverRegistry::default();
         let Self { policy, workspace, journal, .. } = self;
@@ -76,8 +76,8 @@ fn copy(from: &str, to: &str) -> EffectCall {
 
 #[tokio::test]
 async fn a_write_gives_the_same_result_each_time() {
-    let place = place("");
-    let first = place.perform("r/1/0", &write("out/a.txt", "hello")).await.unwrap();
+    let rig = open_rig("");
+    let first = rig.perform("r/1/0", &write("out/a.txt", "hello")).await.unwrap();
     assert_eq!(
         first,
         json!({
@@ -86,42 +86,42 @@ async fn a_write_gives_the_same_result_each_time() {
             "sha256": "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
         })
     );
-    assert_eq!(place.perform("r/1/0", &write("out/a.txt", "hello")).await.unwrap(), first);
-    assert_eq!(place.file("out/a.txt"), "hello");
+    assert_eq!(rig.perform("r/1/0", &write("out/a.txt", "hello")).await.unwrap(), first);
+    assert_eq!(rig.file("out/a.txt"), "hello");
 }
 
 #[tokio::test]
 async fn a_write_once_never_takes_the_place_of_something_else() {
-    let place = place("");
+    let rig = open_rig("");
     let order = write_once("out/v1.md", "one");
-    let first = place.perform("r/1/0", &order).await.unwrap();
+    let first = rig.perform("r/1/0", &order).await.unwrap();
     assert_eq!(first["bytes"], 3);
     // A crash repeats it, under this id or, where the run begins anew, another.
-    assert_eq!(place.perform("r/1/0", &order).await.unwrap(), first);
-    assert_eq!(place.perform("r/2/0", &order).await.unwrap(), first);
+    assert_eq!(rig.perform("r/1/0", &order).await.unwrap(), first);
+    assert_eq!(rig.perform("r/2/0", &order).await.unwrap(), first);
     for other in ["two", "on", "one more", ""] {
-        let error = place.perform("r/3/0", &write_once("out/v1.md", other)).await.unwrap_err();
+        let error = rig.perform("r/3/0", &write_once("out/v1.md", other)).await.unwrap_err();
         assert_eq!((error.kind, error.retryable), (EffectErrorKind::Exists, false), "{other}");
         assert_eq!(error.kind.as_str(), "exists");
     }
-    assert_eq!(place.file("out/v1.md"), "one");
-    let left: Vec<_> = fs::read_dir(place.folder.path().join("out")).unwrap().collect();
+    assert_eq!(rig.file("out/v1.md"), "one");
+    let left: Vec<_> = fs::read_dir(rig.folder.path().join("out")).unwrap().collect();
     assert_eq!(left.len(), 1, "nothing is left beside it: {left:?}");
     // A name that is a link, even one that leads nowhere, is taken too.
-    std::os::unix::fs::symlink("nowhere", place.folder.path().join("out/link.md")).unwrap();
-    assert!(place.perform("r/4/0", &write_once("out/link.md", "x")).await.is_err());
-    assert!(!place.folder.path().join("out/nowhere").exists());
-    let error = place.perform("r/5/0", &write_once("out", "x")).await.unwrap_err();
+    std::os::unix::fs::symlink("nowhere", rig.folder.path().join("out/link.md")).unwrap();
+    assert!(rig.perform("r/4/0", &write_once("out/link.md", "x")).await.is_err());
+    assert!(!rig.folder.path().join("out/nowhere").exists());
+    let error = rig.perform("r/5/0", &write_once("out", "x")).await.unwrap_err();
     assert_eq!(error.kind, EffectErrorKind::Invalid);
 }
 
 #[tokio::test]
 async fn of_many_who_write_once_one_is_taken() {
-    let place = place("");
+    let rig = open_rig("");
     let orders: Vec<EffectCall> = (0..8).map(|n| write_once("out.md", &format!("{n}"))).collect();
     let mut tasks = tokio::task::JoinSet::new();
     for order in orders {
-        let (workspace, EffectCall::Write { path, content, .. }) = (place.workspace.clone(), order)
+        let (workspace, EffectCall::Write { path, content, .. }) = (rig.workspace.clone(), order)
         else {
             unreachable!("they are writes")
         };
@@ -129,21 +129,21 @@ async fn of_many_who_write_once_one_is_taken() {
     }
     let taken = tasks.join_all().await.into_iter().filter(|taken| *taken).count();
     assert_eq!(taken, 1);
-    assert_eq!(place.file("out.md").len(), 1);
+    assert_eq!(rig.file("out.md").len(), 1);
 }
 
 #[tokio::test]
 async fn a_copy_holds_the_same_and_stays_inside() {
-    let place = place("");
-    fs::create_dir(place.folder.path().join("in")).unwrap();
-    fs::write(place.folder.path().join("in/a.bin"), [0_u8, 159, 146, 150]).unwrap();
+    let rig = open_rig("");
+    fs::create_dir(rig.folder.path().join("in")).unwrap();
+    fs::write(rig.folder.path().join("in/a.bin"), [0_u8, 159, 146, 150]).unwrap();
     let order = copy("in/a.bin", "kept/deep/b.bin");
-    let first = place.perform("r/1/0", &order).await.unwrap();
+    let first = rig.perform("r/1/0", &order).await.unwrap();
     assert_eq!((&first["path"], &first["bytes"]), (&json!("kept/deep/b.bin"), &json!(4)));
-    assert_eq!(place.perform("r/1/0", &order).await.unwrap(), first);
-    let copied = fs::read(place.folder.path().join("kept/deep/b.bin")).unwrap();
+    assert_eq!(rig.perform("r/1/0", &order).await.unwrap(), first);
+    let copied = fs::read(rig.folder.path().join("kept/deep/b.bin")).unwrap();
     assert_eq!(copied, [0, 159, 146, 150]);
-    std::os::unix::fs::symlink("/etc/hostname", place.folder.path().join("out")).unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", rig.folder.path().join("out")).unwrap();
     for (from, to) in [
         ("in/none", "x"),
         ("../a", "x"),
@@ -153,42 +153,42 @@ async fn a_copy_holds_the_same_and_stays_inside() {
         ("in/a.bin", "../x"),
         ("in/a.bin", ".countersign/effects/x"),
     ] {
-        let error = place.perform("r/2/0", &copy(from, to)).await.unwrap_err();
+        let error = rig.perform("r/2/0", &copy(from, to)).await.unwrap_err();
         assert!(!error.retryable && error.kind == EffectErrorKind::Invalid, "{from} {to}: {error}");
     }
 }
 
 #[tokio::test]
 async fn a_copy_once_never_takes_the_place_of_something_else() {
-    let place = place("");
+    let rig = open_rig("");
     for (id, path, content) in [("r/1/0", "a.md", "one"), ("r/1/1", "b.md", "two")] {
-        place.perform(id, &write(path, content)).await.unwrap();
+        rig.perform(id, &write(path, content)).await.unwrap();
     }
     let once =
         |from: &str| EffectCall::Copy { from: from.into(), to: "kept.md".into(), once: true };
-    let first = place.perform("r/2/0", &once("a.md")).await.unwrap();
-    assert_eq!(place.perform("r/2/0", &once("a.md")).await.unwrap(), first, "its own bytes again");
-    let error = place.perform("r/3/0", &once("b.md")).await.unwrap_err();
+    let first = rig.perform("r/2/0", &once("a.md")).await.unwrap();
+    assert_eq!(rig.perform("r/2/0", &once("a.md")).await.unwrap(), first, "its own bytes again");
+    let error = rig.perform("r/3/0", &once("b.md")).await.unwrap_err();
     assert_eq!(error.kind.as_str(), "exists");
-    assert_eq!(fs::read_to_string(place.folder.path().join("kept.md")).unwrap(), "one");
+    assert_eq!(fs::read_to_string(rig.folder.path().join("kept.md")).unwrap(), "one");
 }
 
 #[tokio::test]
 async fn a_write_that_leads_out_is_invalid() {
-    let place = place("");
+    let rig = open_rig("");
     for path in ["../x", "/tmp/x", ".countersign/effects/x.json", ".git/hooks/post-commit"] {
-        let error = place.perform("r/1/0", &write(path, "x")).await.unwrap_err();
+        let error = rig.perform("r/1/0", &write(path, "x")).await.unwrap_err();
         assert_eq!((error.kind, error.retryable), (EffectErrorKind::Invalid, false), "{path}");
     }
 }
 
 #[tokio::test]
 async fn a_program_gets_json_and_an_almost_empty_environment() {
-    let place = place(r#"cat; printf '|%s|%s|' "$1" "$2"; pwd; env | sort"#);
+    let rig = open_rig(r#"cat; printf '|%s|%s|' "$1" "$2"; pwd; env | sort"#);
     let order = run(&["a b", "$(touch shell)"], Some(json!({"k": [1, "ü"]})));
-    let result = place.perform("r/7/2", &order).await.unwrap();
+    let result = rig.perform("r/7/2", &order).await.unwrap();
     let stdout = result["stdout"].as_str().unwrap();
-    let folder = place.folder.path().canonicalize().unwrap();
+    let folder = rig.folder.path().canonicalize().unwrap();
     let head = format!("{{\"k\":[1,\"ü\"]}}|a b|$(touch shell)|{}\n", folder.display());
     let environment = stdout.strip_prefix(&head).unwrap();
     // The shell itself adds these three.
@@ -205,8 +205,8 @@ async fn a_program_gets_json_and_an_almost_empty_environment() {
 
 #[tokio::test]
 async fn output_that_is_json_comes_as_json() {
-    let place = place(r#"echo '{"ok": [true]}'; echo talk >&2"#);
-    let result = place.run("r/1/0").await.unwrap();
+    let rig = open_rig(r#"echo '{"ok": [true]}'; echo talk >&2"#);
+    let result = rig.run("r/1/0").await.unwrap();
     assert_eq!(
         result,
         json!({"code": 0, "stdout": "{\"ok\": [true]}\n", "stderr": "talk\n", "json": {"ok": [true]}})
@@ -215,8 +215,8 @@ async fn output_that_is_json_comes_as_json() {
 
 #[tokio::test]
 async fn output_that_would_lose_something_stays_text() {
-    let place = place(r#"echo '{"a": 1, "a": 2}'"#);
-    let result = place.run("r/1/0").await.unwrap();
+    let rig = open_rig(r#"echo '{"a": 1, "a": 2}'"#);
+    let result = rig.run("r/1/0").await.unwrap();
     assert_eq!(
         (result.get("json"), result["stdout"].as_str()),
         (None, Some("{\"a\": 1, \"a\": 2}\n"))
@@ -225,35 +225,35 @@ async fn output_that_would_lose_something_stays_text() {
 
 #[tokio::test]
 async fn a_finished_program_is_not_run_again() {
-    let place = place("echo x >> count; wc -l < count");
-    let first = place.run("r/1/0").await.unwrap();
-    let again = place.run("r/1/0").await.unwrap();
+    let rig = open_rig("echo x >> count; wc -l < count");
+    let first = rig.run("r/1/0").await.unwrap();
+    let again = rig.run("r/1/0").await.unwrap();
     assert_eq!(first, again);
-    assert_eq!(place.file("count"), "x\n");
-    place.run("r/1/1").await.unwrap();
-    assert_eq!(place.file("count"), "x\nx\n", "another action is another run");
-    assert_eq!(place.entries().len(), 2);
-    place.journal.remove_entry("r/1/0").unwrap();
-    place.journal.remove_entry("r/1/0").unwrap();
-    assert_eq!(place.entries().len(), 1);
+    assert_eq!(rig.file("count"), "x\n");
+    rig.run("r/1/1").await.unwrap();
+    assert_eq!(rig.file("count"), "x\nx\n", "another action is another run");
+    assert_eq!(rig.entries().len(), 2);
+    rig.journal.remove_entry("r/1/0").unwrap();
+    rig.journal.remove_entry("r/1/0").unwrap();
+    assert_eq!(rig.entries().len(), 1);
 }
 
 #[tokio::test]
 async fn a_program_whose_end_nobody_saw_is_run_again() {
-    let place = place("echo $COUNTERSIGN_ACTION_ID >> count");
+    let rig = open_rig("echo $COUNTERSIGN_ACTION_ID >> count");
     // The crash came between these two.
-    place.journal.record_start("r/1/0", &run(&[], None)).unwrap();
-    place.run("r/1/0").await.unwrap();
-    assert_eq!(place.file("count"), "r/1/0\n");
+    rig.journal.record_start("r/1/0", &run(&[], None)).unwrap();
+    rig.run("r/1/0").await.unwrap();
+    assert_eq!(rig.file("count"), "r/1/0\n");
     // And here after the end was noted: a journal opened anew knows it.
-    let reopened = EffectJournal::open(&place.folder.path().join(".countersign/effects")).unwrap();
+    let reopened = EffectJournal::open(&rig.folder.path().join(".countersign/effects")).unwrap();
     assert!(reopened.load_result("r/1/0", &run(&[], None)).unwrap().is_some());
 }
 
 #[tokio::test]
 async fn it_is_noted_before_it_is_done() {
-    let place = place("cat .countersign/effects/*.json");
-    let result = place.run("r/1/0").await.unwrap();
+    let rig = open_rig("cat .countersign/effects/*.json");
+    let result = rig.run("r/1/0").await.unwrap();
     assert_eq!(
         (&result["json"]["id"], &result["json"]["state"]),
         (&json!("r/1/0"), &json!("started"))
@@ -262,64 +262,64 @@ async fn it_is_noted_before_it_is_done() {
 
 #[tokio::test]
 async fn a_failure_is_no_result_and_may_be_tried_again() {
-    let place = place("echo x >> count; echo why >&2; test $(wc -l < count) -gt 1 || exit 3");
-    let error = place.run("r/1/0").await.unwrap_err();
+    let rig = open_rig("echo x >> count; echo why >&2; test $(wc -l < count) -gt 1 || exit 3");
+    let error = rig.run("r/1/0").await.unwrap_err();
     assert_eq!((error.kind, error.retryable), (EffectErrorKind::Failed, false));
     assert_eq!(error.to_string(), "program `it` ended with code 3");
     assert_eq!(error.detail, Some(json!({"code": 3, "stdout": "", "stderr": "why\n"})));
-    place.run("r/1/0").await.unwrap();
+    rig.run("r/1/0").await.unwrap();
 }
 
 #[tokio::test]
 async fn an_id_means_one_order() {
-    let place = place("echo x >> count");
-    place.run("r/1/0").await.unwrap();
+    let rig = open_rig("echo x >> count");
+    rig.run("r/1/0").await.unwrap();
     let other = run(&["other"], None);
-    let error = place.perform("r/1/0", &other).await.unwrap_err();
+    let error = rig.perform("r/1/0", &other).await.unwrap_err();
     assert_eq!(error.kind, EffectErrorKind::Conflict);
     assert_eq!(error.to_string(), "action `r/1/0` was already started with a different effect");
-    assert_eq!(place.file("count"), "x\n");
+    assert_eq!(rig.file("count"), "x\n");
 }
 
 #[tokio::test]
 async fn ids_that_look_alike_are_kept_apart() {
-    let place = place("echo \"$COUNTERSIGN_ACTION_ID\" >> count");
+    let rig = open_rig("echo \"$COUNTERSIGN_ACTION_ID\" >> count");
     let long = "x".repeat(300);
     for id in ["a/1", "a_1", "A/1", "../../../etc/a", &long, &format!("{long}y")] {
-        place.run(id).await.unwrap();
-        place.run(id).await.unwrap();
+        rig.run(id).await.unwrap();
+        rig.run(id).await.unwrap();
     }
-    assert_eq!(place.file("count").lines().count(), 6);
-    assert_eq!(place.entries().len(), 6);
+    assert_eq!(rig.file("count").lines().count(), 6);
+    assert_eq!(rig.entries().len(), 6);
 }
 
 #[tokio::test]
 async fn an_entry_that_was_changed_by_hand_stops_the_effect() {
-    let place = place("echo x >> count");
-    place.run("r/1/0").await.unwrap();
-    fs::write(&place.entries()[0], "{").unwrap();
-    let error = place.run("r/1/0").await.unwrap_err();
+    let rig = open_rig("echo x >> count");
+    rig.run("r/1/0").await.unwrap();
+    fs::write(&rig.entries()[0], "{").unwrap();
+    let error = rig.run("r/1/0").await.unwrap_err();
     assert_eq!((error.kind, error.retryable), (EffectErrorKind::Conflict, false));
-    assert_eq!(place.file("count"), "x\n");
+    assert_eq!(rig.file("count"), "x\n");
 }
 
 #[tokio::test]
 async fn only_declared_programs_run() {
-    let mut place = place("");
+    let mut rig = open_rig("");
     let order = EffectCall::Run { program: "other".to_owned(), args: vec![], input: None };
-    let error = place.perform("r/1/0", &order).await.unwrap_err();
+    let error = rig.perform("r/1/0", &order).await.unwrap_err();
     assert_eq!(error.kind, EffectErrorKind::NotAllowed);
     assert_eq!(error.to_string(), "the policy declares no program `other`");
-    let program = place.policy.programs.get_mut("it").unwrap();
+    let program = rig.policy.programs.get_mut("it").unwrap();
     program.command = vec!["no-such-program-anywhere".to_owned()];
-    let error = place.run("r/1/1").await.unwrap_err();
+    let error = rig.run("r/1/1").await.unwrap_err();
     assert_eq!(error.kind, EffectErrorKind::NotConfigured);
     assert_eq!(
         error.to_string(),
         "program `it`: program `no-such-program-anywhere` does not exist or is not executable"
     );
-    place.policy.programs.get_mut("it").unwrap().command.clear();
-    let error = place.run("r/1/2").await.unwrap_err();
+    rig.policy.programs.get_mut("it").unwrap().command.clear();
+    let error = rig.run("r/1/2").await.unwrap_err();
     assert_eq!(error.to_string(), "program `it`: the command is empty; expected a program");
 }
 
@@ -327,9 +327,9 @@ async fn only_declared_programs_run() {
 async fn long_output_is_cut_and_never_blocks() {
     let script =
         "head -c 3000000 /dev/zero | tr '\\0' 1; head -c 100000 /dev/zero | tr '\\0' e >&2";
-    let mut place = place(script);
-    place.policy.programs.get_mut("it").unwrap().environment.push("PATH".to_owned());
-    let result = place.run("r/1/0").await.unwrap();
+    let mut rig = open_rig(script);
+    rig.policy.programs.get_mut("it").unwrap().environment.push("PATH".to_owned());
+    let result = rig.run("r/1/0").await.unwrap();
     assert_eq!(result["stdout"].as_str().unwrap().len(), 1024 * 1024);
     assert_eq!(result["stderr"].as_str().unwrap().len(), 16 * 1024);
     assert_eq!(result["truncated"], json!(true));
@@ -338,8 +338,8 @@ async fn long_output_is_cut_and_never_blocks() {
 
 #[tokio::test]
 async fn a_program_need_not_read_its_input() {
-    let place = place("exec 0<&-; echo done");
+    let rig = open_rig("exec 0<&-; echo done");
     let order = run(&[], Some(json!("x".repeat(1_000_000))));
-    let result = place.perform("r/1/0", &order).await.unwrap();
+    let result = rig.perform("r/1/0", &order).await.unwrap();
     assert_eq!(result["stdout"], json!("done\n"));
 }

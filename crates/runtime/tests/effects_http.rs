@@ -60,23 +60,23 @@ fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-struct Place {
+struct EffectRig {
     _folder: TempDir,
     policy: ProtocolPolicy,
     workspace: Workspace,
     journal: EffectJournal,
 }
 
-fn place(hosts: &[&str]) -> Place {
+fn open_rig(hosts: &[&str]) -> EffectRig {
     let folder = tempfile::tempdir().unwrap();
     let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
     let policy = ProtocolPolicy { hosts, ..ProtocolPolicy::default() };
     let workspace = Workspace::open(folder.path()).unwrap();
     let journal = EffectJournal::open(&folder.path().join(".countersign/effects")).unwrap();
-    Place { _folder: folder, policy, workspace, journal }
+    EffectRig { _folder: folder, policy, workspace, journal }
 }
 
-impl Place {
+impl EffectRig {
     async fn call(&self, id: &str, method: &str, url: &str) -> Result<Value, EffectError> {
         self.send(id, method, url, None).await
     }
@@ -100,10 +100,10 @@ impl Place {
 async fn a_call_carries_its_id_and_is_made_once() {
     let mut server = serve(vec![answer("201 Created", "", r#"{"made": 7}"#)]).await;
     let host = server.address.to_string();
-    let place = place(&[&host]);
+    let rig = open_rig(&[&host]);
     let url = format!("http://{host}/things?a=b");
     let body = Some(json!({"name": "ü"}));
-    let result = place.send("r/3/1", "post", &url, body.clone()).await.unwrap();
+    let result = rig.send("r/3/1", "post", &url, body.clone()).await.unwrap();
     assert_eq!(result, json!({"status": 201, "body": "{\"made\": 7}", "json": {"made": 7}}));
     let request = server.requests.recv().await.unwrap();
     assert!(request.starts_with("POST /things?a=b HTTP/1.1\r\n"), "{request}");
@@ -111,7 +111,7 @@ async fn a_call_carries_its_id_and_is_made_once() {
     assert!(request.contains("\r\ncontent-type: application/json\r\n"), "{request}");
     assert!(request.ends_with("\r\n\r\n{\"name\":\"ü\"}"), "{request}");
 
-    assert_eq!(place.send("r/3/1", "post", &url, body).await.unwrap(), result);
+    assert_eq!(rig.send("r/3/1", "post", &url, body).await.unwrap(), result);
     assert!(server.requests.try_recv().is_err(), "the journal answered");
 }
 
@@ -127,7 +127,7 @@ async fn a_status_says_whether_to_try_again() {
         let server = serve(vec![answer(status, "", "the body")]).await;
         let host = server.address.to_string();
         let url = format!("http://{host}/?key=secret");
-        let error = place(&[&host]).call("r/1/0", "GET", &url).await.unwrap_err();
+        let error = open_rig(&[&host]).call("r/1/0", "GET", &url).await.unwrap_err();
         assert_eq!((error.kind, error.retryable), (EffectErrorKind::Failed, retryable), "{status}");
         let number = &status[..3];
         assert_eq!(error.to_string(), format!("`GET http://{host}` answered with status {number}"));
@@ -140,10 +140,10 @@ async fn a_failed_call_is_made_again_under_the_same_id() {
     let answers = vec![answer("503 Busy", "", ""), answer("200 OK", "", "fine")];
     let mut server = serve(answers).await;
     let host = server.address.to_string();
-    let place = place(&[&host]);
+    let rig = open_rig(&[&host]);
     let url = format!("http://{host}/");
-    place.call("r/1/0", "PUT", &url).await.unwrap_err();
-    let result = place.call("r/1/0", "PUT", &url).await.unwrap();
+    rig.call("r/1/0", "PUT", &url).await.unwrap_err();
+    let result = rig.call("r/1/0", "PUT", &url).await.unwrap();
     assert_eq!(result, json!({"status": 200, "body": "fine"}));
     for _ in 0..2 {
         assert!(server.requests.recv().await.unwrap().contains("\r\nidempotency-key: r/1/0\r\n"));
@@ -154,7 +154,7 @@ async fn a_failed_call_is_made_again_under_the_same_id() {
 async fn what_the_policy_does_not_allow_is_not_called() {
     let mut server = serve(vec![answer("200 OK", "", "")]).await;
     let port = server.address.port();
-    let place = place(&["api.example.org", &format!("localhost:{port}")]);
+    let rig = open_rig(&["api.example.org", &format!("localhost:{port}")]);
     for (url, sentence) in [
         (
             format!("http://127.0.0.1:{port}/x?key=secret"),
@@ -179,17 +179,17 @@ async fn what_the_policy_does_not_allow_is_not_called() {
             ),
         ),
     ] {
-        let error = place.call("r/1/0", "GET", &url).await.unwrap_err();
+        let error = rig.call("r/1/0", "GET", &url).await.unwrap_err();
         assert_eq!((error.kind, error.retryable), (EffectErrorKind::NotAllowed, false), "{url}");
         assert_eq!(error.to_string(), sentence);
     }
     let url = format!("http://localhost:{port}/");
     for (method, url) in [("TRACE", url.as_str()), ("GET / HTTP/1.1\r\nX: y", &url), ("GET", "/x")]
     {
-        let error = place.call("r/1/1", method, url).await.unwrap_err();
+        let error = rig.call("r/1/1", method, url).await.unwrap_err();
         assert_eq!(error.kind, EffectErrorKind::Invalid, "{method} {url}");
     }
-    let error = place.call("r/1/2\r\nX-Evil: 1", "GET", &url).await.unwrap_err();
+    let error = rig.call("r/1/2\r\nX-Evil: 1", "GET", &url).await.unwrap_err();
     assert_eq!(error.kind, EffectErrorKind::Invalid);
     assert!(server.requests.try_recv().is_err(), "nobody was called");
 }
@@ -206,13 +206,13 @@ async fn redirects_stay_on_their_host() {
     let mut server = serve(answers).await;
     let host = server.address.to_string();
     // Even an allowed host is not called on another's word.
-    let place = place(&[&host, &elsewhere.address.to_string()]);
+    let rig = open_rig(&[&host, &elsewhere.address.to_string()]);
     let url = format!("http://{host}/first");
-    let result = place.call("r/1/0", "POST", &url).await.unwrap();
+    let result = rig.call("r/1/0", "POST", &url).await.unwrap();
     assert_eq!(result["body"], json!("here"));
     assert!(server.requests.recv().await.unwrap().starts_with("POST /first"));
     assert!(server.requests.recv().await.unwrap().starts_with("POST /second"));
-    let error = place.call("r/1/1", "POST", &url).await.unwrap_err();
+    let error = rig.call("r/1/1", "POST", &url).await.unwrap_err();
     assert_eq!((error.kind, error.retryable), (EffectErrorKind::NotAllowed, false));
     assert_eq!(
         error.to_string(),
@@ -225,7 +225,8 @@ async fn redirects_stay_on_their_host() {
 async fn a_circle_of_redirects_ends() {
     let server = serve(vec![answer("307 Go", "location: /again\r\n", "")]).await;
     let host = server.address.to_string();
-    let error = place(&[&host]).call("r/1/0", "GET", &format!("http://{host}/")).await.unwrap_err();
+    let error =
+        open_rig(&[&host]).call("r/1/0", "GET", &format!("http://{host}/")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         format!("`GET http://{host}`: the response redirects too many times")
@@ -236,7 +237,7 @@ async fn a_circle_of_redirects_ends() {
 async fn a_long_answer_is_cut() {
     let server = serve(vec![answer("200 OK", "", &"1".repeat(3_000_000))]).await;
     let host = server.address.to_string();
-    let result = place(&[&host]).call("r/1/0", "GET", &format!("http://{host}/")).await.unwrap();
+    let result = open_rig(&[&host]).call("r/1/0", "GET", &format!("http://{host}/")).await.unwrap();
     assert_eq!(result["body"].as_str().unwrap().len(), 1024 * 1024);
     assert_eq!((&result["truncated"], result.get("json")), (&json!(true), None));
 }
@@ -247,7 +248,7 @@ async fn a_host_that_is_not_there_may_come_back() {
     let host = listener.local_addr().unwrap().to_string();
     drop(listener);
     let url = format!("http://{host}/?key=secret");
-    let error = place(&[&host]).call("r/1/0", "GET", &url).await.unwrap_err();
+    let error = open_rig(&[&host]).call("r/1/0", "GET", &url).await.unwrap_err();
     assert_eq!((error.kind, error.retryable), (EffectErrorKind::Unavailable, true));
     assert!(error.to_string().starts_with(&format!("`GET http://{host}`: ")), "{error}");
     assert!(!error.to_string().contains("secret"));
@@ -258,6 +259,7 @@ async fn half_an_answer_is_none() {
     let half = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf".to_vec();
     let server = serve(vec![half]).await;
     let host = server.address.to_string();
-    let error = place(&[&host]).call("r/1/0", "GET", &format!("http://{host}/")).await.unwrap_err();
+    let error =
+        open_rig(&[&host]).call("r/1/0", "GET", &format!("http://{host}/")).await.unwrap_err();
     assert_eq!((error.kind, error.retryable), (EffectErrorKind::Unavailable, true));
 }

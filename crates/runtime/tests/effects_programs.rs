@@ -200,42 +200,43 @@ async fn a_hook_knows_what_it_is_asked() {
 
 #[tokio::test]
 async fn everything_else_is_an_abort_with_the_reason() {
-    let told = async |script: &str, reason: &str| {
+    let aborts = async |script: &str, reason: &str| {
         let expected = abort(&format!("hook program `it`: {reason}"));
         assert_eq!(ask(script, None).await, expected, "{script}");
     };
     let four = "`ok`, `abort`, `patch` or `redirect`";
-    told("exit 3", "it ended with exit status: 3").await;
-    told("echo", "its answer is not valid JSON at byte 1").await;
-    told("echo ok", "its answer is not valid JSON at byte 0").await;
-    told("echo '{\"result\": \"ok\"} x'", "its answer is not valid JSON at byte 17").await;
-    told("echo '[]'", "its answer is not an object").await;
-    told("echo '{}'", &format!("its answer has no `result`; expected {four}")).await;
-    told("echo '{\"result\": 1}'", &format!("its `result` is not a string; expected {four}")).await;
-    told("echo '{\"result\": \"yes\"}'", &format!("its `result` is not one of {four}")).await;
-    told("echo '{\"result\": \"abort\"}'", "it returned `abort` without a `reason`").await;
-    told(
+    aborts("exit 3", "it ended with exit status: 3").await;
+    aborts("echo", "its answer is not valid JSON at byte 1").await;
+    aborts("echo ok", "its answer is not valid JSON at byte 0").await;
+    aborts("echo '{\"result\": \"ok\"} x'", "its answer is not valid JSON at byte 17").await;
+    aborts("echo '[]'", "its answer is not an object").await;
+    aborts("echo '{}'", &format!("its answer has no `result`; expected {four}")).await;
+    aborts("echo '{\"result\": 1}'", &format!("its `result` is not a string; expected {four}"))
+        .await;
+    aborts("echo '{\"result\": \"yes\"}'", &format!("its `result` is not one of {four}")).await;
+    aborts("echo '{\"result\": \"abort\"}'", "it returned `abort` without a `reason`").await;
+    aborts(
         "echo '{\"result\": \"patch\", \"ops\": {}}'",
         "it returned `patch`, but its `ops` are not a list",
     )
     .await;
-    told(
+    aborts(
         "echo '{\"result\": \"redirect\"}'",
         "it returned `redirect`, but its `to` does not name a phase",
     )
     .await;
-    told(
+    aborts(
         "echo '{\"result\": \"ok\", \"to\": \"x\"}'",
         "its answer has a field `to`, which `ok` does not accept",
     )
     .await;
-    told(
+    aborts(
         "echo '{\"result\": \"ok\", \"result\": \"abort\"}'",
         "its answer has a duplicate key or a number that is too large",
     )
     .await;
-    told("printf '\\377'", "its answer is not UTF-8").await;
-    told("head -c 2000000 /dev/zero", "its answer is longer than 1 MiB").await;
+    aborts("printf '\\377'", "its answer is not UTF-8").await;
+    aborts("head -c 2000000 /dev/zero", "its answer is longer than 1 MiB").await;
     let late = ask("sleep 1000", Some(protocol::DurationMillis { millis: 200 })).await;
     assert_eq!(late, abort("hook program `it`: it took longer than 200ms and was stopped"));
 }

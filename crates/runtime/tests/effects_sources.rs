@@ -108,21 +108,21 @@ async fn passages_are_found_by_their_words() {
 #[tokio::test]
 async fn what_a_source_cannot_do_is_an_error_with_its_name() {
     let folder = library();
-    let told = async |policy: &ProtocolPolicy, name: &str, query: Value| {
+    let fails = async |policy: &ProtocolPolicy, name: &str, query: Value| {
         let error = ask(folder.path(), policy, name, query).await.unwrap_err();
         assert!(!error.retryable);
         (error.kind, error.to_string())
     };
     let good = policy("files", json!({"path": "docs"}));
     let missing = EffectErrorKind::NotConfigured;
-    let (kind, text) = told(&good, "policy", json!("x")).await;
+    let (kind, text) = fails(&good, "policy", json!("x")).await;
     assert_eq!((kind, text.as_str()), (missing, "the policy declares no source `policy`"));
-    let (kind, text) = told(&policy("neo4j", json!({})), "doc", json!("x")).await;
+    let (kind, text) = fails(&policy("neo4j", json!({})), "doc", json!("x")).await;
     assert_eq!(kind, missing);
     assert_eq!(text, "source `doc` is of kind `neo4j`, which is not configured here");
-    let (kind, text) = told(&policy("files", json!({})), "doc", json!("x")).await;
+    let (kind, text) = fails(&policy("files", json!({})), "doc", json!("x")).await;
     assert_eq!((kind, text.as_str()), (missing, "source `doc` has no `path`; expected a folder"));
-    let (kind, text) = told(&policy("files", json!({"path": "gone"})), "doc", json!("x")).await;
+    let (kind, text) = fails(&policy("files", json!({"path": "gone"})), "doc", json!("x")).await;
     assert_eq!(kind, missing);
     assert!(
         text.starts_with("source `doc`: `") && text.ends_with("gone` does not exist"),
@@ -131,7 +131,7 @@ async fn what_a_source_cannot_do_is_an_error_with_its_name() {
     for settings in
         [json!({"path": "docs", "limit": 0}), json!({"path": "docs", "extensions": "md"})]
     {
-        assert_eq!(told(&policy("files", settings), "doc", json!("x")).await.0, missing);
+        assert_eq!(fails(&policy("files", settings), "doc", json!("x")).await.0, missing);
     }
     for query in [
         json!(null),
@@ -141,7 +141,7 @@ async fn what_a_source_cannot_do_is_an_error_with_its_name() {
         json!({"text": "x", "limit": 51}),
         json!("x".repeat(3_000)),
     ] {
-        assert_eq!(told(&good, "doc", query.clone()).await.0, EffectErrorKind::Invalid, "{query}");
+        assert_eq!(fails(&good, "doc", query.clone()).await.0, EffectErrorKind::Invalid, "{query}");
     }
 }
 

@@ -175,8 +175,8 @@ fn the_last_of_many_documents_stands_in_the_files_and_nobody_waits_for_the_other
 #[test]
 fn what_cannot_be_written_is_told_and_the_next_is_tried() {
     let folder = tempfile::tempdir().unwrap();
-    let (told, heard) = channel();
-    let tell = move |error: ProjectionError| told.send(error.to_string()).unwrap();
+    let (errors, heard) = channel();
+    let tell = move |error: ProjectionError| errors.send(error.to_string()).unwrap();
     let projector = StateFileProjector::new(folder.path().to_owned(), tell).unwrap();
     projector.enqueue(StateFileLayout::Single, &Arc::new(json!([1])));
     assert_eq!(heard.recv().unwrap(), "the document is not an object and has no state files");

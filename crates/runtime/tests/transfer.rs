@@ -186,10 +186,10 @@ async fn the_same_history_twice_is_kept_once_and_another_one_is_refused() {
     elsewhere.submit_input("r", what, None).await.unwrap();
     let other = import_run(&elsewhere, &late).await.unwrap_err().to_string();
     let parted = early.verification.versions + 1;
-    let told = format!(
+    let expected = format!(
         "run `r` already exists with a different history; the first difference is at version {parted}"
     );
-    assert_eq!(other, told);
+    assert_eq!(other, expected);
 }
 
 /// Whatever write an import dies at, a worker finds nothing to do in what it left, and importing again

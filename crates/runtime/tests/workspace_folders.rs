@@ -117,9 +117,9 @@ fn faults_name_the_file() {
     put(folder.path(), "rules/r.md", b"abc\xffdef");
     refused(folder.path(), "`rules/r.md` is not UTF-8 at byte 3");
     let empty = tempfile::tempdir().unwrap();
-    let told =
+    let messages =
         format!("`{}` is not a protocol folder: it has no `index.yaml`", empty.path().display());
-    refused(empty.path(), &told);
+    refused(empty.path(), &messages);
     assert!(matches!(
         read_protocol_folder(&empty.path().join("absent")),
         Err(FolderError::Io { .. })
@@ -188,10 +188,10 @@ fn a_file_in_the_way_of_a_home_is_told() {
     let project = tempfile::tempdir().unwrap();
     let root = project.path().canonicalize().unwrap();
     fs::write(root.join(".countersign"), "").unwrap();
-    let told = format!(
+    let expected = format!(
         "`{}` is not a folder; the engine needs a folder of that name for its files",
         root.join(".countersign").display()
     );
-    assert_eq!(EngineHome::find(&root).unwrap_err().to_string(), told);
-    assert_eq!(EngineHome::create(&root).unwrap_err().to_string(), told);
+    assert_eq!(EngineHome::find(&root).unwrap_err().to_string(), expected);
+    assert_eq!(EngineHome::create(&root).unwrap_err().to_string(), expected);
 }

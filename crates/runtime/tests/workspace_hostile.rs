@@ -110,13 +110,13 @@ proptest! {
         }
         let before = (snapshot(&outside), snapshot(&inside.join(".countersign")));
         let workspace = Workspace::open(&inside).unwrap();
-        let mut told = String::new();
+        let mut output = String::new();
         for path in &paths {
             let _ = workspace.exists(path);
             let read = workspace.read(path, 1_000).map(|content| content.bytes).unwrap_or_default();
-            told.push_str(&String::from_utf8_lossy(&read));
+            output.push_str(&String::from_utf8_lossy(&read));
             for hit in workspace.search("canary", path, FileSearchLimits::default()).unwrap_or_default().hits {
-                told.push_str(&hit.text);
+                output.push_str(&hit.text);
             }
             for call in [
                 ToolCall::Read { path: path.clone() },
@@ -125,10 +125,10 @@ proptest! {
                 ToolCall::Write { path: path.clone(), content: "hostile".to_owned() },
                 ToolCall::Write { path: format!("{path}/deeper"), content: "hostile".to_owned() },
             ] {
-                told.push_str(&tool::perform_tool_call(&workspace, &call).output);
+                output.push_str(&tool::perform_tool_call(&workspace, &call).output);
             }
         }
-        prop_assert!(!told.contains(CANARY), "{paths:?} told the secret");
+        prop_assert!(!output.contains(CANARY), "{paths:?} told the secret");
         let after = (snapshot(&outside), snapshot(&inside.join(".countersign")));
         prop_assert_eq!(before, after, "{:?}", paths);
         let around: Vec<_> = fs::read_dir(world.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

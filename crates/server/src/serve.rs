@@ -85,11 +85,11 @@ impl HttpServer {
     /// Binds to the addresses. Fails if every request would need a key and no active key exists.
     pub async fn bind(
         addresses: &[SocketAddr],
-        house: Arc<AppState>,
+        app_state: Arc<AppState>,
         keyring: Arc<Keyring>,
         demand: AuthMode,
     ) -> Result<Self, ServeError> {
-        let hosts = open_host_policy(addresses, &house, &keyring, demand)?;
+        let hosts = open_host_policy(addresses, &app_state, &keyring, demand)?;
         let (mut listeners, mut bound) = (Vec::new(), Vec::new());
         for &address in addresses {
             let listener =
@@ -100,14 +100,14 @@ impl HttpServer {
             bound.push(listener.local_addr().unwrap_or(address));
             listeners.push(listener);
         }
-        let token = open_token(&bound, &hosts, &house, demand)?;
+        let token = open_token(&bound, &hosts, &app_state, demand)?;
         let (grace, rate, limits) =
             (SHUTDOWN_GRACE, DEFAULT_REQUESTS_PER_SECOND, ServiceLimits::default());
         let addresses = bound;
         Ok(Self {
             listeners,
             addresses,
-            app_state: house,
+            app_state,
             keyring,
             host_policy: hosts,
             token,
@@ -151,7 +151,7 @@ impl HttpServer {
     /// Serves requests and works on runs until the shutdown signal, then waits for the work in
     /// progress.
     pub async fn run(self, stopping: ShutdownSignal) {
-        let house = Arc::clone(&self.app_state);
+        let app_state = Arc::clone(&self.app_state);
         let connections = fit_connections(self.limits.connections);
         let limits = ServiceLimits { connections, ..self.limits };
         let (router, _) = build_router(HttpState::new(
@@ -168,7 +168,7 @@ impl HttpServer {
             tokio::spawn(accept_connections(listener, slots.clone(), stopping.clone(), self.grace))
         });
         let served: Vec<_> = served.collect();
-        run_worker(&house, stopping, self.grace).await;
+        run_worker(&app_state, stopping, self.grace).await;
         for one in served {
             // A listener task that panicked needs no further shutdown.
             drop(one.await);
@@ -180,11 +180,11 @@ impl HttpServer {
 /// active key exists.
 pub(crate) fn open_host_policy(
     addresses: &[SocketAddr],
-    house: &AppState,
+    app_state: &AppState,
     keyring: &Keyring,
     demand: AuthMode,
 ) -> Result<HostPolicy, ServeError> {
-    let now = house.deps().clock.now();
+    let now = app_state.deps().clock.now();
     let hosts = HostPolicy::from_addresses(addresses, demand);
     let open = addresses.iter().find(|address| !address.ip().is_loopback());
     if let Some(address) = open.or(addresses.first()).copied().filter(|_| !hosts.allows_keyless())
@@ -200,12 +200,12 @@ pub(crate) fn open_host_policy(
 pub(crate) fn open_token(
     bound: &[SocketAddr],
     hosts: &HostPolicy,
-    house: &AppState,
+    app_state: &AppState,
     demand: AuthMode,
 ) -> Result<Option<Arc<LocalToken>>, ServeError> {
     let needs_token = hosts.allows_keyless() && demand == AuthMode::LoopbackToken;
     let Some(first) = bound.first().filter(|_| needs_token) else { return Ok(None) };
-    let folder = house.deps().home.folder().to_owned();
+    let folder = app_state.deps().home.folder().to_owned();
     match LocalToken::open(&folder, first.port()) {
         Ok(token) => Ok(Some(Arc::new(token))),
         Err(source) => Err(ServeError::Token { folder, source }),
@@ -214,41 +214,41 @@ pub(crate) fn open_token(
 
 /// Works on runs until the shutdown signal.
 pub(crate) async fn run_worker(
-    house: &Arc<AppState>,
+    app_state: &Arc<AppState>,
     mut stopping: ShutdownSignal,
     grace: Duration,
 ) {
-    let furniture = house.deps();
+    let deps = app_state.deps();
     let terms = WorkerConfig {
-        host: furniture.host.clone(),
+        host: deps.host.clone(),
         capacity: MAX_CONCURRENT_RUNS,
         grace_period: i64::try_from(grace.as_millis()).unwrap_or(i64::MAX),
-        ..WorkerConfig::new(house.worker())
+        ..WorkerConfig::new(app_state.worker())
     };
-    let (store, clock) = (Arc::clone(&furniture.store), Arc::clone(&furniture.clock));
-    let crew = Arc::clone(house) as Arc<dyn DriverProvider>;
-    let report = Arc::new(WorkerWarnings(Arc::clone(house)));
-    let worker = Worker::new(store, clock, crew, report, terms);
-    let worker = match house.heartbeat() {
+    let (store, clock) = (Arc::clone(&deps.store), Arc::clone(&deps.clock));
+    let drivers = Arc::clone(app_state) as Arc<dyn DriverProvider>;
+    let report = Arc::new(WorkerWarnings(Arc::clone(app_state)));
+    let worker = Worker::new(store, clock, drivers, report, terms);
+    let worker = match app_state.heartbeat() {
         Some(presence) => worker.with_heartbeat(Arc::clone(presence)),
         None => worker,
     };
     let (stopper, stop) = WorkerStopHandle::new();
-    let mut ear = stopping.clone();
-    let told = async {
-        ear.wait().await;
+    let mut signal = stopping.clone();
+    let stop_requested = async {
+        signal.wait().await;
         stopper.stop();
         std::future::pending::<()>().await;
     };
     let ended = tokio::select! {
         ended = worker.run(WorkerExitPolicy::OnStop, stop) => ended,
-        () = told => Ok(()),
+        () = stop_requested => Ok(()),
     };
     if let Err(error) = ended {
-        let told = format!(
+        let message = format!(
             "the worker in this process has stopped; runs continue in other processes: {error}"
         );
-        furniture.watch.on_warning("any", &told);
+        deps.watch.on_warning("any", &message);
         stopping.wait().await;
     }
 }

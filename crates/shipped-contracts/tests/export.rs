@@ -27,14 +27,14 @@ fn nulls_that_mean_absence_are_dropped() {
 }
 
 /// Puts null wherever the export says that null means absence and the field is absent.
-fn with_nulls(places: &[String], value: &mut Value) {
-    for place in places {
-        let (holder, name) = (
-            json::parent_pointer(place).unwrap(),
-            json::split_pointer(place).last().unwrap().into_owned(),
+fn with_nulls(pointers: &[String], value: &mut Value) {
+    for pointer in pointers {
+        let (parent, name) = (
+            json::parent_pointer(pointer).unwrap(),
+            json::split_pointer(pointer).last().unwrap().into_owned(),
         );
         fill(
-            &json::split_pointer(holder).map(std::borrow::Cow::into_owned).collect::<Vec<_>>(),
+            &json::split_pointer(parent).map(std::borrow::Cow::into_owned).collect::<Vec<_>>(),
             &name,
             value,
         );

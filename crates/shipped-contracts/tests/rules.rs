@@ -63,10 +63,10 @@ fn every_break_of_the_schema_is_named() {
     each_contract(|contract, file| {
         for case in file["schema_refuses"].as_array().unwrap() {
             let refused = violations(contract, file, &changed(file, case));
-            let told = refused.iter().any(|violation| {
+            let named = refused.iter().any(|violation| {
                 case["code"] == violation.code.to_string() && case["pointer"] == violation.pointer
             });
-            assert!(told, "{}: {case:#}: {refused:#?}", contract.id);
+            assert!(named, "{}: {case:#}: {refused:#?}", contract.id);
         }
     });
 }
@@ -131,8 +131,8 @@ fn changed(file: &Value, case: &Value) -> Value {
     for operation in case["patch"].as_array().unwrap() {
         let (parent, name) = operation["path"].as_str().unwrap().rsplit_once('/').unwrap();
         let added = operation["value"].clone();
-        let place = value.pointer_mut(parent).unwrap_or_else(|| panic!("no `{parent}`: {case:#}"));
-        match (operation["op"].as_str().unwrap(), place) {
+        let target = value.pointer_mut(parent).unwrap_or_else(|| panic!("no `{parent}`: {case:#}"));
+        match (operation["op"].as_str().unwrap(), target) {
             ("add", Value::Array(items)) if name == "-" => items.push(added),
             ("add" | "replace", Value::Object(fields)) => {
                 let was_there = fields.insert(name.to_owned(), added).is_some();

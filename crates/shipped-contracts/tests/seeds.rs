@@ -149,7 +149,7 @@ fn bare(schema: &Value) -> Value {
 }
 
 /// The fields of an example are the properties; `A|B` in it is an enum; a list of words is one too.
-fn fits_example(root: &Value, schema: &Value, example: &Value, place: &str) {
+fn fits_example(root: &Value, schema: &Value, example: &Value, pointer: &str) {
     let schema = match schema["$ref"].as_str() {
         Some(reference) => root.pointer(&reference[1..]).expect("a local reference"),
         None => schema,
@@ -157,28 +157,28 @@ fn fits_example(root: &Value, schema: &Value, example: &Value, place: &str) {
     match example {
         Value::Object(fields) => {
             let properties =
-                schema["properties"].as_object().unwrap_or_else(|| panic!("{place}: no object"));
+                schema["properties"].as_object().unwrap_or_else(|| panic!("{pointer}: no object"));
             let ours: BTreeSet<_> = properties.keys().collect();
-            assert_eq!(ours, fields.keys().collect(), "{place}");
-            assert_eq!(schema["additionalProperties"], json!(false), "{place}");
+            assert_eq!(ours, fields.keys().collect(), "{pointer}");
+            assert_eq!(schema["additionalProperties"], json!(false), "{pointer}");
             for (name, field) in fields {
-                fits_example(root, &properties[name], field, &format!("{place}/{name}"));
+                fits_example(root, &properties[name], field, &format!("{pointer}/{name}"));
             }
         }
         Value::Array(items) if items.len() > 1 => {
-            assert_eq!(schema["items"]["enum"], json!(items), "{place}");
+            assert_eq!(schema["items"]["enum"], json!(items), "{pointer}");
         }
         Value::Array(items) => {
-            fits_example(root, &schema["items"], &items[0], &format!("{place}/*"));
+            fits_example(root, &schema["items"], &items[0], &format!("{pointer}/*"));
         }
-        Value::Number(_) => assert_eq!(schema["type"], "integer", "{place}"),
+        Value::Number(_) => assert_eq!(schema["type"], "integer", "{pointer}"),
         Value::String(text) if text.contains('|') => {
-            assert_eq!(schema["enum"], json!(text.split('|').collect::<Vec<_>>()), "{place}");
+            assert_eq!(schema["enum"], json!(text.split('|').collect::<Vec<_>>()), "{pointer}");
         }
-        Value::String(text) if place.ends_with("/schema_version") => {
-            assert_eq!(schema["const"], *text, "{place}");
+        Value::String(text) if pointer.ends_with("/schema_version") => {
+            assert_eq!(schema["const"], *text, "{pointer}");
         }
-        Value::String(_) => assert_eq!(schema["type"], "string", "{place}"),
-        Value::Null | Value::Bool(_) => panic!("{place}: the examples have none"),
+        Value::String(_) => assert_eq!(schema["type"], "string", "{pointer}"),
+        Value::Null | Value::Bool(_) => panic!("{pointer}: the examples have none"),
     }
 }

@@ -77,9 +77,9 @@ fn a_callback_may_take_the_place_of_the_outline() {
         .unwrap_or_else(|faults| panic!("{faults:#?}"));
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let told = runtime.block_on(stories::Again::of("intake", "a_short_interview_hands_over"));
+    let replayed = runtime.block_on(stories::Again::of("intake", "a_short_interview_hands_over"));
     let mut state = RunState::new("r1");
-    for what in told.inputs {
+    for what in replayed.inputs {
         let what = match what {
             InputKind::Start(start) => InputKind::Start(Box::new(RunStart {
                 protocol: loaded.protocol.digest.clone(),
@@ -94,11 +94,11 @@ fn a_callback_may_take_the_place_of_the_outline() {
             break;
         }
     }
-    let mut asked = state.pending.values().filter_map(|order| match order {
+    let mut requested = state.pending.values().filter_map(|order| match order {
         PendingAction::Effect { effect, .. } => Some(serde_json::to_value(effect).unwrap()),
         _ => None,
     });
-    let effect = asked.next().unwrap();
+    let effect = requested.next().unwrap();
     assert_eq!(effect["url"], "https://example.org/ready");
     assert_eq!(effect["body"]["meta"]["status"], "ready");
     assert_eq!(effect["body"]["domain"], state.document["domain"]);

@@ -18,12 +18,12 @@ fn nothing_is_to_be_remarked() {
             &countersign_shipped_contracts::load_shipped_contracts(),
         );
         let loaded = loaded.unwrap_or_else(|faults| {
-            let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            panic!("{}: {}", shipped.name, told.join("\n"))
+            let messages: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            panic!("{}: {}", shipped.name, messages.join("\n"))
         });
         let findings = loaded.warnings.into_iter().chain(check_protocol(&loaded.protocol));
-        let told: Vec<String> = findings.map(|finding| finding.to_string()).collect();
-        assert!(told.is_empty(), "{}: {}", shipped.name, told.join("\n"));
+        let messages: Vec<String> = findings.map(|finding| finding.to_string()).collect();
+        assert!(messages.is_empty(), "{}: {}", shipped.name, messages.join("\n"));
     }
 }
 

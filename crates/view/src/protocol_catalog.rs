@@ -269,13 +269,13 @@ impl ProtocolCatalog {
         bundle: ProtocolBundle,
         origin: &str,
         name: &str,
-        about: &str,
+        description: &str,
     ) -> ProtocolRow {
         let (digest, loading) = self.load_cached(bundle);
         let row = ProtocolRow {
             name: name.to_owned(),
             version: None,
-            description: about.to_owned(),
+            description: description.to_owned(),
             origin: origin.to_owned(),
             digest,
             default_workflow: None,
@@ -334,9 +334,7 @@ impl ProtocolCatalog {
 
     fn build_view(&self, bundle: ProtocolBundle, row: ProtocolRow) -> ProtocolView {
         let files = bundle.files.keys().cloned().collect();
-        let ProtocolRow {
-            name, version, description: about, origin, digest, default_workflow, ..
-        } = row;
+        let ProtocolRow { name, version, description, origin, digest, default_workflow, .. } = row;
         let (loaded, findings) = self.check_bundle(bundle);
         let findings = CheckReport::from_diagnostics(String::new(), 0, findings).diagnostics;
         let workflows = loaded.iter().flat_map(|protocol| {
@@ -348,7 +346,7 @@ impl ProtocolCatalog {
         ProtocolView {
             name,
             version,
-            description: about,
+            description,
             origin,
             digest,
             default_workflow,
@@ -416,12 +414,13 @@ transitions: [{ from: ask, to: done }]
     #[test]
     fn files_that_stay_the_same_are_parsed_once_and_edits_are_seen() {
         let folder = tempfile::tempdir().unwrap();
-        let place = |name: &str| folder.path().join(name);
-        fs::create_dir(place("workflows")).unwrap();
-        fs::write(place("index.yaml"), "name: own\nversion: 1.0.0\ndefault_workflow: own\n")
+        let path_to = |name: &str| folder.path().join(name);
+        fs::create_dir(path_to("workflows")).unwrap();
+        fs::write(path_to("index.yaml"), "name: own\nversion: 1.0.0\ndefault_workflow: own\n")
             .unwrap();
         let write = |question: &str| {
-            fs::write(place("workflows/own.yaml"), WORKFLOW.replace("QUESTION", question)).unwrap();
+            fs::write(path_to("workflows/own.yaml"), WORKFLOW.replace("QUESTION", question))
+                .unwrap();
         };
         let home = EngineHome::create(folder.path()).unwrap();
         let catalog = ProtocolCatalog::new(Some(folder.path().to_owned()), home, Arc::default());

@@ -162,8 +162,8 @@ mod tests {
         let mut out = Vec::new();
         let settings = BuildsTrialArgs { count: 300, seed: 7 };
         let good = run(&settings, &mut out).expect("the trial runs");
-        let told = String::from_utf8(out).expect("it is text");
-        assert!(good, "{told}");
-        assert_eq!(told.matches("300 of 300 equal").count(), 2, "{told}");
+        let report = String::from_utf8(out).expect("it is text");
+        assert!(good, "{report}");
+        assert_eq!(report.matches("300 of 300 equal").count(), 2, "{report}");
     }
 }

@@ -46,11 +46,13 @@ impl AcknowledgedInputs {
             run_command(site, &["resume", &run, "--json"])?;
         }
         for (run, wait, answered) in ledger.load_questions()?.into_iter().take(ANSWERS_PER_ROUND) {
-            let place = format!("{run}/{wait}");
+            let wait_address = format!("{run}/{wait}");
             let said = INTAKE_ANSWERS.get(answered).copied().unwrap_or("Yes.");
-            if run_command(site, &["answer", &place, said, "--idempotency-key", &place, "--json"])?
-            {
-                self.keys.push((run, place));
+            if run_command(
+                site,
+                &["answer", &wait_address, said, "--idempotency-key", &wait_address, "--json"],
+            )? {
+                self.keys.push((run, wait_address));
             } else {
                 // Retried when the list is read again; by then the question may be closed.
                 self.refused += 1;

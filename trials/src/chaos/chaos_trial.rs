@@ -31,22 +31,24 @@ pub(crate) fn run(settings: &ChaosTrialArgs, out: &mut dyn Write) -> io::Result<
     let site = ChaosWorkspace::new(program, &server)?;
     let ledger = StoreTables::from_workspace(&site);
     let mut chance = SeededRng::new(settings.seed);
-    let mut told = AcknowledgedInputs::default();
+    let mut acknowledged = AcknowledgedInputs::default();
     // The first run creates the tables and the files that the protocols read.
-    told.start_run(&site, 0)?;
+    acknowledged.start_run(&site, 0)?;
     let mut crew = WorkerPool::new(&site, settings)?;
     let mut trouble = FaultInjector::default();
     let world = FaultTargets { tables: &ledger, server: site.server(), cluster: cluster.as_ref() };
     let mut next_blow = Instant::now() + random_pause(settings, &mut chance);
-    while trouble.count_injected() < settings.kills || told.started_runs.len() < settings.runs {
+    while trouble.count_injected() < settings.kills
+        || acknowledged.started_runs.len() < settings.runs
+    {
         // The share of started runs follows the share of injected faults, plus a few.
         let share = settings.runs * (trouble.count_injected() + 1) / settings.kills.max(1);
-        if told.started_runs.len() < settings.runs
-            && told.started_runs.len() < share + settings.workers
+        if acknowledged.started_runs.len() < settings.runs
+            && acknowledged.started_runs.len() < share + settings.workers
         {
-            told.start_run(&site, told.started_runs.len())?;
+            acknowledged.start_run(&site, acknowledged.started_runs.len())?;
         } else {
-            told.answer_questions(&site, &ledger)?;
+            acknowledged.answer_questions(&site, &ledger)?;
             thread::sleep(Duration::from_millis(20));
         }
         if Instant::now() >= next_blow && trouble.count_injected() < settings.kills {
@@ -56,13 +58,13 @@ pub(crate) fn run(settings: &ChaosTrialArgs, out: &mut dyn Write) -> io::Result<
     }
     crew.resume_workers(true)?;
     let disturbed = begun.elapsed();
-    let ended = wait_until_finished(settings, &site, &ledger, &mut told)?;
+    let ended = wait_until_finished(settings, &site, &ledger, &mut acknowledged)?;
     let whole = begun.elapsed();
     let codes = crew.stop_all()?;
     trouble.failed_exits += codes.iter().filter(|code| **code != Some(0)).count();
-    let checked = check_tables(&site, &ledger, &told, trouble.kills)?;
+    let checked = check_tables(&site, &ledger, &acknowledged, trouble.kills)?;
     let news = crew.count_log_events()?;
-    print_report(out, settings, &told, &trouble, &checked)?;
+    print_report(out, settings, &acknowledged, &trouble, &checked)?;
     writeln!(out, "worker events: {news:?}")?;
     writeln!(
         out,
@@ -78,14 +80,14 @@ fn wait_until_finished(
     settings: &ChaosTrialArgs,
     site: &ChaosWorkspace,
     ledger: &StoreTables,
-    told: &mut AcknowledgedInputs,
+    acknowledged: &mut AcknowledgedInputs,
 ) -> io::Result<bool> {
     let over = Instant::now() + Duration::from_secs(settings.patience);
     while ledger.count_unfinished()? > 0 {
         if Instant::now() >= over {
             return Ok(false);
         }
-        told.answer_questions(site, ledger)?;
+        acknowledged.answer_questions(site, ledger)?;
         thread::sleep(Duration::from_millis(100));
     }
     Ok(true)
@@ -94,7 +96,7 @@ fn wait_until_finished(
 fn print_report(
     out: &mut dyn Write,
     settings: &ChaosTrialArgs,
-    told: &AcknowledgedInputs,
+    acknowledged: &AcknowledgedInputs,
     trouble: &FaultInjector,
     checked: &ChaosReport,
 ) -> io::Result<()> {
@@ -114,10 +116,10 @@ fn print_report(
     writeln!(
         out,
         "{} runs started, {} with their children; {} inputs acknowledged and stored, {} had to be sent again",
-        told.started_runs.len(),
+        acknowledged.started_runs.len(),
         checked.runs,
-        told.keys.len(),
-        told.refused
+        acknowledged.keys.len(),
+        acknowledged.refused
     )?;
     writeln!(
         out,

@@ -42,7 +42,7 @@ const RESULT_INPUTS: [&str; 8] = [
 pub(super) fn check_tables(
     site: &ChaosWorkspace,
     ledger: &StoreTables,
-    told: &AcknowledgedInputs,
+    acknowledged: &AcknowledgedInputs,
     killed: usize,
 ) -> io::Result<ChaosReport> {
     let mut checked = ChaosReport::default();
@@ -87,7 +87,7 @@ pub(super) fn check_tables(
             checked.add_fault(&run, &format!("its snapshot of version {version} differs from the state that the events produce"));
         }
     }
-    checked.check_acknowledged(ledger, told, &runs)?;
+    checked.check_acknowledged(ledger, acknowledged, &runs)?;
     checked.check_executions(site, &ordered);
     let (waits, workers) = ledger.count_leftovers()?;
     if waits != 0 {
@@ -184,17 +184,19 @@ impl ChaosReport {
     fn check_acknowledged(
         &mut self,
         ledger: &StoreTables,
-        told: &AcknowledgedInputs,
+        acknowledged: &AcknowledgedInputs,
         runs: &[ChaosRunRow],
     ) -> io::Result<()> {
         let keys: BTreeSet<(String, String)> =
             ledger.load_keys()?.into_iter().map(|(run, key, _)| (run, key)).collect();
-        for (run, key) in &told.keys {
+        for (run, key) in &acknowledged.keys {
             if !keys.contains(&(run.clone(), key.clone())) {
                 self.add_fault(run, &format!("`{key}` was acknowledged but is lost"));
             }
         }
-        for run in told.started_runs.keys().filter(|run| runs.iter().all(|row| row.id != **run)) {
+        for run in
+            acknowledged.started_runs.keys().filter(|run| runs.iter().all(|row| row.id != **run))
+        {
             self.add_fault(run, "it was acknowledged but is lost");
         }
         Ok(())

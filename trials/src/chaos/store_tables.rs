@@ -57,9 +57,9 @@ impl StoreTables {
 
     /// Loads the open questions: run, wait, and the number of answers that the run has received.
     pub(super) fn load_questions(&self) -> io::Result<Vec<(String, String, usize)>> {
-        let asked = "(SELECT count(*) FROM keys k WHERE k.run = w.run) - 1";
-        let rows =
-            self.query(&["w.run", "w.id", asked], "FROM waits w WHERE w.kind = 'question'")?;
+        let answered_count = "(SELECT count(*) FROM keys k WHERE k.run = w.run) - 1";
+        let rows = self
+            .query(&["w.run", "w.id", answered_count], "FROM waits w WHERE w.kind = 'question'")?;
         let read = |row: &Vec<Value>| {
             (to_text(&row[0]), to_text(&row[1]), to_number(&row[2]).max(0) as usize)
         };

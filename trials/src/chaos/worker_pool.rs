@@ -42,13 +42,13 @@ impl<'s> WorkerPool<'s> {
 
     fn spawn_worker(&mut self) -> io::Result<WorkerProcess> {
         self.spawned += 1;
-        let told =
+        let log =
             File::create(self.workspace.path().join(format!("worker-{:04}.jsonl", self.spawned)))?;
         let lease = format!("{}ms", self.settings.lease);
         let arguments = ["worker", "--json", "--capacity", "8", "--poll", "200ms", "--grace", "5s"];
         let arguments = [&arguments[..], &["--lease", &lease]].concat();
         let mut command = self.workspace.build_command(&arguments);
-        let child = command.stdout(told.try_clone()?).stderr(Stdio::from(told)).spawn()?;
+        let child = command.stdout(log.try_clone()?).stderr(Stdio::from(log)).spawn()?;
         Ok(WorkerProcess { child, suspended_until: None })
     }
 
@@ -108,7 +108,7 @@ impl<'s> WorkerPool<'s> {
 
     /// Counts the log lines of all workers by kind.
     pub(super) fn count_log_events(&self) -> io::Result<BTreeMap<String, usize>> {
-        let mut told: BTreeMap<String, usize> = BTreeMap::new();
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for number in 1..=self.spawned {
             let path = self.workspace.path().join(format!("worker-{number:04}.jsonl"));
             for line in fs::read_to_string(path)?.lines() {
@@ -117,10 +117,10 @@ impl<'s> WorkerPool<'s> {
                 let news = serde_json::from_str::<Value>(line).map_or("?".to_owned(), |line| {
                     line["event"].as_str().unwrap_or("?").to_owned()
                 });
-                *told.entry(news).or_default() += 1;
+                *counts.entry(news).or_default() += 1;
             }
         }
-        Ok(told)
+        Ok(counts)
     }
 
     fn send_signal(&self, index: usize, signal: Signal) -> io::Result<()> {

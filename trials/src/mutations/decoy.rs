@@ -32,7 +32,7 @@ macro_rules! named {
 
 named! {
     /// The position of the decoy.
-    Place:
+    DecoyPosition:
     ProseBefore = "in prose, before",
     ProseAfter = "in prose, after",
     QuotesBefore = "in quotes, before",
@@ -104,25 +104,27 @@ pub(super) fn make_case(
     reply: &Value,
     decoy: &Value,
 ) -> MutationCase {
-    let place = *rng.pick(Place::ALL);
+    let position = *rng.pick(DecoyPosition::ALL);
     let real = *rng.pick(Real::ALL);
     let mut reply = reply.clone();
     let quoted = TextPieces::from_value(decoy, TextLayout::COMPACT).to_text();
-    let inside = matches!(place, Place::Text | Place::RawText)
+    let inside = matches!(position, DecoyPosition::Text | DecoyPosition::RawText)
         .then(|| generate::find_free_text(contract, &reply))
         .flatten()
         .and_then(|free| reply.pointer_mut(free));
-    let place = match inside {
+    let position = match inside {
         Some(text) => {
             *text = Value::String(format!("{} {quoted} ", text.as_str().unwrap_or_default()));
-            place
+            position
         }
-        None if matches!(place, Place::Text | Place::RawText) => Place::ProseBefore,
-        None => place,
+        None if matches!(position, DecoyPosition::Text | DecoyPosition::RawText) => {
+            DecoyPosition::ProseBefore
+        }
+        None => position,
     };
     let mut corrupted = make_real_reply(rng, contract, &reply, decoy, real);
-    match place {
-        Place::RawText => {
+    match position {
+        DecoyPosition::RawText => {
             let escaped = Value::from(quoted.as_str()).to_string();
             let escaped = &escaped[1..escaped.len() - 1];
             corrupted.object = corrupted.object.replace(escaped, &quoted);
@@ -131,14 +133,14 @@ pub(super) fn make_case(
                 corrupted.truth = said;
             }
         }
-        Place::Comment if corrupted.object.starts_with('{') => {
+        DecoyPosition::Comment if corrupted.object.starts_with('{') => {
             corrupted.object.insert_str(1, &format!(" // {quoted}\n"));
         }
         _ => {}
     }
-    let text = combine_texts(rng, place, &corrupted, decoy, contract);
+    let text = combine_texts(rng, position, &corrupted, decoy, contract);
     let CorruptedReply { truth, recoverable: tolerable, .. } = corrupted;
-    let labels = vec![place.name(), real.name()];
+    let labels = vec![position.name(), real.name()];
     let decoy = Some(decoy.clone());
     MutationCase {
         number,
@@ -215,7 +217,7 @@ fn render_decoy(rng: &mut SeededRng, decoy: &Value, contract: &str) -> String {
 /// Combines the real reply and the decoy into one text.
 fn combine_texts(
     rng: &mut SeededRng,
-    place: Place,
+    position: DecoyPosition,
     real: &CorruptedReply,
     decoy: &Value,
     contract: &str,
@@ -230,34 +232,38 @@ fn combine_texts(
     let quotes = *rng.pick(&[["\"", "\""], ["'", "'"], ["`", "`"], ["«", "»"], ["“", "”"]]);
     let said =
         *rng.pick(&["The user wrote:", "Пользователь написал:", "用户写道：", "사용자가 쓴 내용:"]);
-    match place {
-        Place::ProseBefore => format!("{said} {decoy}\n{lead}\n{object}"),
-        Place::ProseAfter => format!("{lead}\n{object}\n{said} {decoy} ."),
-        Place::QuotesBefore => {
+    match position {
+        DecoyPosition::ProseBefore => format!("{said} {decoy}\n{lead}\n{object}"),
+        DecoyPosition::ProseAfter => format!("{lead}\n{object}\n{said} {decoy} ."),
+        DecoyPosition::QuotesBefore => {
             format!("{said} {}{decoy}{}\n{lead}\n{object}", quotes[0], quotes[1])
         }
-        Place::QuotesAfter => format!("{lead}\n{object}\n{said} {}{decoy}{}", quotes[0], quotes[1]),
-        Place::FenceBefore => {
+        DecoyPosition::QuotesAfter => {
+            format!("{lead}\n{object}\n{said} {}{decoy}{}", quotes[0], quotes[1])
+        }
+        DecoyPosition::FenceBefore => {
             format!("{said}\n{}\n{lead}\n{object}", wrapping::wrap_in_fence(rng, &decoy, true))
         }
-        Place::FenceAfter => {
+        DecoyPosition::FenceAfter => {
             format!("{lead}\n{object}\n{said}\n{}", wrapping::wrap_in_fence(rng, &decoy, true))
         }
-        Place::ThinkBefore => {
+        DecoyPosition::ThinkBefore => {
             format!("{}\n{object}", wrapping::wrap_in_reasoning(rng, &format!("{said} {decoy} ?")))
         }
-        Place::ThinkAfter => {
+        DecoyPosition::ThinkAfter => {
             format!("{object}\n{}", wrapping::wrap_in_reasoning(rng, &format!("{said} {decoy} ?")))
         }
-        Place::TagBefore => format!("<user_input>{decoy}</user_input>\n{lead}\n{object}"),
-        Place::TagAfter => format!("{object}\n<!-- {decoy} -->"),
-        Place::LineQuoted => format!("> {}\n\n{lead}\n{object}", decoy.replace('\n', "\n> ")),
-        Place::Member => format!("{{\"user_input\": {decoy}}}\n{lead}\n{object}"),
-        Place::Array => {
+        DecoyPosition::TagBefore => format!("<user_input>{decoy}</user_input>\n{lead}\n{object}"),
+        DecoyPosition::TagAfter => format!("{object}\n<!-- {decoy} -->"),
+        DecoyPosition::LineQuoted => {
+            format!("> {}\n\n{lead}\n{object}", decoy.replace('\n', "\n> "))
+        }
+        DecoyPosition::Member => format!("{{\"user_input\": {decoy}}}\n{lead}\n{object}"),
+        DecoyPosition::Array => {
             let pair =
                 if rng.roll_percent(50) { [&decoy, &real.object] } else { [&real.object, &decoy] };
             format!("[{}, {}]", pair[0], pair[1])
         }
-        Place::Comment | Place::Text | Place::RawText => object,
+        DecoyPosition::Comment | DecoyPosition::Text | DecoyPosition::RawText => object,
     }
 }

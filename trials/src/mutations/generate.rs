@@ -42,7 +42,7 @@ pub(crate) fn generate_reply(rng: &mut SeededRng, contract: &str) -> Value {
 
 /// Returns a pointer to a string of the reply that may hold any text; `None` if there is none.
 pub(crate) fn find_free_text(contract: &str, reply: &Value) -> Option<&'static str> {
-    let places: &[&'static str] = match contract {
+    let pointers: &[&'static str] = match contract {
         "guardian_report" => &["/reasons/0"],
         "analyst_plan" => &["/intent"],
         "xiaojing_review_v1" => &["/summary"],
@@ -52,7 +52,7 @@ pub(crate) fn find_free_text(contract: &str, reply: &Value) -> Option<&'static s
         "llm_step_output" => &["/rationale"],
         _ => &["/forbidden_content/0"],
     };
-    places.iter().copied().find(|place| reply.pointer(place).is_some())
+    pointers.iter().copied().find(|pointer| reply.pointer(pointer).is_some())
 }
 
 /// Returns pointers to the strings of the reply that come from a fixed list.

@@ -32,14 +32,14 @@ impl Bm25Index {
 
     /// Returns the matching turns, best first.
     pub(crate) fn rank_turns(&self, question: &str) -> Vec<usize> {
-        let mut asked = extract_terms(question);
-        asked.sort();
-        asked.dedup();
+        let mut terms = extract_terms(question);
+        terms.sort();
+        terms.dedup();
         let mut scored: Vec<(f64, usize)> = self
             .turns
             .iter()
             .enumerate()
-            .map(|(at, turn)| (asked.iter().map(|term| self.score_turn(term, turn)).sum(), at))
+            .map(|(at, turn)| (terms.iter().map(|term| self.score_turn(term, turn)).sum(), at))
             .filter(|(score, _)| *score > 0.0)
             .collect();
         scored.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));

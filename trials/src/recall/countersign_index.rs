@@ -36,8 +36,8 @@ impl<'e> CountersignIndex<'e> {
         let blocks = postings.into_iter().map(|(term, list)| {
             (term, (list.len() as u32, list.chunks(BLOCK_CAPACITY).map(encode_block).collect()))
         });
-        let by_place = events.iter().enumerate().map(|(at, event)| (event.location, at));
-        Self { by_position: by_place.collect(), blocks: blocks.collect(), stats, events }
+        let by_position = events.iter().enumerate().map(|(at, event)| (event.location, at));
+        Self { by_position: by_position.collect(), blocks: blocks.collect(), stats, events }
     }
 
     /// Returns the matching turns with their scores, best first.

@@ -26,9 +26,9 @@ pub(crate) fn write_tables(
         write_row(out, system, tally.all.complete_percentages())?;
     }
     for (category, name) in CATEGORIES {
-        let asked =
+        let count =
             |(_, tally): &RecallRow| tally.by_category.get(&category).map(|mean| mean.questions);
-        let Some(questions) = rows.first().and_then(asked) else { continue };
+        let Some(questions) = rows.first().and_then(count) else { continue };
         write_heading(out, &format!("{name} ({questions} questions), recall, %"), budgets)?;
         for (system, tally) in rows {
             write_row(

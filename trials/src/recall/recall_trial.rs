@@ -111,10 +111,10 @@ pub(crate) fn run(
         let bm25 = Bm25Index::build(conversation);
         let fts = FtsIndex::build(conversation)?;
         let talk = near.as_ref().map(|near| near.embed_conversation(&events)).transpose()?;
-        let asked = |question: &&LocomoQuestion| {
+        let selected = |question: &&LocomoQuestion| {
             settings.category.contains(&question.category) && !question.evidence.is_empty()
         };
-        for question in conversation.questions.iter().filter(asked) {
+        for question in conversation.questions.iter().filter(selected) {
             let text = &question.text;
             let mut rankings = vec![
                 ours.rank_turns(text),

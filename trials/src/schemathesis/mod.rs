@@ -133,16 +133,16 @@ impl TrialServer {
             .stderr(Stdio::null())
             .spawn()?;
         let stdout = child.stdout.take().ok_or("the server prints nothing")?;
-        let mut told = String::new();
+        let mut line = String::new();
         let mut lines = BufReader::new(stdout);
-        while !told.ends_with("}\n") {
-            if lines.read_line(&mut told)? == 0 {
+        while !line.ends_with("}\n") {
+            if lines.read_line(&mut line)? == 0 {
                 return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
             }
         }
-        let told: Value = serde_json::from_str(&told)?;
+        let line: Value = serde_json::from_str(&line)?;
         let address =
-            told["listening"][0].as_str().ok_or("the server prints no address")?.to_owned();
+            line["listening"][0].as_str().ok_or("the server prints no address")?.to_owned();
         Ok(Self { folder, child, address, key })
     }
 }

@@ -26,7 +26,7 @@ pub(crate) use run_args::{
     AnswerArgs, CancelArgs, CheckArgs, DecideArgs, DemoArgs, DiffArgs, DoctorArgs, ExportArgs,
     ForkArgs, GraphArgs, GraphFormat, HaltArgs, HistoryArgs, ImportArgs, InboxArgs, InitArgs,
     ListArgs, NextArgs, ReplayArgs, ResumeArgs, RunArgs, ShowArgs, StatusArgs, StoreArgs,
-    SubmitArgs, TaskArgs, TaskCommand, TaskListArgs, TaskResetArgs,
+    SubmitArgs, TargetRunArgs, TaskArgs, TaskCommand, TaskListArgs, TaskResetArgs,
 };
 pub(crate) use serve_args::{KeyArgs, KeyCommand, McpArgs, ServeArgs};
 pub(crate) use store_command_args::{

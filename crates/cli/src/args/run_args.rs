@@ -237,37 +237,40 @@ pub(crate) struct DecideArgs {
     pub(crate) store_args: StoreArgs,
 }
 
-#[derive(Debug, Parser)]
-pub(crate) struct HaltArgs {
+/// The run that a command changes, and the store that holds it.
+#[derive(Debug, Args)]
+pub(crate) struct TargetRunArgs {
     /// Run id, or a unique prefix of it
     pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) store_args: StoreArgs,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct HaltArgs {
     /// Reason for the halt, for the record
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     #[command(flatten)]
-    pub(crate) store_args: StoreArgs,
+    pub(crate) target: TargetRunArgs,
 }
 
 #[derive(Debug, Parser)]
 pub(crate) struct ResumeArgs {
-    /// Run id, or a unique prefix of it
-    pub(crate) run: String,
     /// Amount to add to a budget: `tokens=10000`, `loops@draft=5`; can be repeated
     #[arg(long = "grant", value_name = "BUDGET=AMOUNT")]
     pub(crate) grants: Vec<String>,
     #[command(flatten)]
-    pub(crate) store_args: StoreArgs,
+    pub(crate) target: TargetRunArgs,
 }
 
 #[derive(Debug, Parser)]
 pub(crate) struct CancelArgs {
-    /// Run id, or a unique prefix of it
-    pub(crate) run: String,
     /// Reason for the cancellation, for the record
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     #[command(flatten)]
-    pub(crate) store_args: StoreArgs,
+    pub(crate) target: TargetRunArgs,
 }
 
 #[derive(Debug, Parser)]

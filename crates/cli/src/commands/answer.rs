@@ -16,13 +16,13 @@ use crate::exit::{CliError, CliExit};
 
 pub(super) fn run(args: &AnswerArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
-        let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
+        let context = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
         let kind = if args.file.is_some() { WaitKind::Document } else { WaitKind::Question };
-        let (run, id) = wait_address::resolve_wait(&house, &args.wait, &[kind]).await?;
-        let state = house.engine.get_run(&run).await?.state;
+        let (run, id) = wait_address::resolve_wait(&context, &args.wait, &[kind]).await?;
+        let state = context.engine.get_run(&run).await?.state;
         let wait = state.waits.get(&id);
         let value = match (&args.file, &args.value) {
-            (Some(file), _) => import_document(&house, file, wait)?,
+            (Some(file), _) => import_document(&context, file, wait)?,
             (None, Some(text)) => parse_answer(text, wait),
             (None, None) => {
                 return Err(CliError::Usage(
@@ -30,9 +30,9 @@ pub(super) fn run(args: &AnswerArgs, json: bool) -> Result<CliExit, CliError> {
                 ));
             }
         };
-        let what = InputKind::Answered { wait: id, value, by: house.settings.user() };
-        let outcome = house.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;
-        after_input::drive_and_report(&house, outcome, json).await
+        let what = InputKind::Answered { wait: id, value, by: context.settings.user() };
+        let outcome = context.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;
+        after_input::drive_and_report(&context, outcome, json).await
     })
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn parse_answer(text: &str, wait: Option<&RunWait>) -> Value {
 
 /// Copies a document to its requested path in the workspace and returns its description.
 pub(crate) fn import_document(
-    house: &CliContext,
+    context: &CliContext,
     file: &Path,
     wait: Option<&RunWait>,
 ) -> Result<Value, CliError> {
@@ -60,6 +60,6 @@ pub(crate) fn import_document(
         .map_err(|source| CliError::Unreadable { what: shown.clone(), source })?;
     let name =
         file.file_name().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
-    let workspace = countersign_runtime::workspace::Workspace::open(house.home.workspace())?;
+    let workspace = countersign_runtime::workspace::Workspace::open(context.home.workspace())?;
     Ok(save_document(&workspace, wait, IncomingDocument::from_bytes(&name, &bytes))?)
 }

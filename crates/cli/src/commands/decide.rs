@@ -12,12 +12,12 @@ use crate::exit::{CliError, CliExit};
 
 pub(super) fn run(args: &DecideArgs, approve: bool, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
-        let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
+        let context = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
         let kinds = [WaitKind::Approval, WaitKind::Budget, WaitKind::Incident];
-        let (run, wait) = wait_address::resolve_wait(&house, &args.wait, &kinds).await?;
-        let (by, note) = (house.settings.user(), args.note.clone());
+        let (run, wait) = wait_address::resolve_wait(&context, &args.wait, &kinds).await?;
+        let (by, note) = (context.settings.user(), args.note.clone());
         let what = InputKind::ApprovalDecided { wait, approve, by, note };
-        let outcome = house.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;
-        after_input::drive_and_report(&house, outcome, json).await
+        let outcome = context.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;
+        after_input::drive_and_report(&context, outcome, json).await
     })
 }

@@ -45,28 +45,28 @@ pub(super) fn run(args: &DemoArgs, json: bool) -> Result<CliExit, CliError> {
     let watch: Arc<dyn RunObserver> =
         if json { Arc::new(NoopRunObserver) } else { Arc::new(ProgressPrinter::default()) };
     block_on(async {
-        let house =
+        let context =
             CliContext::open_in(folder, &StoreArgs::default(), args.model.as_deref(), watch)?;
-        trust_own_model(&house)?;
-        let (protocol, _) = load_protocol_folder(&house.find_protocol_folder()?)?;
+        trust_own_model(&context)?;
+        let (protocol, _) = load_protocol_folder(&context.find_protocol_folder()?)?;
         let start = RunStart {
             protocol: protocol.digest.clone(),
             workflow: protocol.default_workflow.clone(),
             model: args.model.clone(),
-            by: Some(house.settings.user()),
+            by: Some(context.settings.user()),
             ..RunStart::default()
         };
-        let run = create_run(&house, &protocol, start, None).await?;
+        let run = create_run(&context, &protocol, start, None).await?;
         if args.approve {
-            house.build_driver()?.drive(&run).await?;
-            let open = house.engine.get_run(&run).await?.state.waits.keys().next().cloned();
+            context.build_driver()?.drive(&run).await?;
+            let open = context.engine.get_run(&run).await?.state.waits.keys().next().cloned();
             if let Some(wait) = open {
-                let (by, note) = (house.settings.user(), Some("approved by the demo".to_owned()));
+                let (by, note) = (context.settings.user(), Some("approved by the demo".to_owned()));
                 let what = InputKind::ApprovalDecided { wait, approve: true, by, note };
-                house.engine.submit_input(&run, what, None).await?;
+                context.engine.submit_input(&run, what, None).await?;
             }
         }
-        let exit = drive_run(&house, &run, InteractionMode::Detached, json).await?;
+        let exit = drive_run(&context, &run, InteractionMode::Detached, json).await?;
         if !json && !args.approve {
             output::print_message(&format!(
                 "\nYour turn: cd {shown} && countersign approve {run} --note \"fine\""

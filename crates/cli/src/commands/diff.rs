@@ -14,10 +14,10 @@ use countersign_view::show::truncate_line;
 
 pub(super) fn run(args: &DiffArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
-        let house = CliContext::open_existing(&args.store_args)?;
-        let run = house.resolve_run(Some(&args.run)).await?;
-        let before = load_side(&house, &run, Some(&args.before)).await?;
-        let after = load_side(&house, &run, args.after.as_deref()).await?;
+        let context = CliContext::open_existing(&args.store_args)?;
+        let run = context.resolve_run(Some(&args.run)).await?;
+        let before = load_side(&context, &run, Some(&args.before)).await?;
+        let after = load_side(&context, &run, args.after.as_deref()).await?;
         let patch = Patch::diff(&before.document, &after.document);
         if json {
             output::print_json(&json!(patch));
@@ -40,7 +40,7 @@ struct DiffSide {
 /// Loads the document at `VERSION` of the run, at `OTHER@VERSION`, or, without a name, the current
 /// one.
 async fn load_side(
-    house: &CliContext,
+    context: &CliContext,
     run: &str,
     named: Option<&str>,
 ) -> Result<DiffSide, CliError> {
@@ -49,16 +49,16 @@ async fn load_side(
         None => ("", None),
     };
     let run =
-        if other.is_empty() { run.to_owned() } else { house.resolve_run(Some(other)).await? };
+        if other.is_empty() { run.to_owned() } else { context.resolve_run(Some(other)).await? };
     let version = version
         .map(|version| {
             let expected = "expected a version, such as `3`, or `OTHER@3`";
             version.parse::<u64>().map_err(|_| CliError::Usage(format!("`{version}`: {expected}")))
         })
         .transpose()?;
-    let state = house.engine.load_version(&run, version).await?.state;
-    let told = format!("{run}@{}", state.version);
-    Ok(DiffSide { document: (*state.document).clone(), label: told })
+    let state = context.engine.load_version(&run, version).await?.state;
+    let label = format!("{run}@{}", state.version);
+    Ok(DiffSide { document: (*state.document).clone(), label })
 }
 
 /// Formats one change per line: `+` for added, `-` for removed, `~` for old and new values.
@@ -68,14 +68,14 @@ pub(super) fn format_changes(mut document: Value, patch: &Patch) -> String {
     let mut text = String::new();
     for op in &patch.ops {
         let was = document.pointer(op.path().as_str()).map(&brief).unwrap_or_default();
-        let place = if op.path().as_str().is_empty() { "/" } else { op.path().as_str() };
+        let pointer = if op.path().as_str().is_empty() { "/" } else { op.path().as_str() };
         let _ = match op {
             PatchOperation::Add { value, .. } => {
-                writeln!(text, "{GOOD}+{GOOD:#} {place} {}", brief(value))
+                writeln!(text, "{GOOD}+{GOOD:#} {pointer} {}", brief(value))
             }
-            PatchOperation::Remove { .. } => writeln!(text, "{BAD}-{BAD:#} {place} {was}"),
+            PatchOperation::Remove { .. } => writeln!(text, "{BAD}-{BAD:#} {pointer} {was}"),
             PatchOperation::Replace { value, .. } => {
-                writeln!(text, "{HEADING}~{HEADING:#} {place} {was} → {}", brief(value))
+                writeln!(text, "{HEADING}~{HEADING:#} {pointer} {was} → {}", brief(value))
             }
             PatchOperation::Move { .. }
             | PatchOperation::Copy { .. }

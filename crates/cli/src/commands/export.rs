@@ -11,9 +11,9 @@ use crate::output;
 
 pub(super) fn run(args: &ExportArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
-        let house = CliContext::open_existing(&args.store_args)?;
-        let run = house.resolve_run(Some(&args.run)).await?;
-        let text = export_run(&house.engine, &run).await?;
+        let context = CliContext::open_existing(&args.store_args)?;
+        let run = context.resolve_run(Some(&args.run)).await?;
+        let text = export_run(&context.engine, &run).await?;
         let file = args.output.as_ref().filter(|file| file.as_os_str() != "-");
         let Some(file) = file else {
             output::print_json_text(&text);

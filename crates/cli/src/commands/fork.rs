@@ -20,18 +20,18 @@ pub(super) fn run(args: &ForkArgs, json: bool) -> Result<CliExit, CliError> {
     let watch: Arc<dyn RunObserver> =
         if json { Arc::new(NoopRunObserver) } else { Arc::new(ProgressPrinter::default()) };
     block_on(async {
-        let house = CliContext::open(&args.store_args, args.model.as_deref(), watch)?;
-        trust::trust_own_model(&house)?;
-        let run = house.resolve_run(Some(&args.run)).await?;
+        let context = CliContext::open(&args.store_args, args.model.as_deref(), watch)?;
+        trust::trust_own_model(&context)?;
+        let run = context.resolve_run(Some(&args.run)).await?;
         // If another protocol is named, the fork uses it, so that a changed prompt or contract can
         // be tried.
         let protocol = match &args.store_args.protocol {
-            Some(_) => Some(load_protocol_folder(&house.find_protocol_folder()?)?.0),
+            Some(_) => Some(load_protocol_folder(&context.find_protocol_folder()?)?.0),
             None => None,
         };
-        let (model, by) = (args.model.clone(), house.settings.user());
+        let (model, by) = (args.model.clone(), context.settings.user());
         let otherwise = ForkOptions { version: args.at_version, protocol, model, by };
-        let (fork, version) = house.engine.fork_run(&run, otherwise, None).await?;
+        let (fork, version) = context.engine.fork_run(&run, otherwise, None).await?;
         if !json {
             output::print_message(&format!("run {fork} continues from version {version} of {run}"));
         }
@@ -39,18 +39,18 @@ pub(super) fn run(args: &ForkArgs, json: bool) -> Result<CliExit, CliError> {
             return Ok(report_detached(&fork, json));
         }
         let manner = if json { InteractionMode::Detached } else { InteractionMode::Interactive };
-        let exit = drive_run(&house, &fork, manner, json).await?;
+        let exit = drive_run(&context, &fork, manner, json).await?;
         if !json {
-            print_comparison(&house, &run, &fork).await?;
+            print_comparison(&context, &run, &fork).await?;
         }
         Ok(exit)
     })
 }
 
 /// Prints the differences between the fork and the current state of its origin.
-async fn print_comparison(house: &CliContext, run: &str, fork: &str) -> Result<(), CliError> {
+async fn print_comparison(context: &CliContext, run: &str, fork: &str) -> Result<(), CliError> {
     let (theirs, ours) =
-        (house.engine.get_run(run).await?.state, house.engine.get_run(fork).await?.state);
+        (context.engine.get_run(run).await?.state, context.engine.get_run(fork).await?.state);
     let patch = Patch::diff(&theirs.document, &ours.document);
     let (theirs_at, ours_at) = (theirs.version, ours.version);
     output::print_message(&format!("\nfrom {run}@{theirs_at} to {fork}@{ours_at}:"));

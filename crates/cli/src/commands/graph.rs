@@ -33,10 +33,10 @@ pub(super) fn run(args: &GraphArgs, json: bool) -> Result<CliExit, CliError> {
 /// Builds the graph of the run's own workflow, as it was when the run started.
 fn build_run_graph(args: &GraphArgs, named: &str) -> Result<WorkflowGraph, CliError> {
     block_on(async {
-        let house = CliContext::open_existing(&args.store_args)?;
-        let run = house.resolve_run(Some(named)).await?;
-        let outcome = house.engine.get_run(&run).await?;
-        let events = house
+        let context = CliContext::open_existing(&args.store_args)?;
+        let run = context.resolve_run(Some(named)).await?;
+        let outcome = context.engine.get_run(&run).await?;
+        let events = context
             .engine
             .read_log(&run)
             .await?

@@ -16,9 +16,9 @@ use crate::{output, progress};
 
 pub(super) fn run(args: &HistoryArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
-        let house = CliContext::open_existing(&args.store_args)?;
-        let run = house.resolve_run(args.run.as_deref()).await?;
-        let log = house.engine.read_log(&run).await?;
+        let context = CliContext::open_existing(&args.store_args)?;
+        let run = context.resolve_run(args.run.as_deref()).await?;
+        let log = context.engine.read_log(&run).await?;
         let corrupt = |source| CliError::Engine(EngineError::corrupt(run.clone(), source));
         if args.full {
             let shown = log.iter().filter(|one| one.version > args.after);

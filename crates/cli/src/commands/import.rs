@@ -35,12 +35,12 @@ pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
         &countersign_shipped_contracts::load_shipped_contracts(),
     )?;
     block_on(async {
-        let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
+        let context = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
         let permissions = ProtocolPermissions::from_protocol(&packed.protocol);
         let listed = !permissions.is_empty()
             && !load_shipped_permissions(&packed.protocol.name).contains(&permissions);
         if listed && args.trust {
-            trust_protocol(&house, &packed.protocol)?;
+            trust_protocol(&context, &packed.protocol)?;
         }
         let mut wants = if listed { permissions.describe() } else { Vec::new() };
         // The user who started the run chose its model; the user who imports it did not.
@@ -49,7 +49,7 @@ pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
             server.map(|server| format!("model server {server}, named when the run was started")),
         );
         if let (true, Some(model)) = (args.trust, &packed.verification.state.model) {
-            trust_model(&house, model)?;
+            trust_model(&context, model)?;
         }
         let halted = !wants.is_empty() && !args.trust;
         let imported = if halted {
@@ -58,13 +58,13 @@ pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
                 "it was imported and needs access to more than files; \
                  review it with `countersign trust --run {run}`, then resume the run with `countersign resume {run}`"
             );
-            let halt = ImportHalt { by: house.settings.user(), reason };
-            import_run_halted(&house.engine, &packed, &halt).await?
+            let halt = ImportHalt { by: context.settings.user(), reason };
+            import_run_halted(&context.engine, &packed, &halt).await?
         } else {
-            import_run(&house.engine, &packed).await?
+            import_run(&context.engine, &packed).await?
         };
         let (run, versions) = (&packed.run, packed.verification.versions);
-        let (word, told) = match &imported {
+        let (word, detail) = match &imported {
             ImportOutcome::Created => {
                 ("created", format!("imported run {run} with {versions} versions"))
             }
@@ -87,21 +87,21 @@ pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
                 "events": packed.verification.events,
                 "hash": packed.verification.hash,
                 "permissions": wants,
-                "halted": house.engine.get_run(run).await?.state.halted.is_some(),
+                "halted": context.engine.get_run(run).await?.state.halted.is_some(),
             }));
         } else {
             output::print_message(&format!(
                 "{GOOD}proved{GOOD:#}: {} events, last hash {}",
                 packed.verification.events, packed.verification.hash
             ));
-            output::print_message(&told);
+            output::print_message(&detail);
             if !wants.is_empty() {
                 output::print_message("It needs access to more than files:");
                 for line in &wants {
                     output::print_message(&format!("  {line}"));
                 }
             }
-            if halted && house.engine.get_run(run).await?.state.halted.is_some() {
+            if halted && context.engine.get_run(run).await?.state.halted.is_some() {
                 output::print_message(&format!(
                     "It is halted. Trust the list with `countersign trust --run {run}`, then resume it with `countersign resume {run}`."
                 ));

@@ -27,8 +27,8 @@ pub(super) fn run(args: &InboxArgs, json: bool) -> Result<CliExit, CliError> {
     let kind = args.kind.as_deref().map(parse_wait_kind).transpose()?;
     block_on(async {
         let (waits, parked) = match CliContext::find(&args.store_args)? {
-            Some(house) => {
-                (load_waits(&house, args, kind).await?, list_parked_runs(&house, args).await?)
+            Some(context) => {
+                (load_waits(&context, args, kind).await?, list_parked_runs(&context, args).await?)
             }
             None => (Vec::new(), Vec::new()),
         };
@@ -71,30 +71,30 @@ fn parse_wait_kind(word: &str) -> Result<WaitKind, CliError> {
 }
 
 async fn load_waits(
-    house: &CliContext,
+    context: &CliContext,
     args: &InboxArgs,
     kind: Option<WaitKind>,
 ) -> Result<Vec<(String, RunWait)>, CliError> {
-    let mut filter = WaitFilter::all(house.engine.tenant().clone(), args.limit);
+    let mut filter = WaitFilter::all(context.engine.tenant().clone(), args.limit);
     filter.kind = kind.map(|kind| kind.as_str().to_owned());
     if let Some(named) = &args.run {
-        filter.run = Some(house.resolve_run(Some(named)).await?);
+        filter.run = Some(context.resolve_run(Some(named)).await?);
     }
-    let rows = house.engine.store().list_waits(&filter).await?;
+    let rows = context.engine.store().list_waits(&filter).await?;
     rows.into_iter().map(parse_wait_row).collect()
 }
 
 /// Lists the parked runs. They continue only when a person resumes them, because workers died while
 /// driving them.
-async fn list_parked_runs(house: &CliContext, args: &InboxArgs) -> Result<Vec<String>, CliError> {
+async fn list_parked_runs(context: &CliContext, args: &InboxArgs) -> Result<Vec<String>, CliError> {
     if args.kind.is_some() {
         return Ok(Vec::new());
     }
-    let engine = &house.engine;
+    let engine = &context.engine;
     let now = engine.clock().now();
     let heads = engine.store().list_parked_runs(engine.tenant(), now.0, args.limit).await?;
     let named = match &args.run {
-        Some(named) => Some(house.resolve_run(Some(named)).await?),
+        Some(named) => Some(context.resolve_run(Some(named)).await?),
         None => None,
     };
     let heads = heads.iter().filter(|head| named.as_ref().is_none_or(|run| *run == head.run.id));

@@ -7,7 +7,7 @@ use crate::exit::CliError;
 
 /// Describes who drives a run, or the child it waits for; `None` if no process holds a lease.
 pub(super) async fn describe_lease_holder(
-    house: &CliContext,
+    context: &CliContext,
     run: &str,
     rest: &IdleReason,
 ) -> Result<Option<String>, CliError> {
@@ -18,8 +18,8 @@ pub(super) async fn describe_lease_holder(
         }
         _ => return Ok(None),
     };
-    let head = house.engine.store().load_head(&house.engine.run_id(id)).await?;
-    let now = house.engine.clock().now().0;
+    let head = context.engine.store().load_head(&context.engine.run_id(id)).await?;
+    let now = context.engine.clock().now().0;
     let lease = head.and_then(|head| head.lease).filter(|lease| lease.until > now);
     Ok(lease.map(|lease| format!("worker {} is working on {what}", lease.worker)))
 }

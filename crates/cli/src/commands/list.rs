@@ -17,21 +17,21 @@ use countersign_view::show::{describe_parking, truncate_line};
 pub(super) fn run(args: &ListArgs, json: bool) -> Result<CliExit, CliError> {
     let status = args.status.as_deref().map(parse_status).transpose()?;
     block_on(async {
-        let Some(house) = CliContext::find(&args.store_args)? else {
+        let Some(context) = CliContext::find(&args.store_args)? else {
             print_runs(&[], Timestamp::default(), json, NO_RUN_MESSAGE);
             return Ok(CliExit::Success);
         };
-        let mut filter = RunFilter::newest(house.engine.tenant().clone(), args.limit);
+        let mut filter = RunFilter::newest(context.engine.tenant().clone(), args.limit);
         filter.status = status.map(|status| status.as_str().to_owned());
         filter.workflow.clone_from(&args.workflow);
-        let heads = house.engine.store().list_runs(&filter).await?;
+        let heads = context.engine.store().list_runs(&filter).await?;
         let filtered = args.status.is_some() || args.workflow.is_some();
         let empty = if filtered {
             "no runs match; `countersign list` shows all runs"
         } else {
             NO_RUN_MESSAGE
         };
-        print_runs(&heads, house.engine.clock().now(), json, empty);
+        print_runs(&heads, context.engine.clock().now(), json, empty);
         if !json && heads.len() == args.limit {
             output::print_message(&format!(
                 "Showing the newest {}; use --limit to show more.",

@@ -25,7 +25,7 @@ pub(super) fn run(args: &McpArgs) -> Result<CliExit, CliError> {
     }
     block_on(async {
         let model = args.model.as_deref();
-        let house = CliContext::open_with_memory(
+        let context = CliContext::open_with_memory(
             &args.store_args,
             model,
             Arc::new(WarningPrinter),
@@ -39,12 +39,12 @@ pub(super) fn run(args: &McpArgs) -> Result<CliExit, CliError> {
             );
         }
         let session = McpStdioSession {
-            app_state: Arc::new(AppState::open(build_server_deps(&house)?)),
-            keyring: Arc::new(Keyring::open(house.home.folder().join("keys.json"))),
+            app_state: Arc::new(AppState::open(build_server_deps(&context)?)),
+            keyring: Arc::new(Keyring::open(context.home.folder().join("keys.json"))),
             may_decide: !args.no_decisions,
         };
-        let spoken = serve_stdio(session, signals.recv()).await;
-        let exit = match spoken {
+        let served = serve_stdio(session, signals.recv()).await;
+        let exit = match served {
             Ok(()) => CliExit::Success,
             Err(error) => {
                 let error = CliError::Usage(error.to_string());
@@ -53,7 +53,7 @@ pub(super) fn run(args: &McpArgs) -> Result<CliExit, CliError> {
             }
         };
         // Flush telemetry now, because an exit drops nothing.
-        drop(house);
+        drop(context);
         // A thread may still be blocked on standard input, and it cannot be interrupted.
         std::process::exit(exit as i32)
     })

@@ -13,10 +13,10 @@ use crate::output;
 
 pub(super) fn run(args: &NextArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
-        let house = CliContext::open(&args.store_args, None, Arc::new(WarningPrinter))?;
-        let run = house.resolve_run(args.run.as_deref()).await?;
-        let live = house.engine.load_version(&run, None).await?;
-        let next = NextStep::load(&house.engine, &live).await;
+        let context = CliContext::open(&args.store_args, None, Arc::new(WarningPrinter))?;
+        let run = context.resolve_run(args.run.as_deref()).await?;
+        let live = context.engine.load_version(&run, None).await?;
+        let next = NextStep::load(&context.engine, &live).await;
         if json {
             output::print_json(&json!(next));
         } else {

@@ -12,17 +12,17 @@ use crate::{output, terminal};
 
 /// Asks for every wait that a person can answer here. Returns `false` if there was no answer.
 pub(super) async fn prompt_for_waits(
-    house: &CliContext,
+    context: &CliContext,
     state: &RunState,
 ) -> Result<bool, CliError> {
     let mut moved = false;
     for wait in state.waits.values() {
-        let by = house.settings.user();
+        let by = context.settings.user();
         if wait.who.as_ref().is_some_and(|who| *who != by) {
             continue;
         }
-        let Some(what) = prompt_for_wait(house, wait, &by).await? else { continue };
-        match house.engine.submit_input(&state.run, what, None).await {
+        let Some(what) = prompt_for_wait(context, wait, &by).await? else { continue };
+        match context.engine.submit_input(&state.run, what, None).await {
             Ok(_) => {
                 moved = true;
                 // One answer may have ended the phase and closed the other questions.
@@ -39,7 +39,7 @@ pub(super) async fn prompt_for_waits(
 }
 
 async fn prompt_for_wait(
-    house: &CliContext,
+    context: &CliContext,
     wait: &RunWait,
     by: &str,
 ) -> Result<Option<InputKind>, CliError> {
@@ -66,7 +66,7 @@ async fn prompt_for_wait(
             match line.filter(|line| !line.is_empty()) {
                 None => None,
                 Some(path) => {
-                    let value: Value = import_document(house, Path::new(&path), Some(wait))?;
+                    let value: Value = import_document(context, Path::new(&path), Some(wait))?;
                     Some(InputKind::Answered { wait: id, value, by })
                 }
             }

@@ -19,18 +19,18 @@ use crate::time_format::format_timestamp;
 
 pub(super) fn run(args: &ReplayArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
-        let house = CliContext::open_existing(&args.store_args)?;
+        let context = CliContext::open_existing(&args.store_args)?;
         let runs = match (&args.run, args.all) {
-            (_, true) => list_all_runs(&house).await?,
-            (named, false) => vec![house.resolve_run(named.as_deref()).await?],
+            (_, true) => list_all_runs(&context).await?,
+            (named, false) => vec![context.resolve_run(named.as_deref()).await?],
         };
         let mut results = Vec::new();
         let mut good = true;
         for run in &runs {
             let result = if args.verify {
-                verify_run(&house, run, json).await?
+                verify_run(&context, run, json).await?
             } else {
-                replay_states(&house, run, json).await?
+                replay_states(&context, run, json).await?
             };
             good &= result["verified"] != Value::Bool(false);
             results.push(result);
@@ -46,11 +46,11 @@ pub(super) fn run(args: &ReplayArgs, json: bool) -> Result<CliExit, CliError> {
 }
 
 /// Lists every run that is not pruned, oldest first.
-async fn list_all_runs(house: &CliContext) -> Result<Vec<String>, CliError> {
-    let mut filter = RunFilter::newest(house.engine.tenant().clone(), 1_000);
+async fn list_all_runs(context: &CliContext) -> Result<Vec<String>, CliError> {
+    let mut filter = RunFilter::newest(context.engine.tenant().clone(), 1_000);
     let (mut runs, mut pruned) = (Vec::new(), 0_u64);
     loop {
-        let page = house.engine.store().list_runs(&filter).await?;
+        let page = context.engine.store().list_runs(&filter).await?;
         filter.after = page.last().map(countersign_store::RunHead::to_cursor);
         let full = page.len() == filter.limit;
         for head in page {
@@ -73,8 +73,8 @@ async fn list_all_runs(house: &CliContext) -> Result<Vec<String>, CliError> {
     Ok(runs)
 }
 
-async fn verify_run(house: &CliContext, run: &str, json: bool) -> Result<Value, CliError> {
-    let proof = wire::verify_and_report(&house.engine, run).await?;
+async fn verify_run(context: &CliContext, run: &str, json: bool) -> Result<Value, CliError> {
+    let proof = wire::verify_and_report(&context.engine, run).await?;
     if !json {
         print_proof(&proof);
     }
@@ -102,18 +102,18 @@ fn print_proof(proof: &VerificationView) {
     output::print_message(&format!("  last hash {}", proof.hash.as_deref().unwrap_or_default()));
 }
 
-async fn replay_states(house: &CliContext, run: &str, json: bool) -> Result<Value, CliError> {
-    let log = house.engine.read_log(run).await?;
+async fn replay_states(context: &CliContext, run: &str, json: bool) -> Result<Value, CliError> {
+    let log = context.engine.read_log(run).await?;
     let corrupt = |source| CliError::Engine(EngineError::corrupt(run.to_owned(), source));
     let mut state = RunState::new(run);
     let (mut rows, mut listed) = (Vec::new(), Vec::new());
     for one in log {
         let events = fold_entry(&mut state, &one.body).map_err(corrupt)?;
-        let came = events.iter().find_map(|event| match event {
+        let input_text = events.iter().find_map(|event| match event {
             RunEvent::InputReceived { input } => Some(input_text::describe_input(&input.payload)),
             _ => None,
         });
-        let came = came.unwrap_or_default();
+        let input_text = input_text.unwrap_or_default();
         let digest = json::digest_json(&state.document);
         let status = state.status();
         let style = status_style(status);
@@ -124,7 +124,7 @@ async fn replay_states(house: &CliContext, run: &str, json: bool) -> Result<Valu
             state.phase.clone(),
             format!("{style}{}{style:#}", status.as_str()),
             format!("{DIM}{}{DIM:#}", short.unwrap_or(&digest)),
-            came,
+            input_text,
         ]);
         listed.push(json!({
             "version": state.version,

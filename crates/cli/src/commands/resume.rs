@@ -2,28 +2,18 @@
 //! budget.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use countersign_protocol::parse_duration;
 use countersign_run::InputKind;
-use countersign_runtime::run_observer::NoopRunObserver;
 
 use super::after_input;
 use crate::args::ResumeArgs;
-use crate::context::{CliContext, block_on};
 use crate::exit::{CliError, CliExit};
 
 pub(super) fn run(args: &ResumeArgs, json: bool) -> Result<CliExit, CliError> {
-    let grants = args.grants.iter().map(|grant| parse_grant(grant)).collect::<Result<_, _>>()?;
-    block_on(async {
-        let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
-        let run = house.resolve_run(Some(&args.run)).await?;
-        let by = house.settings.user();
-        let grants: BTreeMap<String, u64> = grants;
-        let outcome =
-            house.engine.submit_input(&run, InputKind::Resumed { by, grants }, None).await?;
-        after_input::drive_and_report(&house, outcome, json).await
-    })
+    let grants: BTreeMap<String, u64> =
+        args.grants.iter().map(|grant| parse_grant(grant)).collect::<Result<_, _>>()?;
+    after_input::submit_and_report(&args.target, |by| InputKind::Resumed { by, grants }, json)
 }
 
 /// Parses `tokens=10000`, `money=0.5` or `wall_time=10m`; amounts have the syntax of protocol

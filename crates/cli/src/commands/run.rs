@@ -28,8 +28,9 @@ pub(super) fn run(args: &RunArgs, json: bool) -> Result<CliExit, CliError> {
         if quiet { Arc::new(NoopRunObserver) } else { Arc::new(ProgressPrinter::default()) };
     block_on(async {
         let model = args.model.as_deref();
-        let house = CliContext::open_with_memory(&args.store_args, model, watch, !args.no_memory)?;
-        trust::trust_own_model(&house)?;
+        let context =
+            CliContext::open_with_memory(&args.store_args, model, watch, !args.no_memory)?;
+        trust::trust_own_model(&context)?;
         let talks = !json && !args.detach;
         let manner = match (args.follow, talks) {
             (true, _) => InteractionMode::Following,
@@ -37,24 +38,28 @@ pub(super) fn run(args: &RunArgs, json: bool) -> Result<CliExit, CliError> {
             (false, false) => InteractionMode::Detached,
         };
         let run = match &args.resume {
-            Some(named) => house.resolve_run(Some(named)).await?,
-            None => start_run(&house, args, talks).await?,
+            Some(named) => context.resolve_run(Some(named)).await?,
+            None => start_run(&context, args, talks).await?,
         };
         if talks {
-            trust::confirm_run_protocol(&house, &run).await?;
+            trust::confirm_run_protocol(&context, &run).await?;
         }
         if args.queue {
-            return report_queued_run(&house, &run, json).await;
+            return report_queued_run(&context, &run, json).await;
         }
-        drive_run(&house, &run, manner, json).await
+        drive_run(&context, &run, manner, json).await
     })
 }
 
 /// Reports that a new run is left to the workers, if it has work to do.
-async fn report_queued_run(house: &CliContext, run: &str, json: bool) -> Result<CliExit, CliError> {
-    let (store, now) = (house.engine.store(), house.engine.clock().now());
-    let state = house.engine.get_run(run).await?.state;
-    let due = store.load_head(&house.engine.run_id(run)).await?.and_then(|head| head.wake_at);
+async fn report_queued_run(
+    context: &CliContext,
+    run: &str,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let (store, now) = (context.engine.store(), context.engine.clock().now());
+    let state = context.engine.get_run(run).await?.state;
+    let due = store.load_head(&context.engine.run_id(run)).await?.and_then(|head| head.wake_at);
     let workers = store.list_workers(now.0).await?;
     let alive = workers.iter().filter(|row| row.expires_at > now.0).count();
     if json {
@@ -95,12 +100,12 @@ pub(super) enum InteractionMode {
 
 /// Creates a run under a new name.
 pub(super) async fn create_run(
-    house: &CliContext,
+    context: &CliContext,
     protocol: &Arc<Protocol>,
     start: RunStart,
     key: Option<String>,
 ) -> Result<String, CliError> {
-    Ok(house.engine.start_run(protocol, start, key).await?)
+    Ok(context.engine.start_run(protocol, start, key).await?)
 }
 
 /// The exit code after Ctrl-C, following the shell convention.
@@ -108,15 +113,15 @@ const EXIT_INTERRUPTED: i32 = 130;
 
 /// Drives a run until it ends, or until it waits for someone who is not at this terminal.
 pub(super) async fn drive_run(
-    house: &CliContext,
+    context: &CliContext,
     run: &str,
     manner: InteractionMode,
     json: bool,
 ) -> Result<CliExit, CliError> {
-    let driver = house.build_driver()?;
+    let driver = context.build_driver()?;
     let mut signals = TerminationSignals::listen();
     let rest = tokio::select! {
-        rest = drive_until_idle(house, &driver, run, manner) => rest?,
+        rest = drive_until_idle(context, &driver, run, manner) => rest?,
         () = signals.recv() => {
             // Releasing the lease shows that no worker died on this run. If the store is
             // unavailable, the lease expires on its own.
@@ -125,25 +130,25 @@ pub(super) async fn drive_run(
             std::process::exit(EXIT_INTERRUPTED)
         }
     };
-    let outcome = house.engine.get_run(run).await?;
+    let outcome = context.engine.get_run(run).await?;
     let state = &outcome.state;
-    let products = collect_outputs(&house.engine, run).await?;
+    let products = collect_outputs(&context.engine, run).await?;
     if json {
         output::print_json(&json!(RunResultView::from_state(state, products)));
     } else {
-        let holder = describe_lease_holder(house, run, &rest).await?;
+        let holder = describe_lease_holder(context, run, &rest).await?;
         print_outcome(state, &rest, holder.as_deref(), &products);
     }
     Ok(if state.status() == ExecutionStatus::Failed { CliExit::Refused } else { CliExit::Success })
 }
 
 async fn drive_until_idle(
-    house: &CliContext,
+    context: &CliContext,
     driver: &Driver,
     run: &str,
     manner: InteractionMode,
 ) -> Result<IdleReason, CliError> {
-    let mut told = String::new();
+    let mut shown = String::new();
     let mut followed = None;
     loop {
         let (rest, seen) = drive_and_snapshot(driver, run).await?;
@@ -152,7 +157,7 @@ async fn drive_until_idle(
         {
             return Ok(rest);
         }
-        if let Some(holder) = describe_lease_holder(house, run, &rest).await? {
+        if let Some(holder) = describe_lease_holder(context, run, &rest).await? {
             if followed.as_ref() != Some(&holder) {
                 output::print_message(&format!("  {holder}; following it, press Ctrl-C to leave"));
                 followed = Some(holder);
@@ -164,9 +169,9 @@ async fn drive_until_idle(
             }
             continue;
         }
-        let state = house.engine.get_run(run).await?.state;
+        let state = context.engine.get_run(run).await?.state;
         let alarm = match rest {
-            IdleReason::WaitingUntil(at) => Some(at.millis_since(house.engine.clock().now())),
+            IdleReason::WaitingUntil(at) => Some(at.millis_since(context.engine.clock().now())),
             _ => None,
         };
         if alarm.is_some_and(|pause| pause > 0)
@@ -178,13 +183,13 @@ async fn drive_until_idle(
         }
         let stays = manner == InteractionMode::Following;
         if stays {
-            let waits = format_open_waits(house, &state).await?;
-            if waits != told {
+            let waits = format_open_waits(context, &state).await?;
+            if waits != shown {
                 output::print_message(&waits);
-                told = waits;
+                shown = waits;
             }
         }
-        let asked = async {
+        let prompted = async {
             match (&rest, alarm) {
                 (_, Some(pause)) => {
                     tokio::time::sleep(Duration::from_millis(pause)).await;
@@ -193,7 +198,7 @@ async fn drive_until_idle(
                 // The waits of a child are asked here too, because its parent was started at this
                 // terminal.
                 (IdleReason::WaitingForInput | IdleReason::WaitingForChild(_), None) => {
-                    prompt_run_or_children(house, driver, &state).await
+                    prompt_run_or_children(context, driver, &state).await
                 }
                 _ => Ok(false),
             }
@@ -201,7 +206,7 @@ async fn drive_until_idle(
         // While a question is open here, a document may arrive or someone may answer it elsewhere.
         tokio::select! {
             biased;
-            moved = asked => match moved? {
+            moved = prompted => match moved? {
                 true => {}
                 false if stays => driver.wait_for_change(run, &seen).await?,
                 false => return Ok(rest),
@@ -235,37 +240,40 @@ async fn drive_and_snapshot(
 
 /// Asks for the waits of a run and its children; returns whether the user answered one.
 async fn prompt_run_or_children(
-    house: &CliContext,
+    context: &CliContext,
     driver: &Driver,
     state: &RunState,
 ) -> Result<bool, CliError> {
-    if prompts::prompt_for_waits(house, state).await? {
+    if prompts::prompt_for_waits(context, state).await? {
         return Ok(true);
     }
-    let Some(child) = prompt_children(house, state).await? else { return Ok(false) };
+    let Some(child) = prompt_children(context, state).await? else { return Ok(false) };
     driver.drive(&child).await?;
     Ok(true)
 }
 
 /// Formats the waits of a run and its children.
-async fn format_open_waits(house: &CliContext, state: &RunState) -> Result<String, CliError> {
-    let mut told: Vec<String> =
+async fn format_open_waits(context: &CliContext, state: &RunState) -> Result<String, CliError> {
+    let mut lines: Vec<String> =
         state.waits.values().map(|wait| render::format_wait(&state.run, wait)).collect();
     for order in state.pending.values() {
         if let PendingAction::Child { run, .. } = order {
-            let state = house.engine.get_run(run).await?.state;
-            told.extend(state.waits.values().map(|wait| render::format_wait(run, wait)));
+            let state = context.engine.get_run(run).await?.state;
+            lines.extend(state.waits.values().map(|wait| render::format_wait(run, wait)));
         }
     }
-    Ok(told.join("\n"))
+    Ok(lines.join("\n"))
 }
 
 /// Asks for the waits of a run's children; returns the first child that got an answer.
-async fn prompt_children(house: &CliContext, state: &RunState) -> Result<Option<String>, CliError> {
+async fn prompt_children(
+    context: &CliContext,
+    state: &RunState,
+) -> Result<Option<String>, CliError> {
     for order in state.pending.values() {
         if let PendingAction::Child { run, .. } = order {
-            let state = house.engine.get_run(run).await?.state;
-            if prompts::prompt_for_waits(house, &state).await? {
+            let state = context.engine.get_run(run).await?.state;
+            if prompts::prompt_for_waits(context, &state).await? {
                 return Ok(Some(run.clone()));
             }
         }

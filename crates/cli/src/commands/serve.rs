@@ -35,20 +35,20 @@ pub(super) fn run(args: &ServeArgs, json: bool) -> Result<CliExit, CliError> {
     }
     block_on(async {
         let model = args.model.as_deref();
-        let house = CliContext::open_with_memory(
+        let context = CliContext::open_with_memory(
             &args.store_args,
             model,
             Arc::new(WarningPrinter),
             !args.no_memory,
         )?
         .with_allow_list(&args.allow)?;
-        let keyring = Arc::new(Keyring::open(house.home.folder().join("keys.json")));
+        let keyring = Arc::new(Keyring::open(context.home.folder().join("keys.json")));
         let demand = match (args.keys, args.no_token) {
             (true, _) => AuthMode::KeyRequired,
             (false, true) => AuthMode::LoopbackOpen,
             (false, false) => AuthMode::LoopbackToken,
         };
-        let shown = Arc::new(AppState::open(build_server_deps(&house)?));
+        let shown = Arc::new(AppState::open(build_server_deps(&context)?));
         let server =
             HttpServer::bind(&args.listen, shown, keyring, demand).await.map_err(to_cli_error)?;
         let addresses = server.addresses().to_vec();
@@ -58,10 +58,10 @@ pub(super) fn run(args: &ServeArgs, json: bool) -> Result<CliExit, CliError> {
             let token = server.token().map(LocalToken::path);
             output::print_json(&json!({ "listening": addresses, "token_file": token }));
         } else {
-            print_banner(&house, &addresses, demand, server.token());
+            print_banner(&context, &addresses, demand, server.token());
         }
         if args.open {
-            open_browser(&house, &addresses, server.token());
+            open_browser(&context, &addresses, server.token());
         }
         let ending = tokio::spawn(async move {
             signals.recv().await;
@@ -73,7 +73,11 @@ pub(super) fn run(args: &ServeArgs, json: bool) -> Result<CliExit, CliError> {
             // Everything committed is durable; the next process repeats the rest.
             std::process::exit(CliExit::SystemError as i32);
         });
-        server.with_rate(args.rate).with_limits(house.settings.limits.clone()).run(stopping).await;
+        server
+            .with_rate(args.rate)
+            .with_limits(context.settings.limits.clone())
+            .run(stopping)
+            .await;
         ending.abort();
         if !json {
             output::print_message(
@@ -100,25 +104,25 @@ fn enter_trial_folder(name: &str) -> Result<(), CliError> {
 }
 
 /// Builds the server's dependencies from those of every command.
-pub(super) fn build_server_deps(house: &CliContext) -> Result<ServerDeps, CliError> {
+pub(super) fn build_server_deps(context: &CliContext) -> Result<ServerDeps, CliError> {
     let settings = countersign_models::ModelSettings::from_env(&env_var)
         .map_err(|error| CliError::Usage(error.to_string()))?;
-    let engine = &house.engine;
+    let engine = &context.engine;
     Ok(ServerDeps {
         store: Arc::clone(engine.store()),
         memory: engine.memory_recorder().map(|recall| Arc::clone(recall.memory())),
-        memory_disabled: !house.settings.is_memory_enabled(),
+        memory_disabled: !context.settings.is_memory_enabled(),
         embedder: engine.memory_recorder().and_then(|recall| recall.embedder().map(Arc::clone)),
         clock: Arc::clone(engine.clock()),
         watch: Arc::clone(engine.observer()),
-        models: Arc::new(CachedModelResolver::new(settings, house.home.workspace().to_owned())),
+        models: Arc::new(CachedModelResolver::new(settings, context.home.workspace().to_owned())),
         sources: Arc::new(source_kinds::build_source_kinds()),
-        guard: house.build_action_guard(),
+        guard: context.build_action_guard(),
         contracts: Arc::new(load_shipped_contracts()),
-        home: house.home.clone(),
-        protocol_folder: house.find_protocol_folder().ok(),
-        model_override: house.settings.model.value.clone(),
-        default_user: house.settings.user(),
+        home: context.home.clone(),
+        protocol_folder: context.find_protocol_folder().ok(),
+        model_override: context.settings.model.value.clone(),
+        default_user: context.settings.user(),
         host: host_name(),
     })
 }
@@ -148,7 +152,7 @@ fn to_cli_error(error: ServeError) -> CliError {
 }
 
 fn print_banner(
-    house: &CliContext,
+    context: &CliContext,
     addresses: &[SocketAddr],
     demand: AuthMode,
     token: Option<&LocalToken>,
@@ -178,8 +182,8 @@ fn print_banner(
     }
     output::print_message(&format!("  API       /v1, listed at /v1/docs {DIM}({door}){DIM:#}"));
     output::print_message("  agents    /mcp, for coding agents");
-    output::print_message(&format!("  runs      {}", house.location()));
-    let folder = house.find_protocol_folder().ok();
+    output::print_message(&format!("  runs      {}", context.location()));
+    let folder = context.find_protocol_folder().ok();
     let shown = folder.as_ref().map_or_else(
         || "the shipped ones: `countersign init --list`".to_owned(),
         |folder| folder.display().to_string(),
@@ -192,19 +196,19 @@ fn print_banner(
             "            `{name}` is this one; the shipped one is `{SHIPPED_PREFIX}{name}`"
         ));
     }
-    let memory = if house.engine.memory_recorder().is_some() { "on" } else { "off" };
+    let memory = if context.engine.memory_recorder().is_some() { "on" } else { "off" };
     output::print_message(&format!("  memory    {memory}"));
     output::print_message("Press Ctrl-C to stop.");
 }
 
 /// Opens the page in the default browser; a failure is ignored.
-fn open_browser(house: &CliContext, addresses: &[SocketAddr], token: Option<&LocalToken>) {
+fn open_browser(context: &CliContext, addresses: &[SocketAddr], token: Option<&LocalToken>) {
     let Some(address) = addresses.first() else { return };
     let plain = format!("http://{address}/");
     // Other users can see program arguments, so the token is passed in a file that only its owner
     // can read.
     let page = match token {
-        Some(token) => write_redirect_page(house, &plain, token).unwrap_or_else(|| plain.clone()),
+        Some(token) => write_redirect_page(context, &plain, token).unwrap_or_else(|| plain.clone()),
         None => plain.clone(),
     };
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
@@ -216,8 +220,8 @@ fn open_browser(house: &CliContext, addresses: &[SocketAddr], token: Option<&Loc
 }
 
 /// Writes a private file that redirects a browser to the page with the token; returns its address.
-fn write_redirect_page(house: &CliContext, plain: &str, token: &LocalToken) -> Option<String> {
-    let path = house.home.folder().join("open.html");
+fn write_redirect_page(context: &CliContext, plain: &str, token: &LocalToken) -> Option<String> {
+    let path = context.home.folder().join("open.html");
     let text = format!(
         "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\"><title>Countersign</title><meta http-equiv=\"refresh\" content=\"0; url={plain}?token={}\">\n",
         token.reveal()

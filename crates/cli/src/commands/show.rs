@@ -12,9 +12,9 @@ pub(super) fn run(args: &ShowArgs, _json: bool) -> Result<CliExit, CliError> {
     let pointer = args.pointer.as_deref().map(JsonPointer::parse).transpose();
     let pointer = pointer.map_err(|error| CliError::Usage(format!("--pointer: {error}")))?;
     block_on(async {
-        let house = CliContext::open_existing(&args.store_args)?;
-        let run = house.resolve_run(args.run.as_deref()).await?;
-        let state = house.engine.load_version(&run, args.at_version).await?.state;
+        let context = CliContext::open_existing(&args.store_args)?;
+        let run = context.resolve_run(args.run.as_deref()).await?;
+        let state = context.engine.load_version(&run, args.at_version).await?.state;
         let whole = if args.state { json!(state) } else { (*state.document).clone() };
         output::print_json(match &pointer {
             Some(pointer) => find_value(&whole, pointer.as_str())?,
@@ -36,7 +36,7 @@ fn find_value<'v>(whole: &'v Value, pointer: &str) -> Result<&'v Value, CliError
             break found;
         }
     };
-    let place = if around.is_empty() { "the document" } else { around };
+    let location = if around.is_empty() { "the document" } else { around };
     let has = match found {
         Value::Object(members) if members.is_empty() => "is an empty object".to_owned(),
         Value::Object(members) => {
@@ -46,5 +46,5 @@ fn find_value<'v>(whole: &'v Value, pointer: &str) -> Result<&'v Value, CliError
         Value::Array(items) => format!("is a list of {}", items.len()),
         other => format!("is {other}"),
     };
-    Err(CliError::Usage(format!("there is no value at `{pointer}`; {place} {has}")))
+    Err(CliError::Usage(format!("there is no value at `{pointer}`; {location} {has}")))
 }

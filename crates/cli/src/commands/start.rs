@@ -31,41 +31,42 @@ struct SelectedProtocol {
 
 /// Starts a run. Adopts existing state files that do not belong to a run yet.
 pub(super) async fn start_run(
-    house: &CliContext,
+    context: &CliContext,
     args: &RunArgs,
     talks: bool,
 ) -> Result<String, CliError> {
     let document = args.document.as_deref().map(files::read_json).transpose()?;
-    let SelectedProtocol { protocol, workflow, folder } = select_protocol(house, args)?;
+    let SelectedProtocol { protocol, workflow, folder } = select_protocol(context, args)?;
     let mut start = RunStart {
         protocol: protocol.digest.clone(),
         workflow,
         document,
-        model: house.settings.model.value.clone(),
-        by: Some(house.settings.user()),
+        model: context.settings.model.value.clone(),
+        by: Some(context.settings.user()),
         ..RunStart::default()
     };
     let described = protocol.find_workflow(&start.workflow).map_err(CliError::Usage)?;
     start.input = args.input.as_deref().map(|text| read_input(text, described)).transpose()?;
     if let Some(folder) = &folder
-        && let Some((phase, taken)) = find_adoptable_state(house, folder, &protocol, &start).await?
+        && let Some((phase, taken)) =
+            find_adoptable_state(context, folder, &protocol, &start).await?
     {
         output::print_message(&format!(
             "continuing from the state files beside the protocol, in phase {phase}"
         ));
         start.phase = Some(phase);
         start.document = Some(taken);
-        return create_run(house, &protocol, start, args.idempotency_key.clone()).await;
+        return create_run(context, &protocol, start, args.idempotency_key.clone()).await;
     }
     let question = described.input.as_ref().and_then(|input| input.question.as_ref());
     let first = &protocol.document_for(described).initial;
     let language = protocol.resolve_language(first, &Value::Null);
     let question = question.map(|question| question.version_for(language.as_deref()));
     let Some(question) = question.filter(|_| start.input.is_none()) else {
-        return create_run(house, &protocol, start, args.idempotency_key.clone()).await;
+        return create_run(context, &protocol, start, args.idempotency_key.clone()).await;
     };
     if !talks {
-        return match create_run(house, &protocol, start, args.idempotency_key.clone()).await {
+        return match create_run(context, &protocol, start, args.idempotency_key.clone()).await {
             Err(CliError::Rejected(rejection)) => {
                 Err(CliError::MissingInput { rejection, question: question.clone() })
             }
@@ -76,7 +77,7 @@ pub(super) async fn start_run(
         let line =
             terminal::prompt_line(&format!("? {question}")).await.filter(|line| !line.is_empty());
         start.input = line.as_deref().map(|line| parse_input(line, described));
-        match create_run(house, &protocol, start.clone(), args.idempotency_key.clone()).await {
+        match create_run(context, &protocol, start.clone(), args.idempotency_key.clone()).await {
             // A user who was asked may correct the answer; otherwise the rejection is returned.
             Err(CliError::Rejected(rejection)) if line.is_some() => {
                 output::print_message(&format!("  not accepted: {rejection}"));
@@ -87,23 +88,23 @@ pub(super) async fn start_run(
 }
 
 /// Selects the folder's protocol; if it has no such workflow, the shipped protocol of that name.
-fn select_protocol(house: &CliContext, args: &RunArgs) -> Result<SelectedProtocol, CliError> {
+fn select_protocol(context: &CliContext, args: &RunArgs) -> Result<SelectedProtocol, CliError> {
     let named = args.workflow.as_deref();
     let shipped = named.and_then(find_shipped).filter(|_| args.store_args.protocol.is_none());
     if let Some(shipped) =
         shipped.filter(|_| named.is_some_and(|it| it.starts_with(SHIPPED_PREFIX)))
     {
-        return select_shipped(house, shipped);
+        return select_shipped(context, shipped);
     }
-    let folder = match (house.find_protocol_folder(), shipped) {
+    let folder = match (context.find_protocol_folder(), shipped) {
         (Ok(folder), _) => folder,
-        (Err(_), Some(shipped)) => return select_shipped(house, shipped),
+        (Err(_), Some(shipped)) => return select_shipped(context, shipped),
         (Err(error), None) => return Err(error),
     };
     let (protocol, _) = load_protocol_folder(&folder)?;
     match (named, shipped) {
         (Some(name), Some(shipped)) if !protocol.workflows.contains_key(name) => {
-            select_shipped(house, shipped)
+            select_shipped(context, shipped)
         }
         (name, shipped) => {
             if let (Some(name), Some(_)) = (name, shipped) {
@@ -119,12 +120,12 @@ fn select_protocol(house: &CliContext, args: &RunArgs) -> Result<SelectedProtoco
 }
 
 fn select_shipped(
-    house: &CliContext,
+    context: &CliContext,
     shipped: &ShippedProtocol,
 ) -> Result<SelectedProtocol, CliError> {
     let catalog =
-        ProtocolCatalog::new(None, house.home.clone(), Arc::new(load_shipped_contracts()));
-    let found = catalog.load_shipped(shipped, house.settings.model.value.is_some());
+        ProtocolCatalog::new(None, context.home.clone(), Arc::new(load_shipped_contracts()));
+    let found = catalog.load_shipped(shipped, context.settings.model.value.is_some());
     let protocol = found.map_err(|error| match error {
         CatalogError::NoModel { name, takes_input } => {
             CliError::Usage(describe_missing_model(&name, takes_input))
@@ -174,15 +175,15 @@ fn parse_input(text: &str, workflow: &WorkflowDefinition) -> Value {
 
 /// Finds the phase and the document of state files that no run has adopted yet.
 async fn find_adoptable_state(
-    house: &CliContext,
+    context: &CliContext,
     folder: &Path,
     protocol: &Protocol,
     start: &RunStart,
 ) -> Result<Option<(String, Value)>, CliError> {
-    let newest = countersign_store::RunFilter::newest(house.engine.tenant().clone(), 1);
+    let newest = countersign_store::RunFilter::newest(context.engine.tenant().clone(), 1);
     let ours = folder.ends_with(".opencode/protocol");
-    let given = start.document.is_some() || start.input.is_some();
-    if !ours || given || !house.engine.store().list_runs(&newest).await?.is_empty() {
+    let has_input = start.document.is_some() || start.input.is_some();
+    if !ours || has_input || !context.engine.store().list_runs(&newest).await?.is_empty() {
         return Ok(None);
     }
     let Some(document) = read_state_files(&state_folder(folder), protocol.state_format)? else {
@@ -199,6 +200,6 @@ async fn find_adoptable_state(
 
 /// Reads an engine-owned field of a document by its name.
 fn read_engine_field(spec: &DocumentDefinition, document: &Value, name: &str) -> Option<String> {
-    let place = spec.engine.iter().find(|place| place.name == name)?;
-    document.pointer(&place.pointer)?.as_str().map(str::to_owned)
+    let field = spec.engine.iter().find(|field| field.name == name)?;
+    document.pointer(&field.pointer)?.as_str().map(str::to_owned)
 }

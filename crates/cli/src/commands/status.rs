@@ -20,12 +20,12 @@ use countersign_view::show::{describe_parking, truncate_line};
 
 pub(super) fn run(args: &StatusArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
-        let house = CliContext::open_existing(&args.store_args)?;
-        let run = house.resolve_run(args.run.as_deref()).await?;
-        let outcome = house.engine.get_run(&run).await?;
-        let log = house.engine.read_log(&run).await?;
-        let now = house.engine.clock().now();
-        let bundle = house
+        let context = CliContext::open_existing(&args.store_args)?;
+        let run = context.resolve_run(args.run.as_deref()).await?;
+        let outcome = context.engine.get_run(&run).await?;
+        let log = context.engine.read_log(&run).await?;
+        let now = context.engine.clock().now();
+        let bundle = context
             .find_protocol_folder()
             .ok()
             .and_then(|folder| folder::read_protocol_folder(&folder).ok());
@@ -34,22 +34,22 @@ pub(super) fn run(args: &StatusArgs, json: bool) -> Result<CliExit, CliError> {
             load_bundle(bundle.clone()).is_ok_and(|(found, _)| found.name != outcome.protocol.name)
         };
         let digest = bundle.filter(|bundle| !other(bundle)).map(|bundle| bundle.compute_digest());
-        let products = collect_outputs(&house.engine, &run).await?;
-        let head = house.engine.store().load_head(&house.engine.run_id(&run)).await?;
+        let products = collect_outputs(&context.engine, &run).await?;
+        let head = context.engine.store().load_head(&context.engine.run_id(&run)).await?;
         let parked = head.and_then(|head| describe_parking(&head, now));
-        let standing = RunStatusReport::build(outcome, &log, now, digest.as_deref(), products);
-        let standing = standing.with_parking(parked);
+        let report = RunStatusReport::build(outcome, &log, now, digest.as_deref(), products);
+        let report = report.with_parking(parked);
         if json {
-            output::print_json(&json!(RunStatusView::from(&standing)));
+            output::print_json(&json!(RunStatusView::from(&report)));
         } else {
-            output::print_data(&render_status(&standing, now));
+            output::print_data(&render_status(&report, now));
         }
         Ok(CliExit::Success)
     })
 }
 
-fn render_status(standing: &RunStatusReport, now: Timestamp) -> String {
-    let (state, protocol) = (&standing.outcome.state, &standing.outcome.protocol);
+fn render_status(report: &RunStatusReport, now: Timestamp) -> String {
+    let (state, protocol) = (&report.outcome.state, &report.outcome.protocol);
     let status = state.status();
     let style = status_style(status);
     let mut page = format!(
@@ -60,17 +60,17 @@ fn render_status(standing: &RunStatusReport, now: Timestamp) -> String {
         state.phase,
         format_duration(now.millis_since(state.entered_at)),
     );
-    if let Some(parked) = &standing.parked {
+    if let Some(parked) = &report.parked {
         page.push_str(&format!("{BAD}{parked}{BAD:#}\n"));
     }
     if let Some(why) = describe_reason(state) {
         page.push_str(&format!("{why}\n"));
     }
-    write_outputs(&mut page, &standing.outputs, &state.run);
+    write_outputs(&mut page, &report.outputs, &state.run);
     write_waits(&mut page, state, now);
     write_closed_gates(&mut page, state, now);
     write_pending_actions(&mut page, state, now);
-    write_budgets(&mut page, &standing.budgets);
+    write_budgets(&mut page, &report.budgets);
     let mut rows: Vec<(&str, String)> = vec![
         ("version", format!("{}, {} events", state.version, state.seq)),
         (
@@ -90,17 +90,17 @@ fn render_status(standing: &RunStatusReport, now: Timestamp) -> String {
             ),
         ),
     ];
-    if let Some(at) = standing.wake_at {
+    if let Some(at) = report.wake_at {
         rows.push(("next timer", format!("{} ({})", format_timestamp(at), format_until(now, at))));
     }
     if !state.tickets.is_empty() {
         let tickets: Vec<&str> = state.tickets.iter().map(String::as_str).collect();
         rows.push(("tickets", tickets.join(", ")));
     }
-    rows.push(("models", describe_model_usage(standing)));
-    rows.push(("document", format!("{} bytes", standing.document_bytes)));
+    rows.push(("models", describe_model_usage(report)));
+    rows.push(("document", format!("{} bytes", report.document_bytes)));
     let digest = protocol.digest.strip_prefix("sha256:").unwrap_or(&protocol.digest);
-    let changed = match standing.folder_changed {
+    let changed = match report.folder_changed {
         Some(true) => {
             "; the folder has changed since, but this run keeps the files it started with"
         }
@@ -115,13 +115,13 @@ fn render_status(standing: &RunStatusReport, now: Timestamp) -> String {
     if let Some(fork) = &state.fork {
         rows.push(("forked from", format!("{}@{}", fork.run, fork.version)));
     }
-    if !standing.children.is_empty() {
-        let told = standing.children.iter().map(|(run, completed)| match completed {
+    if !report.children.is_empty() {
+        let children = report.children.iter().map(|(run, completed)| match completed {
             None => format!("{run} (open)"),
             Some(true) => format!("{run} (completed)"),
             Some(false) => format!("{run} (failed)"),
         });
-        rows.push(("children", told.collect::<Vec<_>>().join(", ")));
+        rows.push(("children", children.collect::<Vec<_>>().join(", ")));
     }
     page.push('\n');
     for (name, value) in rows {
@@ -280,32 +280,32 @@ fn format_money(millionths: u64) -> String {
     format!("{:.4}", millionths as f64 / 1e6)
 }
 
-fn describe_model_usage(standing: &RunStatusReport) -> String {
-    let state = &standing.outcome.state;
-    let (input, output, cost) = standing.usage;
+fn describe_model_usage(report: &RunStatusReport) -> String {
+    let state = &report.outcome.state;
+    let (input, output, cost) = report.usage;
     if state.model_calls == 0 {
         return "no calls".to_owned();
     }
-    let mut told =
+    let mut text =
         format!("{} {}", state.model_calls, if state.model_calls == 1 { "call" } else { "calls" });
     if input + output > 0 {
-        told.push_str(&format!(", {input} tokens in, {output} out"));
+        text.push_str(&format!(", {input} tokens in, {output} out"));
     }
     if cost > 0 {
-        told.push_str(&format!(", {} spent", format_money(cost)));
+        text.push_str(&format!(", {} spent", format_money(cost)));
     }
     if let Some(last) = &state.last_reply {
         let tries = if last.attempt == 1 { "attempt" } else { "attempts" };
-        told.push_str(&format!(
+        text.push_str(&format!(
             "; the last reply, in {}, took {} {tries}",
             truncate_line(&last.phase, 40),
             last.attempt
         ));
         if last.repairs > 0 {
-            told.push_str(&format!(" and {} repairs", last.repairs));
+            text.push_str(&format!(" and {} repairs", last.repairs));
         }
     }
-    told
+    text
 }
 
 #[cfg(test)]

@@ -17,10 +17,10 @@ pub(super) fn run(args: &SubmitArgs, json: bool) -> Result<CliExit, CliError> {
     // Invalid UTF-8 is treated like any other reply: the run refuses it and records that.
     let text = String::from_utf8_lossy(&bytes).into_owned();
     block_on(async {
-        let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
-        let run = house.resolve_run(Some(&args.run)).await?;
-        let by = house.settings.user();
-        let state = house.engine.get_run(&run).await?.state;
+        let context = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
+        let run = context.resolve_run(Some(&args.run)).await?;
+        let by = context.settings.user();
+        let state = context.engine.get_run(&run).await?.state;
         let out =
             state.pending.iter().find(|(_, order)| matches!(order, PendingAction::Model { .. }));
         let action = args.action.clone().or_else(|| out.map(|(id, _)| id.clone()));
@@ -28,7 +28,7 @@ pub(super) fn run(args: &SubmitArgs, json: bool) -> Result<CliExit, CliError> {
             Some(action) => build_manual_reply(&action, &text, &by),
             None => InputKind::ManualPatch { text, by },
         };
-        let outcome = house.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;
-        after_input::drive_and_report(&house, outcome, json).await
+        let outcome = context.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;
+        after_input::drive_and_report(&context, outcome, json).await
     })
 }

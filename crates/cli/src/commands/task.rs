@@ -30,15 +30,15 @@ pub(super) fn run(args: &TaskArgs, json: bool) -> Result<CliExit, CliError> {
 
 fn list_tasks(args: &TaskListArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
-        let house = CliContext::open_existing(&args.store_args)?;
+        let context = CliContext::open_existing(&args.store_args)?;
         let run = match &args.run {
-            Some(named) => house.resolve_run(Some(named)).await?,
-            None => find_root_run(&house).await?,
+            Some(named) => context.resolve_run(Some(named)).await?,
+            None => find_root_run(&context).await?,
         };
         let mut rows = Vec::new();
         let mut listed = Vec::new();
-        for (key, child) in load_children(&house, &run).await? {
-            let state = match house.engine.get_run(&child).await {
+        for (key, child) in load_children(&context, &run).await? {
+            let state = match context.engine.get_run(&child).await {
                 Ok(outcome) => outcome.state,
                 // The child was requested but has not started.
                 Err(EngineError::RunNotFound { .. }) => continue,
@@ -71,36 +71,36 @@ fn list_tasks(args: &TaskListArgs, json: bool) -> Result<CliExit, CliError> {
 
 fn reset_task(args: &TaskResetArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
-        let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
-        let run = house.resolve_run(Some(&args.run)).await?;
+        let context = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
+        let run = context.resolve_run(Some(&args.run)).await?;
         let run = match &args.task {
             None => run,
-            Some(task) => find_child(&house, &run, task).await?,
+            Some(task) => find_child(&context, &run, task).await?,
         };
-        let state = house.engine.get_run(&run).await?.state;
+        let state = context.engine.get_run(&run).await?.state;
         let Some(open) = state.waits.values().find(|wait| wait.name == RESET_QUESTION) else {
-            let standing = render::format_run_status(&state);
-            return Err(CliError::Usage(format!("no task waits for a reset. {standing}")));
+            let status = render::format_run_status(&state);
+            return Err(CliError::Usage(format!("no task waits for a reset. {status}")));
         };
-        let (by, value) = (house.settings.user(), Value::String(args.reason.clone()));
+        let (by, value) = (context.settings.user(), Value::String(args.reason.clone()));
         let what = InputKind::Answered { wait: open.id.clone(), value, by };
-        let outcome = house.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;
-        after_input::drive_and_report(&house, outcome, json).await
+        let outcome = context.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;
+        after_input::drive_and_report(&context, outcome, json).await
     })
 }
 
 /// Returns the newest run or its root ancestor, because a task has no tasks of its own.
-async fn find_root_run(house: &CliContext) -> Result<String, CliError> {
-    let mut run = house.resolve_run(None).await?;
-    while let Some(parent) = &house.engine.get_run(&run).await?.state.parent {
+async fn find_root_run(context: &CliContext) -> Result<String, CliError> {
+    let mut run = context.resolve_run(None).await?;
+    while let Some(parent) = &context.engine.get_run(&run).await?.state.parent {
         run.clone_from(&parent.run);
     }
     Ok(run)
 }
 
 /// Finds the child run with a key.
-async fn find_child(house: &CliContext, run: &str, task: &str) -> Result<String, CliError> {
-    let mut children = load_children(house, run).await?;
+async fn find_child(context: &CliContext, run: &str, task: &str) -> Result<String, CliError> {
+    let mut children = load_children(context, run).await?;
     children.remove(task).ok_or_else(|| {
         let keys: Vec<&str> = children.keys().map(String::as_str).collect();
         let has = if keys.is_empty() { "none".to_owned() } else { keys.join(", ") };
@@ -110,11 +110,11 @@ async fn find_child(house: &CliContext, run: &str, task: &str) -> Result<String,
 
 /// Returns the child runs that have keys; for each key the newest.
 async fn load_children(
-    house: &CliContext,
+    context: &CliContext,
     run: &str,
 ) -> Result<BTreeMap<String, String>, CliError> {
     let mut children = BTreeMap::new();
-    for entry in house.engine.read_log(run).await? {
+    for entry in context.engine.read_log(run).await? {
         let events = entry.decode_events(run);
         for event in events.map_err(|source| EngineError::corrupt(run.to_owned(), source))? {
             if let RunEvent::ChildRequested { run, key: Some(key), .. } = event {

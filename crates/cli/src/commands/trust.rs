@@ -90,10 +90,10 @@ async fn collect_run_requests(
     file: &TrustFile,
     named: &str,
 ) -> Result<Vec<TrustRequest>, CliError> {
-    let house = CliContext::open_existing(&args.store_args)?;
-    let run = house.resolve_run(Some(named)).await?;
-    let live = house.engine.get_run(&run).await?;
-    let (folder, by) = (house.home.workspace().to_owned(), house.settings.user());
+    let context = CliContext::open_existing(&args.store_args)?;
+    let run = context.resolve_run(Some(named)).await?;
+    let live = context.engine.get_run(&run).await?;
+    let (folder, by) = (context.home.workspace().to_owned(), context.settings.user());
     let server = live.state.model.as_deref().and_then(extract_model_server);
     let model = server.map(|server| {
         let record = TrustRecord::for_model_server(&server, &folder, &by, SystemClock.now());
@@ -105,15 +105,19 @@ async fn collect_run_requests(
 
 /// Trusts the server of the model that this command names for a run, because later commands that
 /// continue the run do not name it again.
-pub(super) fn trust_own_model(house: &CliContext) -> Result<(), CliError> {
-    let Some(model) = &house.settings.model.value else { return Ok(()) };
-    if house.settings.allow_named_model().is_empty() { Ok(()) } else { trust_model(house, model) }
+pub(super) fn trust_own_model(context: &CliContext) -> Result<(), CliError> {
+    let Some(model) = &context.settings.model.value else { return Ok(()) };
+    if context.settings.allow_named_model().is_empty() {
+        Ok(())
+    } else {
+        trust_model(context, model)
+    }
 }
 
 /// Trusts the server of a model, if the model is named with an address.
-pub(super) fn trust_model(house: &CliContext, model: &str) -> Result<(), CliError> {
-    let by = house.settings.user();
-    house.build_action_guard().trust_model(model, &by, SystemClock.now()).map_err(CliError::Trust)
+pub(super) fn trust_model(context: &CliContext, model: &str) -> Result<(), CliError> {
+    let by = context.settings.user();
+    context.build_action_guard().trust_model(model, &by, SystemClock.now()).map_err(CliError::Trust)
 }
 
 fn build_protocol_request(
@@ -293,13 +297,13 @@ fn revoke_records(file: &TrustFile, what: &str, json: bool) -> Result<CliExit, C
 
 /// Asks, if there is a terminal, whether to trust the protocol of a run that is about to be driven.
 /// Without consent, the run halts when it needs something that is not trusted.
-pub(super) async fn confirm_run_protocol(house: &CliContext, run: &str) -> Result<(), CliError> {
+pub(super) async fn confirm_run_protocol(context: &CliContext, run: &str) -> Result<(), CliError> {
     use std::io::IsTerminal as _;
-    let protocol = house.engine.get_run(run).await?.protocol;
-    let Some(file) = house.trust.as_ref().filter(|_| std::io::stdin().is_terminal()) else {
+    let protocol = context.engine.get_run(run).await?.protocol;
+    let Some(file) = context.trust.as_ref().filter(|_| std::io::stdin().is_terminal()) else {
         return Ok(());
     };
-    let (folder, by) = (house.home.workspace().to_owned(), house.settings.user());
+    let (folder, by) = (context.home.workspace().to_owned(), context.settings.user());
     let Some(request) = build_protocol_request(file, &protocol, folder, by)? else { return Ok(()) };
     if request.settled.is_some() {
         return Ok(());
@@ -313,9 +317,12 @@ pub(super) async fn confirm_run_protocol(house: &CliContext, run: &str) -> Resul
 }
 
 /// Trusts the protocol of a run in this workspace.
-pub(super) fn trust_protocol(house: &CliContext, protocol: &Arc<Protocol>) -> Result<(), CliError> {
+pub(super) fn trust_protocol(
+    context: &CliContext,
+    protocol: &Arc<Protocol>,
+) -> Result<(), CliError> {
     let permissions = ProtocolPermissions::from_protocol(protocol);
-    let (folder, by) = (house.home.workspace().to_owned(), house.settings.user());
+    let (folder, by) = (context.home.workspace().to_owned(), context.settings.user());
     require_trust_file()?
         .add(build_record(protocol, &permissions, folder, by))
         .map_err(CliError::Trust)?;

@@ -9,7 +9,7 @@ use crate::render;
 /// Returns the run id and the wait id. If only a run is named, selects its only open wait of these
 /// kinds.
 pub(super) async fn resolve_wait(
-    house: &CliContext,
+    context: &CliContext,
     named: &str,
     kinds: &[WaitKind],
 ) -> Result<(String, String), CliError> {
@@ -17,24 +17,24 @@ pub(super) async fn resolve_wait(
         Some((run, wait)) => (run, Some(wait)),
         None => (named, None),
     };
-    let run = house.resolve_run(Some(run)).await?;
+    let run = context.resolve_run(Some(run)).await?;
     if let Some(wait) = wait {
         return Ok((run, wait.to_owned()));
     }
-    let state = house.engine.get_run(&run).await?.state;
+    let state = context.engine.get_run(&run).await?.state;
     let open: Vec<_> = state.waits.values().filter(|wait| kinds.contains(&wait.kind)).collect();
     match &open[..] {
         [one] => Ok((run, one.id.clone())),
         [] => {
-            let standing = render::format_run_status(&state);
-            Err(CliError::Usage(format!("nothing of this kind is waiting. {standing}")))
+            let status = render::format_run_status(&state);
+            Err(CliError::Usage(format!("nothing of this kind is waiting. {status}")))
         }
         several => {
-            let told: Vec<String> =
+            let lines: Vec<String> =
                 several.iter().map(|wait| render::format_wait(&run, wait)).collect();
             Err(CliError::Usage(format!(
                 "several waits are open; name one of them:\n{}",
-                told.join("\n")
+                lines.join("\n")
             )))
         }
     }

@@ -29,7 +29,7 @@ const STORE_RETRY_MS: i64 = 10 * 60 * 1000;
 
 pub(super) fn run(args: &args::WorkerArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
-        let house = CliContext::open_with_memory(
+        let context = CliContext::open_with_memory(
             &args.store_args,
             None,
             Arc::new(NoopRunObserver),
@@ -41,21 +41,22 @@ pub(super) fn run(args: &args::WorkerArgs, json: bool) -> Result<CliExit, CliErr
             .name
             .clone()
             .unwrap_or_else(|| format!("{host}-{}-{}", std::process::id(), generate_run_name()));
-        let (driver, presence) = house.build_named_driver(&name)?;
+        let (driver, presence) = context.build_named_driver(&name)?;
         let driver = Arc::new(driver.with_lease_ttl(args.lease).with_store_retry(STORE_RETRY_MS));
         let terms = WorkerConfig {
             host,
             capacity: usize::from(args.capacity),
             max_per_tenant: args.per_tenant.map_or(usize::MAX, |most| most as usize),
             // Files, programs and scripts belong to this folder and therefore to this tenant.
-            tenants: vec![house.engine.tenant().clone()],
+            tenants: vec![context.engine.tenant().clone()],
             lease_ttl: args.lease,
             grace_period: args.grace,
             poll_interval: args.poll,
             ..WorkerConfig::new(name)
         };
         let report: Arc<dyn WorkerObserver> = Arc::new(WorkerLog { terms: terms.clone(), json });
-        let (store, clock) = (Arc::clone(house.engine.store()), Arc::clone(house.engine.clock()));
+        let (store, clock) =
+            (Arc::clone(context.engine.store()), Arc::clone(context.engine.clock()));
         let worker = Worker::new(store, clock, Arc::new(SingleDriver(driver)), report, terms);
         let worker = match presence {
             Some(presence) => worker.with_heartbeat(presence),

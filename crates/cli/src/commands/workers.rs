@@ -23,7 +23,7 @@ const MAX_LEASES: usize = 100_000;
 
 pub(super) fn run(args: &WorkersArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
-        let Some(house) = CliContext::find(&args.store_args)? else {
+        let Some(context) = CliContext::find(&args.store_args)? else {
             if json {
                 output::print_json(&json!([]));
             } else {
@@ -31,7 +31,7 @@ pub(super) fn run(args: &WorkersArgs, json: bool) -> Result<CliExit, CliError> {
             }
             return Ok(CliExit::Success);
         };
-        let (store, now) = (house.engine.store(), house.engine.clock().now());
+        let (store, now) = (context.engine.store(), context.engine.clock().now());
         if json {
             output::print_json(&json!(load_workers(&**store, now.0).await?));
             return Ok(CliExit::Success);

@@ -22,7 +22,7 @@ pub(crate) fn check(
     started: &BTreeMap<String, bool>,
     acknowledged: &[(String, String)],
 ) -> Checked {
-    let proofs = told(site, &["replay", "--all", "--verify", "--json"]);
+    let proofs = json_output(site, &["replay", "--all", "--verify", "--json"]);
     let proofs = proofs.as_array().unwrap();
     assert_eq!(proofs.len(), started.len(), "the runs that are there are those that were begun");
     assert!(proofs.iter().all(|proof| proof["verified"] == json!(true)), "{proofs:#?}");
@@ -43,7 +43,7 @@ pub(crate) fn check(
     let mut files: BTreeMap<String, String> = BTreeMap::new();
     for run in started.keys() {
         // The script refuses one reply; everything else happens once, in every run alike.
-        let document = told(site, &["show", run, "--json"]);
+        let document = json_output(site, &["show", run, "--json"]);
         let whole = document.to_string();
         for part in [
             r#"["one","two","three"]"#,
@@ -52,7 +52,7 @@ pub(crate) fn check(
         ] {
             assert!(whole.contains(part), "{run} lacks {part}: {whole}");
         }
-        let history = told(site, &["history", run, "--full", "--json"]);
+        let history = json_output(site, &["history", run, "--full", "--json"]);
         gather(&history, run, &mut ordered, &mut done);
         for (round, content) in ["one", "one,two", "one,two,three"].into_iter().enumerate() {
             files.insert(format!("{run}-{}.md", round + 1), content.to_owned());
@@ -103,7 +103,7 @@ fn gather(history: &Value, run: &str, ordered: &mut BTreeSet<String>, done: &mut
     }
 }
 
-fn told(site: &Site, arguments: &[&str]) -> Value {
+fn json_output(site: &Site, arguments: &[&str]) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_countersign"))
         .args(arguments)
         .current_dir(site.path())

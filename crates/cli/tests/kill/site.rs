@@ -107,9 +107,15 @@ impl Site {
 
     pub(crate) fn answer(&self, run: &str, wait: &str) -> Errand {
         let key = format!("{run}-{wait}");
-        let place = format!("{run}/{wait}");
-        let arguments =
-            ["answer", &place, &format!("answer {wait}"), "--idempotency-key", &key, "--json"];
+        let wait_address = format!("{run}/{wait}");
+        let arguments = [
+            "answer",
+            &wait_address,
+            &format!("answer {wait}"),
+            "--idempotency-key",
+            &key,
+            "--json",
+        ];
         Errand { answers: Some(key.clone()), ..self.errand(run, &arguments) }
     }
 

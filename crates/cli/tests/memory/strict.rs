@@ -3,13 +3,13 @@
 
 use std::fs;
 
-use crate::desk::{WHOSE, dinner, fails, memory, raw, remembered};
+use crate::commands::{WHOSE, dinner, fails, memory, raw, remembered};
 
 #[test]
 fn what_is_said_of_another_kind_of_thing_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    for (told, why) in [
+    for (arguments, why) in [
         (
             &["--fact", "pin=1234", "--expires", "2026-01-22"][..],
             "`expires` does not apply to `fact`; it applies to `event`, `insight`",
@@ -22,8 +22,8 @@ fn what_is_said_of_another_kind_of_thing_is_refused() {
         (&["--event", "  "], "`event` is empty"),
         (&["--episode", ""], "`episode` is empty"),
     ] {
-        let heard = fails(folder, 2, &[&["remember"], told].concat());
-        assert!(heard.contains(why), "{told:?}: {heard}");
+        let heard = fails(folder, 2, &[&["remember"], arguments].concat());
+        assert!(heard.contains(why), "{arguments:?}: {heard}");
     }
     let all: Vec<&str> = ["remember", "-"].into_iter().chain(WHOSE).collect();
     let (code, _, err) = raw(folder, &all, "[]");
@@ -92,8 +92,8 @@ fn no_guess_reaches_a_responder_by_its_speaker_or_by_other_letters() {
     ] {
         remembered(folder, &["--event", said, "--speaker", speaker, "--role", "assistant"]);
     }
-    let asked = ["compose", "--message", "tofu like Bob may", "--purpose"];
-    let text = |purpose| memory(folder, &[&asked[..], &[purpose]].concat()).1;
+    let arguments = ["compose", "--message", "tofu like Bob may", "--purpose"];
+    let text = |purpose| memory(folder, &[&arguments[..], &[purpose]].concat()).1;
     // Nor once the guess is told in other words.
     remembered(folder, &["--insight", "Eve sings.", "--id", "i1"]);
     assert_eq!(text("planner").matches("assistant:").count(), 3, "{}", text("planner"));

@@ -8,19 +8,23 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Desk, said};
+use super::{TestProject, said};
 
 #[test]
 fn an_imported_run_that_names_a_server_for_its_model_is_halted() {
-    let (there, here) = (Desk::new(), Desk::new());
+    let (there, here) = (TestProject::new(), TestProject::new());
     let model = "openai:x@http://127.0.0.1:9/v1";
     let run = there.json(&["run", "ralph", "--input", "Go on", "--model", model, "--queue"]);
     let run = run["run"].as_str().unwrap();
     let file = here.path().join("run.jsonl");
     there.says(&["export", run, "--output", file.to_str().unwrap()]);
-    let told = here.json(&["import", "run.jsonl"]);
+    let imported = here.json(&["import", "run.jsonl"]);
     let wants = json!(["model server http://127.0.0.1:9, named when the run was started"]);
-    assert_eq!((&told["permissions"], &told["halted"]), (&wants, &json!(true)), "{told:#}");
+    assert_eq!(
+        (&imported["permissions"], &imported["halted"]),
+        (&wants, &json!(true)),
+        "{imported:#}"
+    );
 }
 
 /// A server that nobody may call without being asked: whoever connects to it is heard of.
@@ -57,7 +61,7 @@ impl UnwantedServer {
 
 #[test]
 fn a_worker_asks_its_own_operator_before_a_foreign_run_sends_prompts_and_keys_away() {
-    let (one, other) = (Desk::new(), Desk::new());
+    let (one, other) = (TestProject::new(), TestProject::new());
     let server = UnwantedServer::listen();
     let store = one.path().join("shared.db");
     let store = ["--store", store.to_str().unwrap()];
@@ -66,14 +70,14 @@ fn a_worker_asks_its_own_operator_before_a_foreign_run_sends_prompts_and_keys_aw
     let run = one.json(&[&begun[..], &store].concat());
     let run = run["run"].as_str().unwrap();
     other.says(&[&["worker", "--until-idle"][..], &store].concat());
-    let told = other.json(&[&["status", run][..], &store].concat());
-    assert_eq!(told["status"], "halted", "{told:#}");
+    let status = other.json(&[&["status", run][..], &store].concat());
+    assert_eq!(status["status"], "halted", "{status:#}");
     let why = format!("run `{run}` wants to send prompts to {}", server.origin());
-    assert!(told.to_string().contains(&why), "{told:#}");
+    assert!(status.to_string().contains(&why), "{status:#}");
     assert!(!server.was_called());
     // What can be trusted is shown, and trusting it lets the run go on there.
-    let asked = other.says(&[&["trust", "--run", run, "--yes"][..], &store].concat());
-    assert!(asked.contains(&format!("model server {}", server.origin())), "{asked}");
+    let trusted = other.says(&[&["trust", "--run", run, "--yes"][..], &store].concat());
+    assert!(trusted.contains(&format!("model server {}", server.origin())), "{trusted}");
     other.says(&[&["resume", run][..], &store].concat());
     let mut worker =
         other.command(&[&["worker"][..], &store].concat()).stderr(Stdio::null()).spawn().unwrap();
@@ -84,33 +88,33 @@ fn a_worker_asks_its_own_operator_before_a_foreign_run_sends_prompts_and_keys_aw
 
 #[test]
 fn a_model_that_a_person_names_is_trusted_for_the_commands_that_go_on() {
-    let desk = Desk::new();
+    let project = TestProject::new();
     let server = UnwantedServer::listen();
-    desk.json(&["run", "ralph", "--input", "Go on", "--model", &server.model(), "--queue"]);
-    let listed = desk.json(&["trust", "--list"]);
+    project.json(&["run", "ralph", "--input", "Go on", "--model", &server.model(), "--queue"]);
+    let listed = project.json(&["trust", "--list"]);
     let line = format!("model server {}", server.origin());
     assert_eq!(listed[0]["list"], json!([line]), "{listed:#}");
     // A model at its provider's own address needs no trust.
-    desk.json(&["run", "ralph", "--input", "Go on", "--model", "openai:gpt-5-mini", "--queue"]);
-    assert_eq!(desk.json(&["trust", "--list"]).as_array().unwrap().len(), 1);
+    project.json(&["run", "ralph", "--input", "Go on", "--model", "openai:gpt-5-mini", "--queue"]);
+    assert_eq!(project.json(&["trust", "--list"]).as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn servers_that_a_settings_file_names_count_only_after_trust() {
-    let desk = Desk::new();
+    let project = TestProject::new();
     let server = UnwantedServer::listen();
-    desk.write("countersign.toml", &format!("model = \"{}\"\n", server.model()));
-    let run = desk.halts(&["run", "ralph", "--input", "Go on"]);
-    assert!(desk.why(&run).contains(&server.origin()), "{}", desk.why(&run));
-    let proposed = desk.run(&["memory", "propose", "--user", "ann", "--agent", "a"]);
+    project.write("countersign.toml", &format!("model = \"{}\"\n", server.model()));
+    let run = project.halts(&["run", "ralph", "--input", "Go on"]);
+    assert!(project.why(&run).contains(&server.origin()), "{}", project.why(&run));
+    let proposed = project.run(&["memory", "propose", "--user", "ann", "--agent", "a"]);
     assert_eq!(proposed.status.code(), Some(2), "{}", said(&proposed));
     assert!(said(&proposed).contains("you have not trusted that file"), "{}", said(&proposed));
-    desk.write("countersign.toml", &format!("embedder = \"{}\"\n", server.model()));
-    let refused = desk.run(&["run", "ralph", "--input", "Go on", "--model", "human"]);
+    project.write("countersign.toml", &format!("embedder = \"{}\"\n", server.model()));
+    let refused = project.run(&["run", "ralph", "--input", "Go on", "--model", "human"]);
     assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
     assert!(said(&refused).contains("`embedder` in "), "{}", said(&refused));
     assert!(!server.was_called());
-    let asked = desk.says(&["trust", "--yes"]);
-    assert!(asked.contains(&format!("model server {}", server.origin())), "{asked}");
-    desk.json(&["run", "ralph", "--input", "Go on", "--model", "human", "--queue"]);
+    let trusted = project.says(&["trust", "--yes"]);
+    assert!(trusted.contains(&format!("model server {}", server.origin())), "{trusted}");
+    project.json(&["run", "ralph", "--input", "Go on", "--model", "human", "--queue"]);
 }

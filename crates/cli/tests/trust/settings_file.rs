@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use super::model_servers::UnwantedServer;
-use super::{Desk, said};
+use super::{TestProject, said};
 
 #[test]
 fn a_store_and_a_collector_of_a_file_are_reached_only_after_trust() {
@@ -17,43 +17,43 @@ fn a_store_and_a_collector_of_a_file_are_reached_only_after_trust() {
         ),
         ("telemetry", server.origin()),
     ] {
-        let desk = Desk::new();
-        desk.write("countersign.toml", &format!("{name} = \"{address}\"\n"));
+        let project = TestProject::new();
+        project.write("countersign.toml", &format!("{name} = \"{address}\"\n"));
         let mut command =
-            desk.command(&["run", "ralph", "--input", "x", "--model", "human", "--queue"]);
+            project.command(&["run", "ralph", "--input", "x", "--model", "human", "--queue"]);
         let refused = command.env("PGPASSWORD", "s3cret").output().unwrap();
         assert_eq!(refused.status.code(), Some(2), "{name}: {}", said(&refused));
-        let told = said(&refused);
+        let message = said(&refused);
         assert!(
-            told.contains(&format!("`{name}` in "))
-                && told.contains("you have not trusted that file"),
-            "{told}"
+            message.contains(&format!("`{name}` in "))
+                && message.contains("you have not trusted that file"),
+            "{message}"
         );
-        assert!(!told.contains("s3cret"), "{told}");
+        assert!(!message.contains("s3cret"), "{message}");
         assert!(!server.was_called(), "{name}");
-        let asked = desk.run(&["trust", "--json"]);
-        let shown = String::from_utf8(asked.stdout).unwrap();
+        let trusted = project.run(&["trust", "--json"]);
+        let shown = String::from_utf8(trusted.stdout).unwrap();
         assert!(shown.contains(&format!("{name} server ")) && !shown.contains("s3cret"), "{shown}");
     }
 }
 
 #[test]
 fn what_a_file_allows_stays_trusted_where_a_flag_stands_in_its_models_place() {
-    let desk = Desk::marking();
-    desk.write(
+    let project = TestProject::marking();
+    project.write(
         "countersign.toml",
         "model = \"openai:x@http://127.0.0.1:9/v1\"\n[allow]\nprograms = [\"sh -c\"]\n",
     );
-    desk.trust();
+    project.trust();
     for arguments in [&["run"][..], &["run", "--model", "human"]] {
-        assert_eq!(desk.json(arguments)["status"], "completed", "{arguments:?}");
+        assert_eq!(project.json(arguments)["status"], "completed", "{arguments:?}");
     }
-    assert_eq!(desk.marks(), 2);
+    assert_eq!(project.marks(), 2);
 }
 
 #[test]
 fn a_script_outside_the_folder_is_read_only_where_a_person_names_it() {
-    let (there, here) = (Desk::new(), Desk::new());
+    let (there, here) = (TestProject::new(), TestProject::new());
     let secret = there.path().join("secret.yaml");
     fs::write(&secret, "token: canary-4711\n").unwrap();
     let model = format!("script:{}", secret.display());
@@ -61,9 +61,13 @@ fn a_script_outside_the_folder_is_read_only_where_a_person_names_it() {
     let run = run["run"].as_str().unwrap();
     let file = here.path().join("run.jsonl");
     there.says(&["export", run, "--output", file.to_str().unwrap()]);
-    let told = here.json(&["import", "run.jsonl"]);
+    let imported = here.json(&["import", "run.jsonl"]);
     let wants = json!([format!("model server {model}, named when the run was started")]);
-    assert_eq!((&told["permissions"], &told["halted"]), (&wants, &json!(true)), "{told:#}");
+    assert_eq!(
+        (&imported["permissions"], &imported["halted"]),
+        (&wants, &json!(true)),
+        "{imported:#}"
+    );
     here.says(&["resume", run]);
     here.says(&["worker", "--until-idle"]);
     assert_eq!(here.status(run), "halted");

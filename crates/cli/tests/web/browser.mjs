@@ -24,7 +24,7 @@ export async function browser() {
 }
 
 /** A person at a browser of their own, who is called so and so. What goes wrong in their pages fails the scene. */
-export async function person(browser, house, { name, theme = "light", width = 1280, height = 860, language = "en-US" } = {}) {
+export async function person(browser, server, { name, theme = "light", width = 1280, height = 860, language = "en-US" } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, locale: language, reducedMotion: "reduce", timezoneId: "UTC" });
   if (name) await context.addInitScript((user) => localStorage.setItem("countersign.liking.user", JSON.stringify(user)), name);
   const page = await context.newPage();
@@ -39,7 +39,7 @@ export async function person(browser, house, { name, theme = "light", width = 12
     faults.push(message.text());
   });
   page.on("request", (request) => {
-    if (!request.url().startsWith(house.base) && !request.url().startsWith("data:")) faults.push(`asks outside: ${request.url()}`);
+    if (!request.url().startsWith(server.base) && !request.url().startsWith("data:")) faults.push(`asks outside: ${request.url()}`);
   });
   return {
     page,
@@ -48,7 +48,7 @@ export async function person(browser, house, { name, theme = "light", width = 12
     to: (address) => {
       const first = !known;
       known = true;
-      return page.goto(first ? house.opened(address) : house.base + address);
+      return page.goto(first ? server.opened(address) : server.base + address);
     },
     /** Fails where something went wrong in the pages. */
     check: () => assert.deepEqual(faults, []),

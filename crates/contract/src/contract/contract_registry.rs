@@ -135,12 +135,12 @@ mod tests {
     fn an_unknown_name_comes_with_the_nearest() {
         let mut registry = ContractRegistry::default();
         registry.add(contract("verdict", "1.0.0", "true")).unwrap();
-        let told = |name: &str| registry.find(name).unwrap_err().to_string();
-        assert_eq!(told("vedrict"), "no contract `vedrict`; did you mean `verdict`?");
+        let message = |name: &str| registry.find(name).unwrap_err().to_string();
+        assert_eq!(message("vedrict"), "no contract `vedrict`; did you mean `verdict`?");
         assert_eq!(
-            told("verdict@2.0.0"),
+            message("verdict@2.0.0"),
             "no contract `verdict@2.0.0`; did you mean `verdict@1.0.0`?"
         );
-        assert_eq!(told("banana"), "no contract `banana`");
+        assert_eq!(message("banana"), "no contract `banana`");
     }
 }

@@ -127,8 +127,8 @@ impl ContractRule {
             Violation::new(ViolationCode::Rule(self.id.clone()), &pointer, &self.says, found);
         match verdict {
             Ok(_) => {
-                let place = if pointer.is_empty() { "the reply" } else { &pointer };
-                let message = format!("{place}: {}; found {}", self.says, violation.found);
+                let location = if pointer.is_empty() { "the reply" } else { &pointer };
+                let message = format!("{location}: {}; found {}", self.says, violation.found);
                 into.push(violation.with_message(message));
             }
             Err(error) => {
@@ -148,7 +148,7 @@ mod tests {
 
     #[expect(clippy::needless_pass_by_value, reason = "a case reads better without ampersands")]
     #[track_caller]
-    fn check(rule: &str, reply: Value, state: Option<Value>, told: &[&str]) {
+    fn check(rule: &str, reply: Value, state: Option<Value>, expected: &[&str]) {
         let contract = load_inline_contract(&format!(
             "id: r\nversion: 1.0.0\nschema: true\nrules: [{{ {rule} }}]"
         ))
@@ -156,7 +156,7 @@ mod tests {
         let context = RuleContext { state: state.as_ref(), ..RuleContext::default() };
         let verdict = contract.admit_value(&reply, &context);
         let shown: Vec<String> = verdict.violations().iter().map(ToString::to_string).collect();
-        assert_eq!(shown, told);
+        assert_eq!(shown, expected);
     }
 
     #[test]

@@ -140,10 +140,10 @@ mod tests {
 
     #[expect(clippy::needless_pass_by_value, reason = "a case reads better without ampersands")]
     #[track_caller]
-    fn check(schema: Value, value: Value, told: &[&str]) {
+    fn check(schema: Value, value: Value, expected: &[&str]) {
         let violations = Schema::compile(schema).unwrap().list_violations(&value);
         let shown: Vec<String> = violations.iter().map(ToString::to_string).collect();
-        assert_eq!(shown, told);
+        assert_eq!(shown, expected);
     }
 
     fn shapes() -> Value {

@@ -76,9 +76,9 @@ fn is_blamed(pointer: &str, violations: &[Violation]) -> bool {
 /// Removes fields, inner ones first.
 fn remove_fields(value: &mut Value, pointers: &[String]) {
     for pointer in pointers.iter().rev() {
-        let holder = json::parent_pointer(pointer).and_then(|parent| value.pointer_mut(parent));
+        let container = json::parent_pointer(pointer).and_then(|parent| value.pointer_mut(parent));
         let name = json::split_pointer(pointer).last();
-        if let (Some(Value::Object(members)), Some(name)) = (holder, name) {
+        if let (Some(Value::Object(members)), Some(name)) = (container, name) {
             members.shift_remove(name.as_ref());
         }
     }
@@ -91,13 +91,13 @@ mod tests {
 
     #[expect(clippy::needless_pass_by_value, reason = "a case reads better without ampersands")]
     #[track_caller]
-    fn check(schema: Value, value: Value, completed: Value, told: &[&str]) {
+    fn check(schema: Value, value: Value, completed: Value, expected: &[&str]) {
         let mut value = value;
         let SchemaValidation { violations, .. } =
             Schema::compile(schema).unwrap().fill_and_validate(&mut value);
         assert_eq!(value, completed);
         let shown: Vec<String> = violations.iter().map(ToString::to_string).collect();
-        assert_eq!(shown, told);
+        assert_eq!(shown, expected);
     }
 
     #[test]
@@ -130,10 +130,10 @@ mod tests {
     fn a_value_that_would_gain_too_much_is_refused() {
         let schema = json!({"properties": {"l": {"items": {"properties": {"t": {"default": "x".repeat(10_000)}}}}}});
         let mut value = json!({"l": vec![json!({}); 5_000]});
-        let given = value.clone();
+        let original = value.clone();
         let SchemaValidation { violations, .. } =
             Schema::compile(schema).unwrap().fill_and_validate(&mut value);
         assert_eq!(violations[0].code, ViolationCode::TooLarge);
-        assert_eq!(value, given);
+        assert_eq!(value, original);
     }
 }

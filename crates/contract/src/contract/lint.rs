@@ -209,7 +209,7 @@ fn check_format(tree: &ParsedSourceFile, at: &str, format: &str) -> Option<Diagn
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<String> {
+    fn lint_texts(text: &str) -> Vec<String> {
         let alone = |path: &str| Err(format!("there is no file {path}"));
         let source = SourceFile::new("c.yaml", format!("id: c\nversion: 1.0.0\nschema: {text}\n"));
         let findings = check_contract(source, &alone, &ContractRegistry::default());
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn what_checks_nothing_is_told() {
         assert_eq!(
-            told("{ properties: { a: { minLenght: 3, format: datetime }, b: { anyOf: [{ format: zip }] } } }"),
+            lint_texts("{ properties: { a: { minLenght: 3, format: datetime }, b: { anyOf: [{ format: zip }] } } }"),
             [
                 "`minLenght` is not a JSON Schema keyword and has no effect [unknown_keyword] (did you mean `minLength`?)".to_owned(),
                 "`datetime` is not a JSON Schema format and has no effect [unknown_format] (did you mean `date-time`?)".to_owned(),
@@ -232,7 +232,7 @@ mod tests {
         );
         // Field names and data are not keywords.
         assert_eq!(
-            told(
+            lint_texts(
                 "{ properties: { minLenght: { const: { fromat: 1 } }, format: { type: string } }, x-own: 1 }"
             ),
             Vec::<String>::new()
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn a_default_that_does_not_fit_is_told() {
         assert_eq!(
-            told("{ properties: { a: { type: integer, default: x } } }"),
+            lint_texts("{ properties: { a: { type: integer, default: x } } }"),
             [
                 "this default does not fit its own schema and is not applied: expected an integer, found \"x\" [broken_default]"
             ]
@@ -251,9 +251,9 @@ mod tests {
 
     #[test]
     fn a_contract_that_does_not_load_is_told_as_such() {
-        assert!(told("{ type: 5 }")[0].contains("[invalid_schema]"));
+        assert!(lint_texts("{ type: 5 }")[0].contains("[invalid_schema]"));
         assert!(
-            told("{ $schema: 'http://json-schema.org/draft-04/schema#' }")[0]
+            lint_texts("{ $schema: 'http://json-schema.org/draft-04/schema#' }")[0]
                 .contains("supported are 2020-12 and draft-07")
         );
     }

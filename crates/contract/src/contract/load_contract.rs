@@ -81,14 +81,14 @@ pub fn load_contract_with_base(
     let repairs = RepairLevel::parse(&text("repairs"))
         .or(base.as_ref().map(|base| base.repairs))
         .unwrap_or(intake.default_repairs());
-    let asked = &file["on_violation"];
+    let policy = &file["on_violation"];
     let on_violation = match &base {
-        Some(base) if asked.is_null() => base.on_violation,
+        Some(base) if policy.is_null() => base.on_violation,
         _ => OnViolation {
-            reask: asked["reask"]
+            reask: policy["reask"]
                 .as_u64()
                 .map_or(OnViolation::default().reask, |count| count as u32),
-            then: if asked["then"] == "wait" { OnExhausted::Wait } else { OnExhausted::Fail },
+            then: if policy["then"] == "wait" { OnExhausted::Wait } else { OnExhausted::Fail },
         },
     };
     let mut decisive = json!({
@@ -96,7 +96,7 @@ pub fn load_contract_with_base(
         "intake": intake.as_str(),
         "repairs": repairs.as_str(),
         "rules": file["rules"],
-        "on_violation": asked,
+        "on_violation": policy,
     });
     if let Some(base) = &base {
         decisive["base"] = json!(base.digest);
@@ -194,8 +194,8 @@ fn load_rules(
         } else {
             inherited.iter().any(is_it).then_some("in the base")
         };
-        if let Some(place) = above {
-            let message = format!("rule `{id}` is already defined {place}");
+        if let Some(location) = above {
+            let message = format!("rule `{id}` is already defined {location}");
             faults.push(tree.diagnose("duplicate_id", &format!("{base}/id"), message));
         }
         let each = rule["each"].as_str().and_then(JsonPointerPattern::parse);

@@ -77,8 +77,8 @@ impl<'s> SubschemaCostWalker<'_, 's> {
         let length = at.len();
         match schema {
             Value::Object(members) => {
-                let asked = self.count_checks(schema, 0);
-                let message = match asked {
+                let cost = self.count_checks(schema, 0);
+                let message = match cost {
                     SubschemaCost { chain, .. } if chain > MAX_SCHEMA_CHAIN => format!(
                         "more than {MAX_SCHEMA_CHAIN} references or combinations are chained here"
                     ),
@@ -123,14 +123,14 @@ impl<'s> SubschemaCostWalker<'_, 's> {
             return known.unwrap_or(nothing);
         }
         self.costs.insert(schema, None);
-        let mut asked = SubschemaCost { checks: 1, chain: 0 };
+        let mut cost = SubschemaCost { checks: 1, chain: 0 };
         for part in find_in_place_subschemas(self.references, schema) {
             let SubschemaCost { checks, chain } = self.count_checks(part, depth + 1);
-            asked.checks = asked.checks.saturating_add(checks);
-            asked.chain = asked.chain.max(chain.saturating_add(1));
+            cost.checks = cost.checks.saturating_add(checks);
+            cost.chain = cost.chain.max(chain.saturating_add(1));
         }
-        self.costs.insert(schema, Some(asked));
-        asked
+        self.costs.insert(schema, Some(cost));
+        cost
     }
 }
 

@@ -93,12 +93,12 @@ impl SchemaDefaults {
             let mut filled = default.clone();
             if let Some(inside) = field.node {
                 let mut own = MAX_DEFAULT_NODES.min(left);
-                let given = own;
+                let budget = own;
                 if !defaults.terminates(inside, default, 0, &mut own) {
                     let message = "this default contains itself, so filling it in never ends";
                     return fault(field, message.to_owned());
                 }
-                left -= given - own;
+                left -= budget - own;
                 let mut gained = FilledDefaults::default();
                 defaults.fill_node(inside, &mut filled, &mut String::new(), &mut gained);
                 room = room.saturating_sub(gained.bytes);

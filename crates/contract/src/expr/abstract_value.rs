@@ -279,7 +279,7 @@ impl AbstractValue {
     /// Returns the set if it has exactly one value that a comparison can identify. Lists and
     /// objects cannot be identified.
     pub(super) fn as_single(&self) -> Option<Self> {
-        let told = self.plain_values.iter().filter(|plain| **plain != PlainValue::Object).count();
+        let count = self.plain_values.iter().filter(|plain| **plain != PlainValue::Object).count();
         let numbers = match &self.numbers {
             NumberSet::OneOf(some) => some.len(),
             NumberSet::Empty => 0,
@@ -291,7 +291,7 @@ impl AbstractValue {
             StringSet::Any => return None,
         };
         let compound = self.list_lengths.is_some() || self.has_plain(PlainValue::Object);
-        (!compound && told + numbers + texts == 1).then(|| self.clone())
+        (!compound && count + numbers + texts == 1).then(|| self.clone())
     }
 
     /// Returns the set without one value; infinite sets stay unchanged.
@@ -468,16 +468,16 @@ mod tests {
 
     #[test]
     fn sets_are_told_in_words() {
-        let told = |may: AbstractValue| may.to_string();
-        assert_eq!(told(of(&[json!("a"), json!("b")])), "\"a\" or \"b\"");
+        let text = |may: AbstractValue| may.to_string();
+        assert_eq!(text(of(&[json!("a"), json!("b")])), "\"a\" or \"b\"");
         assert_eq!(
-            told(AbstractValue {
+            text(AbstractValue {
                 numbers: NumberSet::Between(0.0, 5.0),
                 ..AbstractValue::default()
             }),
             "a number from 0 to 5"
         );
-        assert_eq!(told(AbstractValue::default()), "nothing");
-        assert_eq!(told(AbstractValue::from_booleans(true, true)), "true or false");
+        assert_eq!(text(AbstractValue::default()), "nothing");
+        assert_eq!(text(AbstractValue::from_booleans(true, true)), "true or false");
     }
 }

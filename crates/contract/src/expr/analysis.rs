@@ -566,7 +566,7 @@ impl ExprAnalyzer<'_> {
         if !may.has_plain(PlainValue::True) && may.has_plain(PlainValue::False) {
             let span = node.span.range();
             let few = self.unsatisfiable.len() < MAX_UNSATISFIABLE;
-            if few && !self.unsatisfiable.iter().any(|told| told.span == span) {
+            if few && !self.unsatisfiable.iter().any(|reported| reported.span == span) {
                 let (left, right) = (left.value, right.value);
                 let never = UnsatisfiableComparison { span, left_span, right_span, left, right };
                 self.unsatisfiable.push(never);

@@ -95,7 +95,7 @@ pub(super) fn convert_value<'a>(
 
 fn list_keys<'a>(
     value: &ExprValue<'a>,
-    asked: &str,
+    function: &str,
     budget: &mut EvalBudget,
 ) -> Result<Vec<ExprValue<'a>>, UnlocatedError> {
     if let Some(map) = value.as_object() {
@@ -110,7 +110,7 @@ fn list_keys<'a>(
         return Ok(object.fields().iter().map(|(name, _)| ExprValue::Str(name.clone())).collect());
     }
     let count = match value {
-        ExprValue::Undefined | ExprValue::Null => return Err(no_fields_error(value, asked)),
+        ExprValue::Undefined | ExprValue::Null => return Err(no_fields_error(value, function)),
         ExprValue::Str(text) => expr_string::utf16_len(text.as_str()),
         _ => ArrayElements::from_value(value).map_or(0, |elements| elements.len()),
     };
@@ -120,7 +120,7 @@ fn list_keys<'a>(
 
 fn list_values<'a>(
     value: &ExprValue<'a>,
-    asked: &str,
+    function: &str,
     budget: &mut EvalBudget,
 ) -> Result<Vec<ExprValue<'a>>, UnlocatedError> {
     if let Some(map) = value.as_object() {
@@ -128,7 +128,7 @@ fn list_values<'a>(
         return Ok(fields.into_iter().map(|(_, value)| ExprValue::from_json(value)).collect());
     }
     match value {
-        ExprValue::Undefined | ExprValue::Null => Err(no_fields_error(value, asked)),
+        ExprValue::Undefined | ExprValue::Null => Err(no_fields_error(value, function)),
         ExprValue::Object(object) => {
             budget.charge_steps(object.fields().len())?;
             Ok(object.fields().iter().map(|(_, value)| value.clone()).collect())
@@ -154,9 +154,9 @@ pub(super) fn list_fields<'a>(
     Ok(fields)
 }
 
-fn no_fields_error(value: &ExprValue<'_>, asked: &str) -> UnlocatedError {
+fn no_fields_error(value: &ExprValue<'_>, function: &str) -> UnlocatedError {
     UnlocatedError::new(format!(
-        "`{asked}` needs an object or an array, found {}",
+        "`{function}` needs an object or an array, found {}",
         value.describe()
     ))
 }

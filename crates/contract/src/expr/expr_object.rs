@@ -31,7 +31,7 @@ impl<'a> ExprObject<'a> {
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&ExprValue<'a>> {
-        find_field(&self.fields, &self.index_by_name, name).map(|place| &self.fields[place].1)
+        find_field(&self.fields, &self.index_by_name, name).map(|index| &self.fields[index].1)
     }
 
     pub(super) fn depth(&self) -> usize {
@@ -55,8 +55,8 @@ impl<'a> ExprObjectBuilder<'a> {
         budget: &mut EvalBudget,
     ) -> Result<(), UnlocatedError> {
         budget.charge_steps(1)?;
-        if let Some(place) = find_field(&self.fields, &self.index_by_name, name.as_str()) {
-            self.fields[place].1 = value;
+        if let Some(index) = find_field(&self.fields, &self.index_by_name, name.as_str()) {
+            self.fields[index].1 = value;
             return Ok(());
         }
         // The field and its index entry.
@@ -86,25 +86,25 @@ impl<'a> ExprObjectBuilder<'a> {
         if !self.fields.is_sorted_by_key(|(name, _)| order(name)) {
             self.fields.sort_by_key(|(name, _)| order(name));
             for (at, (name, _)) in self.fields.iter().enumerate() {
-                if let Some(place) = self.index_by_name.get_mut(name.as_str()) {
-                    *place = at;
+                if let Some(index) = self.index_by_name.get_mut(name.as_str()) {
+                    *index = at;
                 }
             }
         }
-        let Self { fields, index_by_name: places } = self;
-        Ok(ExprValue::Object(Rc::new(ExprObject { fields, index_by_name: places, depth })))
+        let Self { fields, index_by_name } = self;
+        Ok(ExprValue::Object(Rc::new(ExprObject { fields, index_by_name, depth })))
     }
 }
 
 fn find_field(
     fields: &[(ExprString<'_>, ExprValue<'_>)],
-    places: &BTreeMap<ExprString<'_>, usize>,
+    index_by_name: &BTreeMap<ExprString<'_>, usize>,
     name: &str,
 ) -> Option<usize> {
-    if places.is_empty() {
+    if index_by_name.is_empty() {
         fields.iter().position(|(known, _)| known.as_str() == name)
     } else {
-        places.get(name).copied()
+        index_by_name.get(name).copied()
     }
 }
 

@@ -36,9 +36,9 @@ pub(super) fn stringify_json<'a>(
         ExprValue::Num(_) => {
             " ".repeat(to_integer(indent, budget)?.clamp(0.0, MAX_INDENT as f64) as usize)
         }
-        ExprValue::Str(given) => {
-            let length = expr_string::utf16_len(given.as_str()).min(MAX_INDENT);
-            given.as_str()[expr_string::find_byte_range(given.as_str(), 0, length)?].to_owned()
+        ExprValue::Str(text) => {
+            let length = expr_string::utf16_len(text.as_str()).min(MAX_INDENT);
+            text.as_str()[expr_string::find_byte_range(text.as_str(), 0, length)?].to_owned()
         }
         _ => String::new(),
     };

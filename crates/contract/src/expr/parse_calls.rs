@@ -388,8 +388,8 @@ fn compile_pattern(pattern: &str) -> Result<Regex, String> {
     const MAX_REGEX_BYTES: usize = 1024 * 1024;
     RegexBuilder::new(pattern).case_insensitive(true).size_limit(MAX_REGEX_BYTES).build().map_err(
         |error| match error {
-            regex::Error::Syntax(told) => {
-                let last = told.lines().last().unwrap_or_default();
+            regex::Error::Syntax(message) => {
+                let last = message.lines().last().unwrap_or_default();
                 last.trim_start_matches("error: ").to_owned()
             }
             regex::Error::CompiledTooBig(_) => "it compiles to too much memory".to_owned(),

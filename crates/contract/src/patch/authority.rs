@@ -103,7 +103,7 @@ impl Authority {
     /// protected location, such as an engine-owned field, may be read if it lies inside a writable
     /// one.
     fn check_read(&self, index: usize, op: &PatchOperation) -> Option<Violation> {
-        let (name, place) = match op {
+        let (name, pointer) = match op {
             PatchOperation::Test { path, .. } => ("path", path),
             PatchOperation::Copy { from, .. } => ("from", from),
             PatchOperation::Add { .. }
@@ -113,10 +113,10 @@ impl Authority {
                 return None;
             }
         };
-        if self.write_set.covers(place.as_str()) {
+        if self.write_set.covers(pointer.as_str()) {
             return None;
         }
-        let (at, found) = (member_pointer(index, name), describe_pointer(place.as_str()));
+        let (at, found) = (member_pointer(index, name), describe_pointer(pointer.as_str()));
         Some(Violation::new(ViolationCode::NotAuthorized, at, self.describe_allowed(), found))
     }
 
@@ -156,11 +156,11 @@ impl Authority {
         &self,
         reach: &PatchWrite,
     ) -> Option<(&JsonPointer, ProtectedOverlap)> {
-        let place = reach.pointer.as_str();
+        let path = reach.pointer.as_str();
         let inside =
-            self.protected_set.find_covering(place).map(|at| (at, ProtectedOverlap::Inside));
+            self.protected_set.find_covering(path).map(|at| (at, ProtectedOverlap::Inside));
         let (around, touch) = match &reach.shift {
-            None => (place, ProtectedOverlap::Around),
+            None => (path, ProtectedOverlap::Around),
             Some(shift) => (shift.array.as_str(), ProtectedOverlap::ShiftsIndex),
         };
         let shifts = |pointer: &str| match &reach.shift {
@@ -177,23 +177,23 @@ impl Authority {
 
     /// Returns the first written location that no writable pointer covers.
     fn find_unauthorized_pointer(&self, reach: &PatchWrite) -> Option<JsonPointer> {
-        let may = |place: &JsonPointer| self.write_set.covers(place.as_str());
+        let may = |pointer: &JsonPointer| self.write_set.covers(pointer.as_str());
         match &reach.shift {
             Some(shift) if may(&shift.array) => None,
             Some(shift) => (shift.first..=shift.last)
                 .map(|index| JsonPointer::from_array_item(shift.array.as_str(), index))
-                .find(|place| !may(place)),
-            None => Some(reach.pointer.clone()).filter(|place| !may(place)),
+                .find(|pointer| !may(pointer)),
+            None => Some(reach.pointer.clone()).filter(|pointer| !may(pointer)),
         }
     }
 
     fn describe_allowed(&self) -> String {
         match self.writable.as_slice() {
             [] => "no change".to_owned(),
-            places => {
-                let listed = &places[..places.len().min(MAX_LISTED_NAMES)];
+            pointers => {
+                let listed = &pointers[..pointers.len().min(MAX_LISTED_NAMES)];
                 let names: Vec<&str> = listed.iter().map(JsonPointer::as_str).collect();
-                let more = if listed.len() < places.len() { " or others" } else { "" };
+                let more = if listed.len() < pointers.len() { " or others" } else { "" };
                 format!("a location under {}{more}", names.join(" or "))
             }
         }

@@ -65,16 +65,16 @@ fn diff_arrays(at: &JsonPointer, old: &[Value], new: &[Value], ops: &mut Vec<Pat
     let (old, new) = (&old[start..], &new[start..]);
     let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
     let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
-    let place = |index: usize| at.child(&(start + index).to_string());
+    let item_path = |index: usize| at.child(&(start + index).to_string());
     for (index, (was, is)) in old.iter().zip(new).enumerate() {
-        diff_values(&place(index), was, is, ops);
+        diff_values(&item_path(index), was, is, ops);
     }
     // Remove from the back, so that the items still to be removed keep their indices.
     for index in (new.len()..old.len()).rev() {
-        ops.push(PatchOperation::Remove { path: place(index) });
+        ops.push(PatchOperation::Remove { path: item_path(index) });
     }
     for (index, value) in new.iter().enumerate().skip(old.len()) {
-        ops.push(PatchOperation::Add { path: place(index), value: value.clone() });
+        ops.push(PatchOperation::Add { path: item_path(index), value: value.clone() });
     }
 }
 

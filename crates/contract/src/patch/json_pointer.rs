@@ -191,12 +191,12 @@ mod tests {
 
     #[test]
     fn a_place_moves_with_its_array() {
-        let place = JsonPointer::parse("/list/2/a/0").unwrap();
-        assert_eq!(place.index_in("/list"), Some(2));
-        assert_eq!(place.index_in("/list/2/a"), Some(0));
-        assert_eq!(place.index_in("/list/2"), None);
-        assert_eq!(place.index_in("/lis"), None);
-        assert_eq!(place.shift_index_in("/list").as_str(), "/list/3/a/0");
-        assert_eq!(place.shift_index_in("/list/2/a").as_str(), "/list/2/a/1");
+        let pointer = JsonPointer::parse("/list/2/a/0").unwrap();
+        assert_eq!(pointer.index_in("/list"), Some(2));
+        assert_eq!(pointer.index_in("/list/2/a"), Some(0));
+        assert_eq!(pointer.index_in("/list/2"), None);
+        assert_eq!(pointer.index_in("/lis"), None);
+        assert_eq!(pointer.shift_index_in("/list").as_str(), "/list/3/a/0");
+        assert_eq!(pointer.shift_index_in("/list/2/a").as_str(), "/list/2/a/1");
     }
 }

@@ -67,9 +67,9 @@ impl From<PatchError> for Violation {
             }
             PatchError::TestFailed { index, pointer, expected, found } => {
                 let at = format!("/{index}/value");
-                let place = describe_pointer(&pointer);
+                let location = describe_pointer(&pointer);
                 let message = format!(
-                    "{at}: the test expects {expected} at {place}, the document has {found}"
+                    "{at}: the test expects {expected} at {location}, the document has {found}"
                 );
                 Self::new(ViolationCode::TestFailed, at, expected, found).with_message(message)
             }

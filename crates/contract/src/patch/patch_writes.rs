@@ -81,8 +81,8 @@ impl<'d> ArrayLengths<'d> {
     ) -> PatchWrite {
         match self.record_shift(path, effect) {
             Some(shift) => {
-                let place = JsonPointer::from_array_item(shift.array.as_str(), shift.first);
-                PatchWrite { member, pointer: place, shift: Some(shift) }
+                let item = JsonPointer::from_array_item(shift.array.as_str(), shift.first);
+                PatchWrite { member, pointer: item, shift: Some(shift) }
             }
             None => PatchWrite { member, pointer: path.clone(), shift: None },
         }

@@ -28,27 +28,27 @@ impl PointerSet {
 
     /// Returns the position of the first pointer, in list order, that equals this location or lies
     /// above it. Segments beyond [`MAX_DEPTH`] are ignored, because no document is deeper.
-    pub(crate) fn find_covering(&self, place: &str) -> Option<usize> {
-        let steps = place.match_indices('/').map(|(end, _)| end).chain([place.len()]);
-        let around = steps.take(MAX_DEPTH + 1).map(|end| &place[..end]);
+    pub(crate) fn find_covering(&self, location: &str) -> Option<usize> {
+        let steps = location.match_indices('/').map(|(end, _)| end).chain([location.len()]);
+        let around = steps.take(MAX_DEPTH + 1).map(|end| &location[..end]);
         around.filter_map(|around| self.positions.get(around).copied()).min()
     }
 
     /// Returns whether the set has exactly this pointer.
     #[must_use]
-    pub fn contains(&self, place: &str) -> bool {
-        self.positions.contains_key(place)
+    pub fn contains(&self, location: &str) -> bool {
+        self.positions.contains_key(location)
     }
 
     /// Returns whether a pointer of the set equals this location or lies above it.
     #[must_use]
-    pub fn covers(&self, place: &str) -> bool {
-        self.find_covering(place).is_some()
+    pub fn covers(&self, location: &str) -> bool {
+        self.find_covering(location).is_some()
     }
 
     /// Returns the pointers below a location with their positions, sorted by their text.
-    pub fn iter_inside<'s>(&'s self, place: &str) -> impl Iterator<Item = (&'s str, usize)> {
-        let first = format!("{place}/");
+    pub fn iter_inside<'s>(&'s self, location: &str) -> impl Iterator<Item = (&'s str, usize)> {
+        let first = format!("{location}/");
         let bounds = (Bound::Included(first.as_str()), Bound::Unbounded);
         let behind = self.positions.range::<str, _>(bounds);
         let inside = behind.take_while(move |(pointer, _)| pointer.starts_with(&first));
@@ -57,8 +57,8 @@ impl PointerSet {
 
     /// Returns whether a pointer of the set lies below this location.
     #[must_use]
-    pub fn has_any_inside(&self, place: &str) -> bool {
-        self.iter_inside(place).next().is_some()
+    pub fn has_any_inside(&self, location: &str) -> bool {
+        self.iter_inside(location).next().is_some()
     }
 }
 

@@ -45,12 +45,12 @@ impl<'v> ValueSlot<'v> {
             Value::Object(members) => Ok(Self::Member(members, segment.into_owned())),
             Value::Array(items) => {
                 let end = items.len();
-                let asked = if segment == "-" { Some(end) } else { parse_index(&segment) };
-                match asked {
+                let wanted = if segment == "-" { Some(end) } else { parse_index(&segment) };
+                match wanted {
                     Some(index) if index <= end => Ok(Self::Item(items, index)),
                     _ => {
                         let indices = format!("an index from 0 to {end} or `-`");
-                        Err(index_mismatch(&indices, parent, &segment, asked))
+                        Err(index_mismatch(&indices, parent, &segment, wanted))
                     }
                 }
             }
@@ -68,12 +68,12 @@ impl<'v> ValueSlot<'v> {
     }
 
     /// Returns the pointer of this slot, with `-` resolved to the index it stands for.
-    pub(super) fn resolve_pointer(&self, asked: &JsonPointer) -> JsonPointer {
-        match (self, asked.split_last()) {
+    pub(super) fn resolve_pointer(&self, pointer: &JsonPointer) -> JsonPointer {
+        match (self, pointer.split_last()) {
             (Self::Item(_, index), Some((parent, _))) => {
                 JsonPointer::from_array_item(parent, *index)
             }
-            _ => asked.clone(),
+            _ => pointer.clone(),
         }
     }
 

@@ -190,16 +190,21 @@ impl<'t> ParsedReply<'t> {
         // A reply that ends inside an object was cut off, even if complete objects precede it.
         let cut = refused.iter().position(|one| one.is_unclosed);
         if fitting.is_empty() || cut.is_some() {
-            let told = match cut {
+            let nearest = match cut {
                 Some(cut) => Some(refused.swap_remove(cut)),
                 // Report the candidate that names most fields of the contract; the last one if
                 // several tie.
                 None => refused.into_iter().max_by_key(|one| one.field_overlap),
             };
-            let Some(told) = told else {
+            let Some(nearest) = nearest else {
                 return Err(vec![reply_scanner::describe_no_object(text)]);
             };
-            return Err(violation_spans::fill_spans(told.violations, text, told.span.start, level));
+            return Err(violation_spans::fill_spans(
+                nearest.violations,
+                text,
+                nearest.span.start,
+                level,
+            ));
         }
         let rivals = find_rivals(text, &found, refused, contract);
         Ok(ValidatedReply { text, fitting, rivals, scan: found, repair_level: level })
@@ -387,16 +392,16 @@ impl ValidatedReply<'_> {
         }
         // All passed candidates are equal; at least one of them must stand as a reply.
         let mut quotation = None;
-        let standing = passed.iter().position(|fit| {
+        let unquoted = passed.iter().position(|fit| {
             let quoted = quotation::find_quotation(text, fit.outer_span, &found);
             let stands = quoted.is_none();
             quotation = quoted.map(|quoted| quoted.into_violation(fit.outer_span));
             stands
         });
-        if let (None, Some(violation)) = (standing, quotation) {
+        if let (None, Some(violation)) = (unquoted, quotation) {
             return Err(vec![violation]);
         }
-        let taken = passed.swap_remove(standing.unwrap_or_default());
+        let taken = passed.swap_remove(unquoted.unwrap_or_default());
         let FittingCandidate { value, span, repairs, defaults, .. } = taken;
         let span = (!text.is_empty()).then_some(span);
         Ok(AcceptedValue { value, span, repairs, defaults })

@@ -100,10 +100,10 @@ fn describe_envelope(intake: IntakeMode) -> &'static str {
 
 fn render_violation(number: usize, violation: &Violation) -> String {
     let Violation { pointer, expected, found, .. } = violation;
-    let place = if pointer.is_empty() { "the reply" } else { pointer };
+    let location = if pointer.is_empty() { "the reply" } else { pointer };
     // The text of a rule already says what must hold; other violations name what was expected.
     let verb = if matches!(violation.code, ViolationCode::Rule(_)) { "" } else { "expected " };
-    let mut line = format!("{number}. {place}: {verb}{expected}; found {found}.");
+    let mut line = format!("{number}. {location}: {verb}{expected}; found {found}.");
     if let Some(hint) = &violation.hint {
         let _ = write!(line, " Hint: {hint}.");
     }
@@ -174,8 +174,8 @@ mod tests {
         assert_eq!(count_violations(&violations), 900);
         let text = render_reask(&contract(), &violations);
         assert!(estimate_tokens(&text) <= MAX_REASK_TOKENS, "{} tokens", estimate_tokens(&text));
-        let told = text.lines().filter(|line| line.contains("/list/")).count();
-        assert!(text.contains(&format!("… and {} more.\n", 900 - told)), "{text}");
+        let listed = text.lines().filter(|line| line.contains("/list/")).count();
+        assert!(text.contains(&format!("… and {} more.\n", 900 - listed)), "{text}");
         assert_eq!(text, render_reask(&contract(), &violations));
     }
 

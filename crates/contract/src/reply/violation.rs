@@ -43,8 +43,8 @@ impl Violation {
         found: impl Into<String>,
     ) -> Self {
         let (pointer, expected, found) = (pointer.into(), expected.into(), found.into());
-        let place = if pointer.is_empty() { ROOT_NAME } else { &pointer };
-        let message = format!("{place}: expected {expected}, found {found}");
+        let location = if pointer.is_empty() { ROOT_NAME } else { &pointer };
+        let message = format!("{location}: expected {expected}, found {found}");
         Self { pointer, code, expected, found, message, hint: None, span: None }
     }
 

@@ -42,13 +42,14 @@ impl DiagnosticCollector {
     pub fn push(&mut self, finding: Diagnostic) {
         let full = self.is_full(&finding.code);
         let Diagnostic { source, span, code, message, .. } = &finding;
-        let place = (source.name.clone(), *span, code.clone());
-        let key = |words: &str| (place.0.clone(), place.1, place.2.clone(), words.to_owned());
+        let location = (source.name.clone(), *span, code.clone());
+        let key =
+            |words: &str| (location.0.clone(), location.1, location.2.clone(), words.to_owned());
         // A counted diagnostic has no stored message, so a known location with the same code is a
         // duplicate.
         let known = self.seen_keys.range(key("")..).next();
         let known = known.is_some_and(|(name, at, other, _)| {
-            (name, *at, other) == (&place.0, place.1, &place.2)
+            (name, *at, other) == (&location.0, location.1, &location.2)
         });
         if (full && known) || !self.seen_keys.insert(key(if full { "" } else { message })) {
             return;
@@ -168,7 +169,7 @@ mod tests {
     fn few_findings_are_all_kept_in_the_order_of_the_file() {
         let mut findings = DiagnosticCollector::default();
         findings.extend([finding("b", 2).into_warning(), finding("a", 1), finding("a", 1)]);
-        let places: Vec<_> = findings.finish().iter().map(|one| one.span.start).collect();
-        assert_eq!(places, [1, 2]);
+        let starts: Vec<_> = findings.finish().iter().map(|one| one.span.start).collect();
+        assert_eq!(starts, [1, 2]);
     }
 }

@@ -24,12 +24,12 @@ impl ParsedSourceFile {
     /// Parses the file as JSON if its name ends in `.json`, otherwise as YAML.
     pub fn parse(source: SourceFile) -> Result<Self, Diagnostic> {
         let source = Arc::new(source);
-        let (value, places) = if source.is_json() {
+        let (value, spans) = if source.is_json() {
             parse_json_file(&source)?
         } else {
             yaml::parse_yaml_file(&source)?
         };
-        Ok(Self { source, value, spans: places })
+        Ok(Self { source, value, spans })
     }
 
     /// Returns the span of the member at `pointer`, or of its nearest existing ancestor.
@@ -179,6 +179,6 @@ fn parse_json_file(
     if count_pointer_bytes(&reading.value, 0, MAX_POINTER_INDEX_BYTES) > MAX_POINTER_INDEX_BYTES {
         return Err(long_keys_diagnostic(source));
     }
-    let places = json::parse_json_spans(text, reading.span.start, RepairLevel::None);
-    Ok((reading.value, places.into_iter().collect()))
+    let spans = json::parse_json_spans(text, reading.span.start, RepairLevel::None);
+    Ok((reading.value, spans.into_iter().collect()))
 }

@@ -50,9 +50,9 @@ pub(super) fn parse_yaml_file(
     if count_node_pointer_bytes(&root.value, 0, MAX_POINTER_INDEX_BYTES) > MAX_POINTER_INDEX_BYTES {
         return Err(long_keys_diagnostic(source));
     }
-    let mut places = BTreeMap::new();
-    let value = convert_node(root, &mut String::new(), &mut places);
-    Ok((value, places))
+    let mut spans = BTreeMap::new();
+    let value = convert_node(root, &mut String::new(), &mut spans);
+    Ok((value, spans))
 }
 
 /// Returns the total length of the pointers to all members, in bytes. Counting stops above `limit`.
@@ -84,16 +84,16 @@ enum YamlNode {
 fn convert_node(
     node: Spanned<YamlNode>,
     at: &mut String,
-    places: &mut BTreeMap<String, TextSpan>,
+    spans: &mut BTreeMap<String, TextSpan>,
 ) -> Value {
-    places.entry(at.clone()).or_insert_with(|| to_text_span(&node.referenced));
+    spans.entry(at.clone()).or_insert_with(|| to_text_span(&node.referenced));
     let length = at.len();
     match node.value {
         YamlNode::Scalar(value) => value,
         YamlNode::Sequence(items) => {
             let items = items.into_iter().enumerate().map(|(index, item)| {
                 json::push_segment(at, &index.to_string());
-                let value = convert_node(item, at, places);
+                let value = convert_node(item, at, spans);
                 at.truncate(length);
                 value
             });
@@ -106,9 +106,9 @@ fn convert_node(
                 // A mapping or list starts where its first member does; its key is the better
                 // position.
                 if !matches!(member.value, YamlNode::Scalar(_)) {
-                    places.insert(at.clone(), to_text_span(&key.referenced));
+                    spans.insert(at.clone(), to_text_span(&key.referenced));
                 }
-                let value = convert_node(member, at, places);
+                let value = convert_node(member, at, spans);
                 at.truncate(length);
                 table.insert(key.value, value);
             }
@@ -221,12 +221,12 @@ impl<'de> Visitor<'de> for YamlNodeVisitor {
 mod tests {
     use super::*;
 
-    fn place_of(text: &str, pointer: &str) -> String {
+    fn location_of(text: &str, pointer: &str) -> String {
         let source = Arc::new(SourceFile::new("x.yaml", text));
-        let (_, places) = parse_yaml_file(&source).unwrap();
-        let span = places[pointer];
-        let place = source.line_column_at(span.start);
-        format!("{}:{} {}", place.line, place.column, &text[span.range()])
+        let (_, spans) = parse_yaml_file(&source).unwrap();
+        let span = spans[pointer];
+        let location = source.line_column_at(span.start);
+        format!("{}:{} {}", location.line, location.column, &text[span.range()])
     }
 
     #[track_caller]
@@ -238,10 +238,10 @@ mod tests {
     #[test]
     fn every_member_knows_its_place() {
         let text = "a: 1\nимя:\n  - x: \"д\"\n  - y\n";
-        assert_eq!(place_of(text, "/a"), "1:4 1");
-        assert_eq!(place_of(text, "/имя/0/x"), "3:8 \"д\"");
-        assert_eq!(place_of(text, "/имя/1"), "4:5 y");
-        assert_eq!(place_of(text, "/имя"), "2:1 имя");
+        assert_eq!(location_of(text, "/a"), "1:4 1");
+        assert_eq!(location_of(text, "/имя/0/x"), "3:8 \"д\"");
+        assert_eq!(location_of(text, "/имя/1"), "4:5 y");
+        assert_eq!(location_of(text, "/имя"), "2:1 имя");
     }
 
     #[test]
@@ -258,13 +258,13 @@ mod tests {
         for level in 1..30 {
             bomb += &format!("a{level}: &a{level} [*a{0}, *a{0}]\n", level - 1);
         }
-        let told = |text: String| {
+        let message = |text: String| {
             let source = Arc::new(SourceFile::new("x.yaml", text));
             parse_yaml_file(&source).unwrap_err().message
         };
-        assert_eq!(told(bomb), "unsupported YAML: too many values, including those of aliases");
+        assert_eq!(message(bomb), "unsupported YAML: too many values, including those of aliases");
         assert_eq!(
-            told("[".repeat(80) + &"]".repeat(80)),
+            message("[".repeat(80) + &"]".repeat(80)),
             "unsupported YAML: lists and tables are nested more than 32 levels deep"
         );
         let source = Arc::new(SourceFile::new("x.yaml", "[".repeat(20_000)));

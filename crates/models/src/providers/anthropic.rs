@@ -34,7 +34,7 @@ impl ProviderDialect for AnthropicDialect {
     }
 
     fn build_request(&self, model: &str, ask: &ModelRequest) -> PreparedRequest {
-        let told = choose_constraint(ask, ExportTarget::Anthropic, JsonModeSupport::Never);
+        let chosen = choose_constraint(ask, ExportTarget::Anthropic, JsonModeSupport::Never);
         let mut body = json!({
             "model": model,
             "max_tokens": ask.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS),
@@ -49,11 +49,11 @@ impl ProviderDialect for AnthropicDialect {
         if let Some(degrees) = ask.finite_temperature() {
             body["temperature"] = json!(degrees);
         }
-        if let Some(schema) = told.schema {
+        if let Some(schema) = chosen.schema {
             body["output_config"] = json!({"format": {"type": "json_schema", "schema": schema}});
         }
         let body = body.to_string().into_bytes();
-        PreparedRequest { body, constraint: told.constraint, drop_nulls: told.drop_nulls }
+        PreparedRequest { body, constraint: chosen.constraint, drop_nulls: chosen.drop_nulls }
     }
 
     fn apply_chunk(
@@ -120,8 +120,8 @@ fn str_or_empty(value: &Value) -> &str {
 
 /// Merges token counts. The API counts cached input separately; here it is part of the input. Later
 /// counts replace earlier ones.
-fn merge_usage(told: &Value, heard: &mut ResponseAccumulator<'_>) {
-    let count = |key: &str| told[key].as_u64();
+fn merge_usage(value: &Value, heard: &mut ResponseAccumulator<'_>) {
+    let count = |key: &str| value[key].as_u64();
     let mut usage = heard.usage.unwrap_or_default();
     if let Some(plain) = count("input_tokens") {
         let cached = count("cache_read_input_tokens");

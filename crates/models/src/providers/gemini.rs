@@ -34,7 +34,7 @@ impl ProviderDialect for GeminiDialect {
     }
 
     fn build_request(&self, _model: &str, ask: &ModelRequest) -> PreparedRequest {
-        let told = choose_constraint(ask, ExportTarget::Gemini, JsonModeSupport::Always);
+        let chosen = choose_constraint(ask, ExportTarget::Gemini, JsonModeSupport::Always);
         let mut body = Map::new();
         if !ask.system.is_empty() {
             body.insert("systemInstruction".to_owned(), json!({"parts": [{"text": ask.system}]}));
@@ -54,17 +54,17 @@ impl ProviderDialect for GeminiDialect {
         if let Some(most) = ask.max_tokens {
             config.insert("maxOutputTokens".to_owned(), json!(most));
         }
-        if told.constraint != OutputConstraint::Unconstrained {
+        if chosen.constraint != OutputConstraint::Unconstrained {
             config.insert("responseMimeType".to_owned(), json!("application/json"));
         }
-        if let Some(schema) = told.schema {
+        if let Some(schema) = chosen.schema {
             config.insert("responseJsonSchema".to_owned(), schema);
         }
         if !config.is_empty() {
             body.insert("generationConfig".to_owned(), Value::Object(config));
         }
         let body = Value::Object(body).to_string().into_bytes();
-        PreparedRequest { body, constraint: told.constraint, drop_nulls: told.drop_nulls }
+        PreparedRequest { body, constraint: chosen.constraint, drop_nulls: chosen.drop_nulls }
     }
 
     fn ends_without_marker(&self) -> bool {
@@ -123,8 +123,8 @@ impl ProviderDialect for GeminiDialect {
 }
 
 /// Reads token counts. Thinking tokens are generated and billed like the other output.
-fn parse_usage(told: &Value) -> Option<TokenUsage> {
-    let count = |key: &str| told[key].as_u64();
+fn parse_usage(usage: &Value) -> Option<TokenUsage> {
+    let count = |key: &str| usage[key].as_u64();
     let thought = count("thoughtsTokenCount").unwrap_or_default();
     Some(TokenUsage {
         input_tokens: count("promptTokenCount")?,

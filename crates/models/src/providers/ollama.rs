@@ -33,9 +33,9 @@ impl ProviderDialect for OllamaDialect {
     fn build_request(&self, model: &str, ask: &ModelRequest) -> PreparedRequest {
         // Ollama compiles the schema to a grammar. Of the three export targets, only Gemini's uses
         // keywords that this grammar either supports or ignores.
-        let told = choose_constraint(ask, ExportTarget::Gemini, JsonModeSupport::Always);
+        let chosen = choose_constraint(ask, ExportTarget::Gemini, JsonModeSupport::Always);
         let mut body = json!({"model": model, "messages": build_messages(ask), "stream": true});
-        match (told.schema, told.constraint) {
+        match (chosen.schema, chosen.constraint) {
             (Some(schema), _) => body["format"] = schema,
             (None, OutputConstraint::JsonMode) => body["format"] = json!("json"),
             (None, _) => {}
@@ -51,7 +51,7 @@ impl ProviderDialect for OllamaDialect {
             body["options"] = Value::Object(options);
         }
         let body = body.to_string().into_bytes();
-        PreparedRequest { body, constraint: told.constraint, drop_nulls: told.drop_nulls }
+        PreparedRequest { body, constraint: chosen.constraint, drop_nulls: chosen.drop_nulls }
     }
 
     fn apply_chunk(

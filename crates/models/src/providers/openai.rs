@@ -35,7 +35,7 @@ impl ProviderDialect for OpenAiDialect {
     }
 
     fn build_request(&self, model: &str, ask: &ModelRequest) -> PreparedRequest {
-        let told =
+        let chosen =
             choose_constraint(ask, ExportTarget::OpenAi, JsonModeSupport::IfPromptMentionsJson);
         let mut body = json!({
             "model": model,
@@ -50,7 +50,7 @@ impl ProviderDialect for OpenAiDialect {
             let field = if self.is_openai_itself { "max_completion_tokens" } else { "max_tokens" };
             body[field] = json!(most);
         }
-        match (told.constraint, told.schema, &ask.contract) {
+        match (chosen.constraint, chosen.schema, &ask.contract) {
             (_, Some(schema), Some(contract)) => {
                 body["response_format"] = json!({
                     "type": "json_schema",
@@ -63,7 +63,7 @@ impl ProviderDialect for OpenAiDialect {
             _ => {}
         }
         let body = body.to_string().into_bytes();
-        PreparedRequest { body, constraint: told.constraint, drop_nulls: told.drop_nulls }
+        PreparedRequest { body, constraint: chosen.constraint, drop_nulls: chosen.drop_nulls }
     }
 
     fn apply_chunk(
@@ -112,11 +112,11 @@ impl ProviderDialect for OpenAiDialect {
     }
 }
 
-fn parse_usage(told: &Value) -> Option<TokenUsage> {
+fn parse_usage(usage: &Value) -> Option<TokenUsage> {
     Some(TokenUsage {
-        input_tokens: told["prompt_tokens"].as_u64()?,
-        output_tokens: told["completion_tokens"].as_u64().unwrap_or_default(),
-        cached_tokens: told["prompt_tokens_details"]["cached_tokens"].as_u64(),
+        input_tokens: usage["prompt_tokens"].as_u64()?,
+        output_tokens: usage["completion_tokens"].as_u64().unwrap_or_default(),
+        cached_tokens: usage["prompt_tokens_details"]["cached_tokens"].as_u64(),
     })
 }
 

@@ -102,11 +102,11 @@ fn parse_entry(item: &Value) -> Result<ScriptEntry, &'static str> {
     })
 }
 
-fn parse_usage(told: &Value) -> Option<TokenUsage> {
+fn parse_usage(usage: &Value) -> Option<TokenUsage> {
     Some(TokenUsage {
-        input_tokens: told["input_tokens"].as_u64()?,
-        output_tokens: told["output_tokens"].as_u64()?,
-        cached_tokens: told["cached_tokens"].as_u64(),
+        input_tokens: usage["input_tokens"].as_u64()?,
+        output_tokens: usage["output_tokens"].as_u64()?,
+        cached_tokens: usage["cached_tokens"].as_u64(),
     })
 }
 
@@ -141,14 +141,14 @@ mod tests {
     #[track_caller]
     fn refused(text: &str, faults: &[&str]) {
         let found = parse_script(SourceFile::new("s.yaml", text)).unwrap_err();
-        let told: Vec<String> = found
+        let messages: Vec<String> = found
             .iter()
             .map(|fault| match &fault.hint {
                 Some(hint) => format!("{fault}; {hint}"),
                 None => fault.to_string(),
             })
             .collect();
-        assert_eq!(told, faults);
+        assert_eq!(messages, faults);
     }
 
     fn texts(entries: &[ScriptEntry]) -> Vec<&str> {

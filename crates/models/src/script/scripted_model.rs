@@ -53,20 +53,20 @@ impl ScriptedModel {
 
     fn find_entry(&self, ask: &ModelRequest) -> Result<&ScriptEntry, ModelErrorKind> {
         let label = ask.label.as_deref().unwrap_or_default();
-        let (entries, label, given) = match &self.entries {
+        let (entries, label, fixed_index) = match &self.entries {
             ScriptEntries::Run(entries) => {
-                (entries.as_slice(), None, ask.call_index.map(|place| place.in_run))
+                (entries.as_slice(), None, ask.call_index.map(|call| call.in_run))
             }
             ScriptEntries::ByLabel(lists) => {
                 let list = lists.get(label).map(Vec::as_slice).unwrap_or_default();
-                (list, Some(label), ask.call_index.map(|place| place.under_label))
+                (list, Some(label), ask.call_index.map(|call| call.under_label))
             }
         };
-        let asked = given.unwrap_or_else(|| self.next_call_index(label.unwrap_or_default()));
-        let entry = entries.get(asked).ok_or_else(|| ModelErrorKind::ScriptExhausted {
+        let index = fixed_index.unwrap_or_else(|| self.next_call_index(label.unwrap_or_default()));
+        let entry = entries.get(index).ok_or_else(|| ModelErrorKind::ScriptExhausted {
             entries: entries.len(),
             label: label.map(str::to_owned),
-            calls_before: asked,
+            calls_before: index,
         })?;
         let contract = ask.contract.as_ref().map(|contract| contract.id.as_str());
         match &entry.when {
@@ -79,7 +79,7 @@ impl ScriptedModel {
                     names.join(" with ")
                 };
                 Err(ModelErrorKind::ScriptMismatch {
-                    entry: asked + 1,
+                    entry: index + 1,
                     expected: when.clone(),
                     found,
                 })
@@ -154,11 +154,11 @@ fn render_request(ask: &ModelRequest) -> Vec<u8> {
         ask.messages.iter().map(|turn| json!({"role": turn.role.as_str(), "text": turn.text}));
     let contract =
         ask.contract.as_ref().map(|contract| format!("{}@{}", contract.id, contract.version));
-    let asked = json!({
+    let request = json!({
         "system": ask.system,
         "messages": turns.collect::<Vec<_>>(),
         "contract": contract,
         "label": ask.label,
     });
-    asked.to_string().into_bytes()
+    request.to_string().into_bytes()
 }

@@ -85,9 +85,9 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn middle(body: &Value, kind: &str, told: &str) {
+    fn middle(body: &Value, kind: &str, message: &str) {
         let fault = parse_stream_error(body);
-        assert_eq!((fault.code(), fault.to_string().as_str()), (kind, told));
+        assert_eq!((fault.code(), fault.to_string().as_str()), (kind, message));
     }
 
     #[test]

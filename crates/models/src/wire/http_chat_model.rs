@@ -144,7 +144,7 @@ impl HttpChatModel {
 
 /// Returns the media type of a response if it is set and not expected.
 fn unexpected_media_type(response: &Response, expected: &[&str]) -> Option<String> {
-    let told = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
-    let essence = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let media_type = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
+    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     (!expected.contains(&essence.as_str())).then_some(essence)
 }

@@ -60,15 +60,15 @@ impl HttpEmbedder {
 }
 
 /// Reads the vectors of a response, in the order of the texts.
-fn parse_vectors(answer: &Value, asked: usize) -> Result<Vec<Vec<f32>>, ModelErrorKind> {
+fn parse_vectors(answer: &Value, count: usize) -> Result<Vec<Vec<f32>>, ModelErrorKind> {
     let list = answer["data"].as_array();
     let list = list.ok_or_else(|| unexpected_format("a list `data`", "none".to_owned()))?;
-    let mut vectors: Vec<Vec<f32>> = vec![Vec::new(); asked];
-    for (place, item) in list.iter().enumerate() {
+    let mut vectors: Vec<Vec<f32>> = vec![Vec::new(); count];
+    for (position, item) in list.iter().enumerate() {
         // Some servers omit the index and keep the order.
         let index = match &item["index"] {
-            Value::Null => place,
-            told => told.as_u64().map_or(usize::MAX, |index| index as usize),
+            Value::Null => position,
+            index => index.as_u64().map_or(usize::MAX, |index| index as usize),
         };
         let slot = vectors.get_mut(index).filter(|slot| slot.is_empty());
         let slot = slot
@@ -114,7 +114,7 @@ mod tests {
     fn what_is_no_answer_is_told() {
         let refused = |answer: Value| parse_vectors(&answer, 2).unwrap_err().to_string();
         let one = |item: Value| json!({"data": [item, {"index": 1, "embedding": [1]}]});
-        for (answer, told) in [
+        for (answer, expected) in [
             (json!({}), "expected a list `data`, found none"),
             (
                 one(json!({"index": 7, "embedding": [1]})),
@@ -138,7 +138,7 @@ mod tests {
                 "expected vectors of one length, one per text, found vectors of 1 and 0 numbers",
             ),
         ] {
-            assert_eq!(refused(answer), format!("the answer cannot be used: {told}"));
+            assert_eq!(refused(answer), format!("the answer cannot be used: {expected}"));
         }
     }
 }

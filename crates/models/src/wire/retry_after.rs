@@ -12,11 +12,11 @@ const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 pub(super) fn parse_retry_after(headers: &HeaderMap, body: &Value) -> Option<Duration> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let millis = header("retry-after-ms").and_then(|text| text.trim().parse::<f64>().ok());
-    let told = millis
+    let delay = millis
         .and_then(|millis| Duration::try_from_secs_f64(millis / 1000.0).ok())
         .or_else(|| header(RETRY_AFTER.as_str()).and_then(|text| parse_wait(text, headers)))
         .or_else(|| parse_retry_info(body));
-    told.map(|wait| wait.min(MAX_RETRY_AFTER))
+    delay.map(|wait| wait.min(MAX_RETRY_AFTER))
 }
 
 /// Parses seconds or a date; a date is compared with the provider's own clock if it sends one.

@@ -240,8 +240,8 @@ async fn what_is_no_stream_is_told_without_its_text() {
         let steps = response(200, &format!("content-type: {media_type}\r\n"), body);
         let (outcome, ..) = call(ModelProvider::OpenAi, steps, &ask()).await;
         let error = outcome.unwrap_err();
-        let told = format!("`openai:some-model-high`: the answer cannot be used: {flaw}");
-        assert_eq!(error.to_string(), told);
+        let expected = format!("`openai:some-model-high`: the answer cannot be used: {flaw}");
+        assert_eq!(error.to_string(), expected);
         assert_eq!(error.exchange.unwrap().response, body.as_bytes());
     }
 }

@@ -101,9 +101,9 @@ async fn nobody_there_is_unreachable() {
     drop(listener);
     let model = model(ModelProvider::Ollama, &address, PATIENT);
     let error = model.complete(&ask(), &mut |_| {}).await.unwrap_err();
-    let told = row(&error);
+    let message = row(&error);
     let beginning = "unreachable | again | `ollama:some-model-high`: no connection: ";
-    assert!(told.starts_with(beginning) && told.contains("refused"), "{told}");
+    assert!(message.starts_with(beginning) && message.contains("refused"), "{message}");
 }
 
 #[tokio::test]

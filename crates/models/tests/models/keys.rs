@@ -18,18 +18,18 @@ fn forms() -> [String; 4] {
 }
 
 #[track_caller]
-fn clean(place: &str, text: &str) {
+fn clean(location: &str, text: &str) {
     for form in forms() {
-        assert!(!text.contains(&form), "{place}: {text}");
+        assert!(!text.contains(&form), "{location}: {text}");
     }
     // No half of it either.
-    assert!(!text.contains("4f9a") && !text.contains("secret"), "{place}: {text}");
+    assert!(!text.contains("4f9a") && !text.contains("secret"), "{location}: {text}");
 }
 
 #[track_caller]
-fn printed(place: &str, value: &impl Debug) {
-    clean(place, &format!("{value:?}"));
-    clean(place, &format!("{value:#?}"));
+fn printed(location: &str, value: &impl Debug) {
+    clean(location, &format!("{value:?}"));
+    clean(location, &format!("{value:#?}"));
 }
 
 fn look_through(error: &ModelError) {

@@ -16,7 +16,7 @@ async fn https_goes_through_the_proxy() {
     };
     let model =
         connect_model(&"openai:m@https://model.invalid/v1".parse().unwrap(), &settings).unwrap();
-    let asked = tokio::spawn(async move {
+    let request = tokio::spawn(async move {
         let (mut socket, _) = listener.accept().await.unwrap();
         let (mut head, mut portion) = (Vec::new(), [0; 1024]);
         while !head.ends_with(b"\r\n\r\n") {
@@ -27,7 +27,7 @@ async fn https_goes_through_the_proxy() {
         String::from_utf8(head).unwrap()
     });
     let error = model.complete(&ask(), &mut |_| {}).await.unwrap_err();
-    let head = asked.await.unwrap();
+    let head = request.await.unwrap();
     assert!(head.starts_with("CONNECT model.invalid:443 HTTP/1.1"), "{head}");
     assert_eq!(error.code(), "unreachable");
     assert!(!format!("{error} {error:?} {settings:?}").contains("hunter2"));

@@ -95,12 +95,12 @@ async fn json_mode_is_left_out_where_the_prompt_does_not_name_json() {
 #[tokio::test]
 async fn an_object_without_one_schema_is_asked_for_as_json() {
     let object = ModelRequest { expects_object: true, ..ask() };
-    let told = [
+    let expected = [
         (ModelProvider::OpenAi, "\"response_format\":{\"type\":\"json_object\"}"),
         (ModelProvider::Gemini, "\"responseMimeType\":\"application/json\""),
         (ModelProvider::Ollama, "\"format\":\"json\""),
     ];
-    for (provider, words) in told {
+    for (provider, words) in expected {
         let text = sent(provider, &object).await.replace(": ", ":").replace([' ', '\n'], "");
         assert!(text.contains(words), "{provider}: {text}");
         let text = sent(provider, &ask()).await.replace(": ", ":").replace([' ', '\n'], "");
@@ -114,12 +114,12 @@ async fn the_answer_says_what_the_provider_was_told() {
         (closed(), OutputConstraint::Schema(ExportTarget::OpenAi), true),
         (open(), OutputConstraint::JsonMode, false),
     ];
-    for (contract, told, drop_nulls) in cases {
+    for (contract, constraint, drop_nulls) in cases {
         let body = "data: {\"choices\":[{\"delta\":{\"content\":\"{\\\"score\\\":1,\\\"note\\\":null}\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
         let steps = response(200, "content-type: text/event-stream\r\n", body);
         let (outcome, ..) = call(ModelProvider::OpenAi, steps, &with(contract)).await;
         let answer = outcome.unwrap();
-        assert_eq!((answer.constraint, answer.drop_nulls), (told, drop_nulls));
+        assert_eq!((answer.constraint, answer.drop_nulls), (constraint, drop_nulls));
         // The text stays as it came; dropping nulls is the caller's.
         assert_eq!(answer.text, "{\"score\":1,\"note\":null}");
         assert_eq!(
@@ -148,9 +148,9 @@ async fn a_schema_that_is_held_back_leaves_no_trace_in_the_request() {
             model.complete(&ModelRequest { contract, ..ask() }, &mut |_| {}).await.unwrap_err();
             bodies.push(server.seen().remove(0).body);
         }
-        let [held, held_open, bare, told] = &bodies[..] else { panic!("four calls") };
+        let [held, held_open, bare, sent] = &bodies[..] else { panic!("four calls") };
         assert_eq!((held, held_open), (bare, bare), "{provider}: as if there were no contract");
-        assert_ne!(told, bare, "{provider}: it would have been told");
+        assert_ne!(sent, bare, "{provider}: it would have been told");
     }
 }
 

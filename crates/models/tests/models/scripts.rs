@@ -42,8 +42,8 @@ async fn replies_come_in_order_and_then_no_more() {
     assert_eq!((second.finish, second.usage), (FinishReason::Length, Some(usage)));
     assert_eq!(pieces, ["one", "{\"two\":2}"]);
     assert_eq!(second.exchange.response, b"{\"two\":2}");
-    let asked = String::from_utf8(second.exchange.request).unwrap();
-    assert!(asked.contains("Judge. Answer in JSON."), "{asked}");
+    let request = String::from_utf8(second.exchange.request).unwrap();
+    assert!(request.contains("Judge. Answer in JSON."), "{request}");
     assert!(!error.is_retryable());
     assert!(
         error

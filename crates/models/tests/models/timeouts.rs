@@ -33,9 +33,9 @@ fn begun() -> Vec<Step> {
 #[tokio::test]
 async fn a_silent_server_runs_out_of_the_first_byte() {
     let timeouts = ModelTimeouts { first_byte: SHORT, ..PATIENT };
-    let (told, kept) = times_out(vec![Step::Hold], timeouts).await;
+    let (message, kept) = times_out(vec![Step::Hold], timeouts).await;
     assert_eq!(
-        told,
+        message,
         "`ollama:some-model-high`: the first byte of the answer took longer than 0.08 s"
     );
     assert_eq!(kept, "");
@@ -43,9 +43,9 @@ async fn a_silent_server_runs_out_of_the_first_byte() {
 
 #[tokio::test]
 async fn a_server_that_falls_silent_runs_out_of_the_next() {
-    let (told, kept) = times_out(begun(), ModelTimeouts { idle: SHORT, ..PATIENT }).await;
+    let (message, kept) = times_out(begun(), ModelTimeouts { idle: SHORT, ..PATIENT }).await;
     assert_eq!(
-        told,
+        message,
         "`ollama:some-model-high`: the next part of the answer took longer than 0.08 s"
     );
     assert_eq!(kept, PIECE);
@@ -55,8 +55,8 @@ async fn a_server_that_falls_silent_runs_out_of_the_next() {
 async fn the_whole_has_a_limit_of_its_own() {
     // Long enough for the first piece on a busy machine.
     let total = Duration::from_secs(2);
-    let (told, kept) = times_out(begun(), ModelTimeouts { total, ..PATIENT }).await;
-    assert_eq!(told, "`ollama:some-model-high`: the whole answer took longer than 2 s");
+    let (message, kept) = times_out(begun(), ModelTimeouts { total, ..PATIENT }).await;
+    assert_eq!(message, "`ollama:some-model-high`: the whole answer took longer than 2 s");
     assert_eq!(kept, PIECE);
 }
 

@@ -37,17 +37,18 @@ async fn texts_go_out_and_vectors_come_back() {
         assert!(seen.head.starts_with(&format!("POST {path} HTTP/1.1")), "{}", seen.head);
         assert!(seen.head.contains(&format!("authorization: Bearer {KEY}")), "{}", seen.head);
         let body: Value = serde_json::from_slice(&seen.body).unwrap();
-        let asked = json!({"model": "small", "input": texts(), "encoding_format": "float"});
-        assert_eq!(body, asked);
+        let request = json!({"model": "small", "input": texts(), "encoding_format": "float"});
+        assert_eq!(body, request);
     }
 }
 
 #[tokio::test]
 async fn failures_say_what_they_mean_and_no_key_shows() {
-    let told = |message: &str| json!({"error": {"message": message, "code": "c"}}).to_string();
+    let error_body =
+        |message: &str| json!({"error": {"message": message, "code": "c"}}).to_string();
     for (steps, kind, again) in [
-        (response(401, "", &told(&format!("bad key {KEY}"))), "refused", false),
-        (response(429, "retry-after: 3\r\n", &told("slow")), "rate_limited", true),
+        (response(401, "", &error_body(&format!("bad key {KEY}"))), "refused", false),
+        (response(429, "retry-after: 3\r\n", &error_body("slow")), "rate_limited", true),
         (response(503, "", ""), "overloaded", true),
         (response(200, "", "<html>"), "invalid_response", true),
         (response(200, "", r#"{"data": []}"#), "invalid_response", true),

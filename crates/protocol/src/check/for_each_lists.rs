@@ -38,11 +38,11 @@ fn collect_for_each(phase: &WorkflowPhase) -> Vec<(&ForEachItems, FileOrigin)> {
             let ask = phase.origin.child("ask");
             let listed =
                 ask.tree.value.pointer(&ask.pointer).is_some_and(serde_json::Value::is_array);
-            let place = |index: usize| {
+            let location = |index: usize| {
                 if listed { ask.child(&index.to_string()) } else { ask.clone() }
             };
             let each = questions.iter().enumerate();
-            each.filter_map(|(index, one)| Some((&one.for_each.as_ref()?.0, place(index))))
+            each.filter_map(|(index, one)| Some((&one.for_each.as_ref()?.0, location(index))))
                 .collect()
         }
     }

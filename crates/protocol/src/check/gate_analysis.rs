@@ -222,8 +222,9 @@ fn analyze_status(
         return GateAnalysis::Depends;
     }
     let field = to_dotted_path("state", pointer);
-    let standing = if hinting { document.classify_path(&steps) } else { FieldDeclaration::Allowed };
-    GateAnalysis::Never(match standing {
+    let declaration =
+        if hinting { document.classify_path(&steps) } else { FieldDeclaration::Allowed };
+    GateAnalysis::Never(match declaration {
         FieldDeclaration::Forbidden(index, names) => {
             let name = match &steps[index] {
                 ReadStep::Field(name) => name.as_str(),

@@ -16,16 +16,16 @@ pub(super) fn check(
     effort: &AnalysisBudget,
 ) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    let mut told: BTreeSet<&str> = BTreeSet::new();
+    let mut reported: BTreeSet<&str> = BTreeSet::new();
     let calls = InvocationGraph::from_protocol(protocol);
     let in_rings = calls.find_cyclic_workflows();
     for workflow in protocol.workflows.values() {
         let id = workflow.id.as_str();
-        if told.contains(id) || !in_rings.contains(id) {
+        if reported.contains(id) || !in_rings.contains(id) {
             continue;
         }
         let Some(ring) = calls.find_cycle(id, effort) else { continue };
-        told.extend(&ring);
+        reported.extend(&ring);
         let ring_set: BTreeSet<&str> = ring.iter().copied().collect();
         let avoidable = ring.iter().any(|id| {
             protocol
@@ -120,7 +120,7 @@ impl<'p> InvocationGraph<'p> {
 
     /// Finds the shortest cycle of invocations that starts and ends with a workflow.
     fn find_cycle(&self, start: &'p str, effort: &AnalysisBudget) -> Option<Vec<&'p str>> {
-        let mut came_from: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut predecessors: BTreeMap<&str, &str> = BTreeMap::new();
         let mut open = std::collections::VecDeque::from([start]);
         while let Some(here) = open.pop_front() {
             let called = self.callees.get(here).map_or(&[][..], Vec::as_slice);
@@ -130,14 +130,14 @@ impl<'p> InvocationGraph<'p> {
             for next in called.iter().copied() {
                 if next == start {
                     let mut ring = vec![here];
-                    while let Some(before) = came_from.get(ring[ring.len() - 1]) {
+                    while let Some(before) = predecessors.get(ring[ring.len() - 1]) {
                         ring.push(before);
                     }
                     ring.reverse();
                     return Some(ring);
                 }
-                if !came_from.contains_key(next) {
-                    came_from.insert(next, here);
+                if !predecessors.contains_key(next) {
+                    predecessors.insert(next, here);
                     open.push_back(next);
                 }
             }

@@ -49,14 +49,14 @@ impl LocalizedTexts {
         self.add_text(text, TextLocation::Node(origin));
     }
 
-    fn add_text<T>(&mut self, text: &Localized<T>, place: TextLocation) {
+    fn add_text<T>(&mut self, text: &Localized<T>, location: TextLocation) {
         if text.has_languages() {
             // A version without a language tag beside others is the one that an English reader
             // gets.
             let named =
                 |language: &str| if language.is_empty() { "en" } else { language }.to_owned();
             let languages = text.versions().map(|(language, _)| named(language)).collect();
-            self.all.push((languages, place));
+            self.all.push((languages, location));
         }
     }
 
@@ -121,7 +121,7 @@ impl LocalizedTexts {
     fn report_missing(self, findings: &mut DiagnosticCollector) {
         let known: BTreeSet<&String> =
             self.all.iter().flat_map(|(languages, _)| languages).collect();
-        for (languages, place) in &self.all {
+        for (languages, location) in &self.all {
             if languages.len() == known.len() {
                 continue;
             }
@@ -132,7 +132,7 @@ impl LocalizedTexts {
                 let missing = format_names(missing.map(|one| one.as_str()));
                 format!("this text has no version in {missing}, but other texts of the protocol do")
             };
-            let (fault, hint) = match place {
+            let (fault, hint) = match location {
                 TextLocation::Node(origin) => {
                     let hint = "add the version, or write the text without languages if it suits all of them";
                     (origin.diagnose("language_missing", message), hint)

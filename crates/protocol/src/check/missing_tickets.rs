@@ -58,11 +58,11 @@ fn report_unknown_tickets<'w>(
     workflow: &'w WorkflowDefinition,
     findings: &mut DiagnosticCollector,
 ) -> BTreeSet<&'w str> {
-    let given = collect_issued_tickets(workflow);
+    let issued = collect_issued_tickets(workflow);
     let mut unknown = BTreeSet::new();
     for phase in &workflow.phases {
         for (index, need) in phase.needs.iter().enumerate() {
-            if given.contains(need.as_str()) {
+            if issued.contains(need.as_str()) {
                 continue;
             }
             unknown.insert(need.as_str());
@@ -71,7 +71,7 @@ fn report_unknown_tickets<'w>(
                 phase.id
             );
             let near = (!findings.is_full("ticket_unknown"))
-                .then(|| find_similar_name(need, given.iter().copied()))
+                .then(|| find_similar_name(need, issued.iter().copied()))
                 .flatten();
             let hint = match near {
                 Some(near) => format!("did you mean `{near}`?"),
@@ -119,10 +119,10 @@ struct TicketSearchNode<'w> {
 impl<'w> TicketSearch<'w> {
     /// Reports each phase and missing ticket once, with the shortest path on which it is missing.
     fn report_missing_tickets(&self, unknown: &BTreeSet<&str>, findings: &mut DiagnosticCollector) {
-        let mut told: BTreeSet<(usize, &str)> = BTreeSet::new();
+        let mut reported: BTreeSet<(usize, &str)> = BTreeSet::new();
         let mut seen: BTreeSet<(usize, HeldTickets<'w>)> = BTreeSet::new();
         let mut taken_by: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
-        let mut standings: Vec<TicketSearchNode<'w>> = Vec::new();
+        let mut nodes: Vec<TicketSearchNode<'w>> = Vec::new();
         let mut open: VecDeque<(usize, HeldTickets<'w>, Option<usize>)> =
             VecDeque::from([(0, HeldTickets::new(), None)]);
         while let Some((index, mut held, from)) = open.pop_front() {
@@ -138,12 +138,12 @@ impl<'w> TicketSearch<'w> {
             held.retain(|ticket| !taken.contains(ticket));
             for (number, need) in phase.needs.iter().enumerate() {
                 let missing = !held.contains(need.as_str()) && !unknown.contains(need.as_str());
-                if missing && told.insert((index, need)) {
+                if missing && reported.insert((index, need)) {
                     let is_taken = taken.contains(need.as_str());
                     findings.push(if findings.is_full(SKIPPED) {
                         locate_need(phase, number).diagnose(SKIPPED, "")
                     } else {
-                        let transition = self.trace_path(&standings, from, index);
+                        let transition = self.trace_path(&nodes, from, index);
                         self.missing_ticket_diagnostic((phase, number), is_taken, &transition)
                     });
                 }
@@ -153,9 +153,9 @@ impl<'w> TicketSearch<'w> {
             if !seen.insert((index, held.clone())) {
                 continue;
             }
-            standings.push(TicketSearchNode { phase: index, held, previous: from });
-            let here = standings.len() - 1;
-            let Some(next) = self.list_successors(&standings[here]) else { return };
+            nodes.push(TicketSearchNode { phase: index, held, previous: from });
+            let here = nodes.len() - 1;
+            let Some(next) = self.list_successors(&nodes[here]) else { return };
             open.extend(next.into_iter().map(|(to, held)| (to, held, Some(here))));
         }
     }
@@ -163,21 +163,21 @@ impl<'w> TicketSearch<'w> {
     /// Lists the phases that a run can enter next, with its tickets; `None` if the budget is spent.
     fn list_successors(
         &self,
-        standing: &TicketSearchNode<'w>,
+        node: &TicketSearchNode<'w>,
     ) -> Option<Vec<(usize, HeldTickets<'w>)>> {
-        let phase = &self.workflow.phases[standing.phase];
+        let phase = &self.workflow.phases[node.phase];
         let mut next: Vec<(usize, HeldTickets<'w>)> = Vec::new();
         if phase.terminal {
             return Some(next);
         }
-        let pays = |more: usize| self.budget.spend(1 + standing.held.len() + more).then_some(());
-        let mut worked = standing.held.clone();
+        let pays = |more: usize| self.budget.spend(1 + node.held.len() + more).then_some(());
+        let mut worked = node.held.clone();
         worked.extend(phase.issues.iter().map(String::as_str));
         // Continuing without the work means continuing without the tickets it issues.
         let goes_on = failure_handlers::collect_phase_handlers(phase)
             .iter()
             .any(|one| one.then == FailurePolicy::GoOn);
-        let without = goes_on.then(|| standing.held.clone());
+        let without = goes_on.then(|| node.held.clone());
         for left in [Some(worked), without].into_iter().flatten() {
             for (index, transition) in self.workflow.transitions_from(&phase.id) {
                 pays(transition.issues.len())?;
@@ -202,7 +202,7 @@ impl<'w> TicketSearch<'w> {
             failure_targets(phase).into_iter().filter_map(|to| self.workflow.phase_position(to));
         for to in sent.chain(self.budget_targets.iter().copied()) {
             pays(0)?;
-            next.push((to, standing.held.clone()));
+            next.push((to, node.held.clone()));
         }
         Some(next)
     }
@@ -211,16 +211,16 @@ impl<'w> TicketSearch<'w> {
     /// omitted.
     fn trace_path(
         &self,
-        standings: &[TicketSearchNode<'_>],
+        nodes: &[TicketSearchNode<'_>],
         from: Option<usize>,
         to: usize,
     ) -> Vec<&'w str> {
         let id = |index: usize| self.workflow.phases[index].id.as_str();
         let mut transition = vec![id(to)];
         let mut before = from;
-        while let Some(standing) = before.map(|index| &standings[index]) {
-            transition.push(id(standing.phase));
-            before = standing.previous;
+        while let Some(node) = before.map(|index| &nodes[index]) {
+            transition.push(id(node.phase));
+            before = node.previous;
         }
         transition.reverse();
         if transition.len() > MAX_LISTED_NAMES {

@@ -155,10 +155,10 @@ impl<'p> OverlapSearch<'p> {
     /// Applies the engine's updates, and returns the document if a run may have it.
     fn apply_engine_fields(&self, document: &Value, run: &Value) -> Option<Value> {
         let mut document = document.clone();
-        for place in &self.document.engine {
-            let value = place.value.eval(&[Some(&document), Some(run)]).ok()?.to_json();
+        for field in &self.document.engine {
+            let value = field.value.eval(&[Some(&document), Some(run)]).ok()?.to_json();
             if let Some(value) = value {
-                let steps: Vec<ReadStep> = json::split_pointer(&place.pointer)
+                let steps: Vec<ReadStep> = json::split_pointer(&field.pointer)
                     .map(|name| ReadStep::Field(name.into_owned()))
                     .collect();
                 set_at_path(&mut document, &steps, &value);
@@ -184,7 +184,7 @@ impl GatePairSearch {
         first: &TestableGate<'_>,
         second: &TestableGate<'_>,
     ) -> Option<Value> {
-        let changes = |asked: &TestableGate<'_>| list_assignments(asked, &[first, second]);
+        let changes = |gate: &TestableGate<'_>| list_assignments(gate, &[first, second]);
         let (of_first, of_second) = (changes(first), changes(second));
         let mut halves: Vec<Value> = Vec::new();
         for base in bases {
@@ -282,10 +282,7 @@ fn shorten_lists(document: &Value) -> Vec<Value> {
 type PathAssignment = (Vec<ReadStep>, Value);
 
 /// Lists the values worth trying at the paths that a gate reads.
-fn list_assignments(
-    asked: &TestableGate<'_>,
-    both: &[&TestableGate<'_>; 2],
-) -> Vec<PathAssignment> {
+fn list_assignments(gate: &TestableGate<'_>, both: &[&TestableGate<'_>; 2]) -> Vec<PathAssignment> {
     let mut values: Vec<Value> = Vec::new();
     for literal in both.iter().flat_map(|one| one.literals().into_iter().take(MAX_LITERALS)) {
         if let Some(number) = literal.as_i64() {
@@ -302,7 +299,7 @@ fn list_assignments(
             unique.push(value);
         }
     }
-    let paths = asked.read_paths().into_iter().filter(|path| !path.is_empty()).take(MAX_PATHS);
+    let paths = gate.read_paths().into_iter().filter(|path| !path.is_empty()).take(MAX_PATHS);
     paths
         .flat_map(|path| {
             unique.iter().map(move |value| (path.clone(), value.clone())).collect::<Vec<_>>()

@@ -23,7 +23,7 @@ pub(super) fn check(
         search.set_document(protocol.document_for(workflow));
         for phase in workflow.phases.iter().filter(|phase| !phase.terminal) {
             let transitions = workflow.transitions_from(&phase.id);
-            let asked: Vec<(&WorkflowTransition, TestableGate<'_>)> = transitions
+            let gates: Vec<(&WorkflowTransition, TestableGate<'_>)> = transitions
                 .into_iter()
                 .filter(|(index, _)| {
                     !openings.never_opens(&workflow.id, *index)
@@ -31,7 +31,7 @@ pub(super) fn check(
                 })
                 .filter_map(|(_, transition)| Some((transition, to_testable_gate(transition)?)))
                 .collect();
-            check_phase(&mut search, workflow, &asked, &mut findings);
+            check_phase(&mut search, workflow, &gates, &mut findings);
         }
     }
     findings
@@ -50,11 +50,11 @@ fn to_testable_gate(transition: &WorkflowTransition) -> Option<TestableGate<'_>>
 fn check_phase(
     search: &mut OverlapSearch<'_>,
     workflow: &WorkflowDefinition,
-    asked: &[(&WorkflowTransition, TestableGate<'_>)],
+    gates: &[(&WorkflowTransition, TestableGate<'_>)],
     findings: &mut Vec<Diagnostic>,
 ) {
-    for (index, (later, second)) in asked.iter().enumerate() {
-        let overlap = asked[..index].iter().find_map(|(earlier, first)| {
+    for (index, (later, second)) in gates.iter().enumerate() {
+        let overlap = gates[..index].iter().find_map(|(earlier, first)| {
             if !search.budget.spend(1) {
                 return None;
             }
@@ -106,7 +106,7 @@ fn describe_witness(
     if parts.is_empty() {
         return "with any document".to_owned();
     }
-    let told: Vec<String> =
+    let assignments: Vec<String> =
         parts.iter().map(|(name, value)| format!("`{name}` = {}", format_value(value))).collect();
-    format!("with {}", told.join(", "))
+    format!("with {}", assignments.join(", "))
 }

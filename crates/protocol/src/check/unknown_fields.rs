@@ -50,12 +50,12 @@ struct UnknownFieldRead {
 }
 
 impl UnknownFieldRead {
-    fn describe(&self, path: &str, holder: &str) -> String {
+    fn describe(&self, path: &str, owner: &str) -> String {
         let Self { name, is_forbidden: closed, .. } = self;
         if *closed {
-            format!("`{path}` never exists: {holder} has no `{name}` at this location")
+            format!("`{path}` never exists: {owner} has no `{name}` at this location")
         } else {
-            format!("{holder} declares other fields there, but not `{name}`")
+            format!("{owner} declares other fields there, but not `{name}`")
         }
     }
 

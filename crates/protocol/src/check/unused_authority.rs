@@ -57,16 +57,16 @@ struct TouchedPointerSet {
 
 impl TouchedPointerSet {
     fn new(touched: Vec<TouchedPointer>) -> Self {
-        let (mut places, mut prefixes) = (Vec::new(), Vec::new());
+        let (mut pointers, mut prefixes) = (Vec::new(), Vec::new());
         for one in touched {
             match one {
-                TouchedPointer::Exact(place) => places.push(place),
+                TouchedPointer::Exact(pointer) => pointers.push(pointer),
                 TouchedPointer::Prefix(text) => prefixes.push(text),
             }
         }
         prefixes.sort_unstable();
         prefixes.dedup();
-        Self { exact: PointerSet::from_pointers(places.iter().map(String::as_str)), prefixes }
+        Self { exact: PointerSet::from_pointers(pointers.iter().map(String::as_str)), prefixes }
     }
 }
 
@@ -159,8 +159,8 @@ fn find_pinned_pointers(reply: SchemaPathView<'_>, from: &str) -> Option<Vec<Tou
     }
     ops.extend([ReadStep::Element, field("path")]);
     let path = reply.possible_values(&ops);
-    if let StringSet::OneOf(places) = path.strings {
-        return Some(places.into_iter().map(TouchedPointer::Exact).collect());
+    if let StringSet::OneOf(pointers) = path.strings {
+        return Some(pointers.into_iter().map(TouchedPointer::Exact).collect());
     }
     let beginnings: Option<Vec<String>> =
         reply.required_patterns(&ops).into_iter().map(extract_literal_prefix).collect();

@@ -79,9 +79,9 @@ impl<'p> UnwrittenReadCheck<'p> {
                 findings.extend(self.check_status_gate(transition));
             }
         }
-        for (index, place) in workflow.output.iter().enumerate() {
+        for (index, pointer) in workflow.output.iter().enumerate() {
             let origin = locate_output(workflow, index);
-            findings.extend(self.check_output(place, &origin, findings.is_full(CODE)));
+            findings.extend(self.check_output(pointer, &origin, findings.is_full(CODE)));
         }
         let written = located_expressions::collect_workflow_expressions(reading.protocol, workflow);
         findings.extend(self.check_reads(&written, &idle, findings.is_full(CODE)));
@@ -101,9 +101,9 @@ impl<'p> UnwrittenReadCheck<'p> {
             if written.transition.is_some_and(|transition| idle.contains(&transition)) {
                 continue;
             }
-            let mut told: Vec<&[ReadStep]> = Vec::new();
+            let mut reported: Vec<&[ReadStep]> = Vec::new();
             for read in written.expr.read_paths().iter().filter(|read| read.slot == STATE_SLOT) {
-                if told.iter().any(|before| read.steps.starts_with(before)) {
+                if reported.iter().any(|before| read.steps.starts_with(before)) {
                     continue;
                 }
                 let brief = is_full || findings.len() >= MAX_DIAGNOSTICS;
@@ -111,8 +111,8 @@ impl<'p> UnwrittenReadCheck<'p> {
                     .check_forbidden(written, read, brief)
                     .or_else(|| self.check_unwritten(written, read, brief));
                 if let Some(finding) = finding {
-                    if told.len() < MAX_DIAGNOSTICS {
-                        told.push(&read.steps);
+                    if reported.len() < MAX_DIAGNOSTICS {
+                        reported.push(&read.steps);
                     }
                     findings.push(finding);
                 }
@@ -127,8 +127,8 @@ impl<'p> UnwrittenReadCheck<'p> {
         read: &ReadPath,
         brief: bool,
     ) -> Option<Diagnostic> {
-        let standing = self.document?.classify_path(&read.steps);
-        let FieldDeclaration::Forbidden(index, names) = standing else { return None };
+        let declaration = self.document?.classify_path(&read.steps);
+        let FieldDeclaration::Forbidden(index, names) = declaration else { return None };
         let ReadStep::Field(name) = &read.steps[index] else { return None };
         if brief {
             return Some(written.origin.diagnose(CODE, ""));

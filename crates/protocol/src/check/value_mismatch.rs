@@ -45,21 +45,21 @@ fn check_change(
         REPLY_SLOT => reply.map_or_else(AbstractValue::any, |view| view.possible_values(steps)),
         _ => AbstractValue::any(),
     };
-    let given = match value {
+    let possible = match value {
         Some(expr) => expr.analyze(&known).value,
         None => known(REPLY_SLOT, &[]),
     };
-    let given = given.without_plain(&[PlainValue::Undefined]);
+    let possible = possible.without_plain(&[PlainValue::Undefined]);
     let taken = document.possible_values(&steps).without_plain(&[PlainValue::Undefined]);
-    if given.is_never() || taken.is_never() || share_value_kind(&given, &taken) {
+    if possible.is_never() || taken.is_never() || share_value_kind(&possible, &taken) {
         return None;
     }
-    let place = if matches!(change.operation, ChangeOperation::Append { .. }) {
+    let target = if matches!(change.operation, ChangeOperation::Append { .. }) {
         format!("an item of `{at}`")
     } else {
         format!("`{at}`")
     };
-    let message = format!("the value is {given}, but {place} takes {taken}");
+    let message = format!("the value is {possible}, but {target} takes {taken}");
     let hint = "change the value, or change the contract of the document";
     let origin = change.origin.child(word);
     let origin = if value.is_some() { origin.child("value") } else { origin };

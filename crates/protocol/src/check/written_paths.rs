@@ -35,8 +35,8 @@ impl<'p> WriteAnalysis<'p> {
         let mut inputs: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for caller in protocol.workflows.values().flat_map(|workflow| &workflow.phases) {
             if let PhaseWork::Invoke(invoke) = &caller.work {
-                let places = invoke.input.iter().map(|(at, _)| at.as_str());
-                inputs.entry(&invoke.workflow).or_default().extend(places);
+                let pointers = invoke.input.iter().map(|(at, _)| at.as_str());
+                inputs.entry(&invoke.workflow).or_default().extend(pointers);
             }
         }
         Self { protocol, gate_analyses, budgets, inputs }
@@ -72,8 +72,8 @@ impl<'p> WrittenPaths<'p> {
     ) -> Self {
         let protocol = reading.protocol;
         let mut writers = Self { root: PathTrieNode::default(), budget: &reading.budgets.pointers };
-        for place in &protocol.document_for(workflow).engine {
-            writers.add(&place.pointer);
+        for field in &protocol.document_for(workflow).engine {
+            writers.add(&field.pointer);
         }
         for phase in &workflow.phases {
             writers.add_phase(reading, workflow, phase);
@@ -92,8 +92,8 @@ impl<'p> WrittenPaths<'p> {
             writers.add_all(&written_pointers(&change.operation, None));
         }
         // An invoking workflow fills in the child's document first.
-        for place in reading.inputs.get(workflow.id.as_str()).into_iter().flatten() {
-            writers.add(place);
+        for pointer in reading.inputs.get(workflow.id.as_str()).into_iter().flatten() {
+            writers.add(pointer);
         }
         writers
     }
@@ -120,16 +120,16 @@ impl<'p> WrittenPaths<'p> {
         }
     }
 
-    fn add_all(&mut self, places: &[String]) {
-        for place in places {
-            self.add(place);
+    fn add_all(&mut self, pointers: &[String]) {
+        for pointer in pointers {
+            self.add(pointer);
         }
     }
 
-    fn add(&mut self, place: &str) {
+    fn add(&mut self, pointer: &str) {
         let mut branch = &mut self.root;
         // No document is deeper, so the prefix of a longer pointer stands for it.
-        for segment in json::split_pointer(place).take(MAX_DEPTH) {
+        for segment in json::split_pointer(pointer).take(MAX_DEPTH) {
             if branch.is_end {
                 return;
             }
@@ -157,10 +157,10 @@ impl<'p> WrittenPaths<'p> {
             self.add_within(writes, "");
         }
         for (change, reply) in collect_phase_changes(reading.protocol, phase) {
-            for place in
+            for pointer in
                 written_pointers(&change.operation, reply.map(|schema| reading.schema_view(schema)))
             {
-                self.add_within(writes, &place);
+                self.add_within(writes, &pointer);
             }
         }
         for hook in [&phase.on_enter, &phase.on_exit].into_iter().flatten() {
@@ -173,11 +173,11 @@ impl<'p> WrittenPaths<'p> {
     }
 
     /// Adds a pointer as far as the phase may write it.
-    fn add_within(&mut self, writes: Option<&PointerSet>, place: &str) {
+    fn add_within(&mut self, writes: Option<&PointerSet>, pointer: &str) {
         match writes {
-            None => self.add(place),
-            Some(writes) if writes.covers(place) => self.add(place),
-            Some(writes) => writes.iter_inside(place).for_each(|(allowed, _)| self.add(allowed)),
+            None => self.add(pointer),
+            Some(writes) if writes.covers(pointer) => self.add(pointer),
+            Some(writes) => writes.iter_inside(pointer).for_each(|(allowed, _)| self.add(allowed)),
         }
     }
 }

@@ -20,37 +20,37 @@ pub(super) const BUILTIN_AGENTS: [BuiltinAgent; 6] = [
     BuiltinAgent {
         id: "orchestrator",
         description: "Plans the work, splits it and keeps it moving.",
-        prompt: include_str!("../bases/orchestrator.md"),
+        prompt: include_str!("../builtin_agents/orchestrator.md"),
         tools: &[],
     },
     BuiltinAgent {
         id: "oracle",
         description: "Judges and advises on hard questions.",
-        prompt: include_str!("../bases/oracle.md"),
+        prompt: include_str!("../builtin_agents/oracle.md"),
         tools: &[],
     },
     BuiltinAgent {
         id: "librarian",
         description: "Finds sources and reports what they say.",
-        prompt: include_str!("../bases/librarian.md"),
+        prompt: include_str!("../builtin_agents/librarian.md"),
         tools: &[AgentTool::Read, AgentTool::List, AgentTool::Search],
     },
     BuiltinAgent {
         id: "explorer",
         description: "Explores the material and maps what is there.",
-        prompt: include_str!("../bases/explorer.md"),
+        prompt: include_str!("../builtin_agents/explorer.md"),
         tools: &[AgentTool::Read, AgentTool::List, AgentTool::Search],
     },
     BuiltinAgent {
         id: "designer",
         description: "Designs a solution before it is built.",
-        prompt: include_str!("../bases/designer.md"),
+        prompt: include_str!("../builtin_agents/designer.md"),
         tools: &[],
     },
     BuiltinAgent {
         id: "fixer",
         description: "Makes the requested change and nothing else.",
-        prompt: include_str!("../bases/fixer.md"),
+        prompt: include_str!("../builtin_agents/fixer.md"),
         tools: &AgentTool::ALL,
     },
 ];

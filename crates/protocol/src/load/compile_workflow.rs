@@ -85,13 +85,13 @@ pub(super) fn compile_workflow<'f>(
     let mut known = SymbolTable::new("phase");
     known.unread = !whole;
     let members = collect_phases(&parts, ring, &mut known, faults);
-    let place = raw.file.root();
-    if let Some(place) = place.get("phases").or_else(|| place.get("steps"))
+    let node = raw.file.root();
+    if let Some(node) = node.get("phases").or_else(|| node.get("steps"))
         && members.is_empty()
         && whole
-        && raw.file.is_valid(&place)
+        && raw.file.is_valid(&node)
     {
-        faults.push(place.diagnose("min_items", "a workflow needs at least one phase"));
+        faults.push(node.diagnose("min_items", "a workflow needs at least one phase"));
     }
     let engine = names.engine_fields_for(raw.id);
     let phases: Vec<WorkflowPhase> = members
@@ -148,17 +148,17 @@ fn collect_phases<'f>(
             match seen.get(name) {
                 Some((owner, first)) if *owner == part.id => {
                     faults.push_with("duplicate_id", &id, || {
-                        let place = first.format_location();
-                        let message = format!("phase `{name}` is already defined at {place}");
+                        let location = first.format_location();
+                        let message = format!("phase `{name}` is already defined at {location}");
                         id.diagnose("duplicate_id", message)
                     });
                 }
                 // The include cycle itself is reported, so duplicates that it causes are not.
                 Some(_) if ring => {}
                 Some((owner, first)) => faults.push_with("include_clash", &id, || {
-                    let place = first.format_location();
+                    let location = first.format_location();
                     let message = format!(
-                        "`{}` includes a phase `{name}`, which `{owner}` defines at {place}",
+                        "`{}` includes a phase `{name}`, which `{owner}` defines at {location}",
                         part.id
                     );
                     let hint = "included phases share one list of ids; rename one".to_owned();

@@ -130,12 +130,12 @@ impl<'r, 'f> IncludeMerger<'r, 'f> {
             return true;
         }
         let root = start.file.root();
-        let place = root.get("include").unwrap_or(root);
+        let node = root.get("include").unwrap_or(root);
         let message = format!(
             "the workflows of a protocol may include at most {MAX_MERGED_BYTES} bytes in total, and this one exceeds that"
         );
         let hint = "include less, or invoke a workflow instead of including it".to_owned();
-        self.faults.push(place.diagnose("too_large", message).with_hint(Some(hint)));
+        self.faults.push(node.diagnose("too_large", message).with_hint(Some(hint)));
         false
     }
 

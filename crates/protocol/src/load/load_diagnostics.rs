@@ -23,10 +23,10 @@ impl LoadDiagnostics {
     pub(super) fn push_with(
         &self,
         code: &str,
-        place: &FileNode<'_>,
+        node: &FileNode<'_>,
         make: impl FnOnce() -> Diagnostic,
     ) {
-        let fault = if self.is_full(code) { place.diagnose(code, "") } else { make() };
+        let fault = if self.is_full(code) { node.diagnose(code, "") } else { make() };
         self.push(fault);
     }
 

@@ -83,8 +83,8 @@ fn resolve_agent(
             "a prompt that patches its base may have at most {MAX_PROMPT_SECTIONS} sections, and this one has {sections}"
         );
         let hint = "use `mode: append`, or merge sections".to_owned();
-        let place = root.get("prompt").unwrap_or_else(|| root.clone());
-        faults.push(place.diagnose("too_large", message).with_hint(Some(hint)));
+        let node = root.get("prompt").unwrap_or_else(|| root.clone());
+        faults.push(node.diagnose("too_large", message).with_hint(Some(hint)));
         return None;
     }
     let config = root.get("model_config");
@@ -125,15 +125,15 @@ fn read_model(
     match (root.text_at("model") == Some("override"), own) {
         (true, Some(own)) => return Some(own.to_owned()),
         (true, None) => {
-            let place = root.get("model").unwrap_or_else(|| root.clone());
+            let node = root.get("model").unwrap_or_else(|| root.clone());
             let message = format!("agent `{id}` overrides the model but names none");
-            faults.push(place.diagnose("model_missing", message).with_hint(hint()));
+            faults.push(node.diagnose("model_missing", message).with_hint(hint()));
         }
         (false, _) if !has_base => {
             let message =
                 format!("agent `{id}` has no base to inherit a model from, and names none");
-            let place = root.get("id").unwrap_or_else(|| root.clone());
-            faults.push(place.diagnose("model_missing", message).with_hint(hint()));
+            let node = root.get("id").unwrap_or_else(|| root.clone());
+            faults.push(node.diagnose("model_missing", message).with_hint(hint()));
         }
         (false, Some(_)) => {
             let message = "this name is not used: `model` is `inherit`";
@@ -161,8 +161,8 @@ fn read_tools(root: &FileNode<'_>, base: &[AgentTool], faults: &LoadDiagnostics)
     let empty = listed.as_ref().is_none_or(|listed| listed.items().is_empty());
     match (root.text_at("tools"), listed) {
         (Some(policy @ ("add" | "replace")), _) if empty => {
-            let place = root.get("tools").unwrap_or_else(|| root.clone());
-            let fault = place.diagnose("tools_missing", format!("`tools: {policy}` needs a list"));
+            let node = root.get("tools").unwrap_or_else(|| root.clone());
+            let fault = node.diagnose("tools_missing", format!("`tools: {policy}` needs a list"));
             faults
                 .push(fault.with_hint(Some("list them: `tools_list: [read, search]`".to_owned())));
             Vec::new()

@@ -108,7 +108,7 @@ fn read_operation(
         }
         return read_patch_operation(body, scope);
     }
-    let place = if body.text().is_some() { body.clone() } else { body.get("at")? };
+    let node = if body.text().is_some() { body.clone() } else { body.get("at")? };
     let value = read_optional_expression(body.get("value"), scope.change_names, faults);
     let has_whole = has_reply || scope.change_names.contains(&FAILURE);
     if !has_whole && body.get("value").is_none() && name != "remove" {
@@ -116,9 +116,9 @@ fn read_operation(
             format!("`{name}` without a `value` writes the reply, and there is none here");
         report_missing_reply(body, &message, scope);
     }
-    let at = read_pointer::read_pointer(&place, faults)?;
+    let at = read_pointer::read_pointer(&node, faults)?;
     let reach = if name == "merge" { WriteExtent::Inside } else { WriteExtent::Whole };
-    check_authority(&place, &at, reach, scope);
+    check_authority(&node, &at, reach, scope);
     let (value, key) = (value.ok()?, body.string_at("key"));
     Some(match name {
         "merge" => ChangeOperation::Merge { pointer: at, value },
@@ -149,13 +149,13 @@ fn read_patch_operation(body: &FileNode<'_>, scope: &NameScope<'_>) -> Option<Ch
     let Some(writes) = body.get("writes") else {
         return Some(ChangeOperation::Patch { from, writes: None });
     };
-    let mut places = Vec::new();
+    let mut pointers = Vec::new();
     for member in writes.items() {
         let at = read_pointer::read_pointer(&member, scope.faults)?;
         check_authority(&member, &at, WriteExtent::Inside, scope);
-        places.push(at);
+        pointers.push(at);
     }
-    Some(ChangeOperation::Patch { from, writes: Some(places) })
+    Some(ChangeOperation::Patch { from, writes: Some(pointers) })
 }
 
 /// Reports a change that needs a reply where there is none.

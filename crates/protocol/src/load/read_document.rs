@@ -121,17 +121,17 @@ pub(super) fn read_document(
     let said = section.and_then(|section| section.get("initial"));
     let apart =
         said.as_ref().and_then(|said| parse_initial_file(said, bundle, faults)).map(Arc::new);
-    let place = match (&apart, said) {
+    let node = match (&apart, said) {
         (Some(apart), _) => Some(FileNode::root(apart)),
         (None, Some(said)) if said.text().is_none() => Some(said),
         (None, _) => None,
     };
-    let initial = place.as_ref().map_or_else(|| json!({}), |place| place.value.clone());
+    let initial = node.as_ref().map_or_else(|| json!({}), |node| node.value.clone());
     let mut document = DocumentDefinition { contract, initial, engine };
     if let Some(contract) = &document.contract {
         contract.schema.fill_defaults(&mut document.initial);
-        if let Some(place) = place {
-            check_initial_value(&document, contract, run, &place, faults);
+        if let Some(node) = node {
+            check_initial_value(&document, contract, run, &node, faults);
         }
     }
     document
@@ -168,7 +168,7 @@ fn check_initial_value(
     document: &DocumentDefinition,
     contract: &Contract,
     run: &Value,
-    place: &FileNode<'_>,
+    node: &FileNode<'_>,
     faults: &LoadDiagnostics,
 ) {
     let mut value = document.initial.clone();
@@ -186,10 +186,10 @@ fn check_initial_value(
         let left = own.is_some() || (violation.code == ViolationCode::Required && !in_list);
         if !left {
             let said = violation.message.replacen("the reply: ", "the document: ", 1);
-            let pointer = format!("{}{}", place.pointer, violation.pointer);
+            let pointer = format!("{}{}", node.pointer, violation.pointer);
             let message =
                 format!("the initial document breaks the contract `{}`: {said}", contract.id);
-            let fault = place.tree.diagnose("invalid_initial", &pointer, message);
+            let fault = node.tree.diagnose("invalid_initial", &pointer, message);
             faults.push(fault.with_hint(violation.hint));
         }
     }

@@ -105,11 +105,11 @@ fn check_operation_pointers(
     let moves = verb == "move";
     for (key, writes) in [("path", verb != "test"), ("from", moves)] {
         let Some(member) = operation.get(key) else { continue };
-        let Some(place) = read_pointer::read_pointer(&member, faults) else { continue };
+        let Some(pointer) = read_pointer::read_pointer(&member, faults) else { continue };
         if let Some(own) =
-            read_pointer::find_overlapping_engine_field(&place, engine).filter(|_| writes)
+            read_pointer::find_overlapping_engine_field(&pointer, engine).filter(|_| writes)
         {
-            read_pointer::report_engine_field(&member, &place, own, faults);
+            read_pointer::report_engine_field(&member, &pointer, own, faults);
         }
     }
 }

@@ -27,9 +27,9 @@ pub(super) fn read_memory_config(
         let fault = policy.diagnose("unknown_policy", format!("no policy `{name}`"));
         faults.push(fault.with_hint(Some(hint)));
     }
-    let given = section.get("working");
+    let working_node = section.get("working");
     let part = |part: WorkingStatePart| {
-        let member = given.as_ref()?.get(part.as_str())?;
+        let member = working_node.as_ref()?.get(part.as_str())?;
         Some((part, read_expression(&member, &EXPRESSION_NAMES[..2], faults)?))
     };
     ProtocolMemoryConfig {

@@ -62,11 +62,11 @@ fn read_writes(
     faults: &LoadDiagnostics,
 ) -> Vec<String> {
     let allowed = |item: &FileNode<'_>| {
-        let place = read_pointer::read_pointer(item, faults)?;
-        if let Some(own) = read_pointer::find_enclosing_engine_field(&place, engine) {
-            read_pointer::report_engine_field(item, &place, own, faults);
+        let pointer = read_pointer::read_pointer(item, faults)?;
+        if let Some(own) = read_pointer::find_enclosing_engine_field(&pointer, engine) {
+            read_pointer::report_engine_field(item, &pointer, own, faults);
         }
-        Some(place)
+        Some(pointer)
     };
     writes.items().iter().filter_map(allowed).collect()
 }

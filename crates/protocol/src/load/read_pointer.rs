@@ -11,10 +11,10 @@ pub(super) fn read_pointer(member: &FileNode<'_>, faults: &LoadDiagnostics) -> O
     parse_pointer(member.text()?, member, faults)
 }
 
-/// Parses a pointer that is a key of an object; errors are reported at `place`.
+/// Parses a pointer that is a key of an object; errors are reported at `node`.
 pub(super) fn parse_pointer(
     text: &str,
-    place: &FileNode<'_>,
+    node: &FileNode<'_>,
     faults: &LoadDiagnostics,
 ) -> Option<String> {
     let (wrong, hint) = if text == "/" {
@@ -28,7 +28,7 @@ pub(super) fn parse_pointer(
         return Some(text.to_owned());
     };
     let message = format!("`{text}` is not a JSON Pointer: it {wrong}");
-    faults.push(place.diagnose("invalid_pointer", message).with_hint(Some(hint)));
+    faults.push(node.diagnose("invalid_pointer", message).with_hint(Some(hint)));
     None
 }
 
@@ -48,42 +48,42 @@ pub(super) fn read_dotted_path(member: &FileNode<'_>, faults: &LoadDiagnostics) 
 }
 
 /// Whether a pointer equals another, or is inside it.
-pub(super) fn is_within(place: &str, whole: &str) -> bool {
-    place.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+pub(super) fn is_within(pointer: &str, whole: &str) -> bool {
+    pointer.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Finds the engine-owned field that the pointer equals or is inside of.
 pub(super) fn find_enclosing_engine_field<'e>(
-    place: &str,
+    pointer: &str,
     engine: &'e [EngineField],
 ) -> Option<&'e EngineField> {
-    engine.iter().find(|own| is_within(place, &own.pointer))
+    engine.iter().find(|own| is_within(pointer, &own.pointer))
 }
 
 /// Finds an engine-owned field that a write to the pointer would overwrite.
 pub(super) fn find_overlapping_engine_field<'e>(
-    place: &str,
+    pointer: &str,
     engine: &'e [EngineField],
 ) -> Option<&'e EngineField> {
-    engine.iter().find(|own| is_within(place, &own.pointer) || is_within(&own.pointer, place))
+    engine.iter().find(|own| is_within(pointer, &own.pointer) || is_within(&own.pointer, pointer))
 }
 
 /// Formats a pointer for messages.
-pub(super) fn format_pointer(place: &str) -> String {
-    if place.is_empty() { "the whole document".to_owned() } else { format!("`{place}`") }
+pub(super) fn format_pointer(pointer: &str) -> String {
+    if pointer.is_empty() { "the whole document".to_owned() } else { format!("`{pointer}`") }
 }
 
 /// Reports a write to an engine-owned field.
 pub(super) fn report_engine_field(
     member: &FileNode<'_>,
-    place: &str,
+    pointer: &str,
     own: &EngineField,
     faults: &LoadDiagnostics,
 ) {
-    let message = if is_within(place, &own.pointer) {
-        format!("`{place}` is engine-owned: the engine writes `{}` there", own.name)
+    let message = if is_within(pointer, &own.pointer) {
+        format!("`{pointer}` is engine-owned: the engine writes `{}` there", own.name)
     } else {
-        let shown = format_pointer(place);
+        let shown = format_pointer(pointer);
         format!("{shown} contains `{}`, where the engine writes `{}`", own.pointer, own.name)
     };
     let hint = "the engine updates it after every step; write other fields here".to_owned();

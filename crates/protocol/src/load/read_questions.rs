@@ -23,13 +23,13 @@ use crate::{
 
 /// Reads `ask`: one question or a list of questions.
 pub(super) fn read_questions(member: &FileNode<'_>, scope: &NameScope<'_>) -> Vec<PhaseQuestion> {
-    let asked = if member.value.is_array() { member.items() } else { vec![member.clone()] };
+    let items = if member.value.is_array() { member.items() } else { vec![member.clone()] };
     let mut seen: BTreeMap<String, &FileNode<'_>> = BTreeMap::new();
     let mut questions = Vec::new();
-    for one in &asked {
+    for one in &items {
         let id = match one.text_at("id") {
             Some(id) => id.to_owned(),
-            None if asked.len() == 1 => "answer".to_owned(),
+            None if items.len() == 1 => "answer".to_owned(),
             None => {
                 let message = "each of several questions needs an `id`";
                 scope.faults.push(one.diagnose("required", message));
@@ -37,11 +37,11 @@ pub(super) fn read_questions(member: &FileNode<'_>, scope: &NameScope<'_>) -> Ve
             }
         };
         if let Some(first) = seen.get(&id) {
-            let place = one.get("id").unwrap_or_else(|| one.clone());
-            scope.faults.push_with("duplicate_id", &place, || {
+            let node = one.get("id").unwrap_or_else(|| one.clone());
+            scope.faults.push_with("duplicate_id", &node, || {
                 let message =
                     format!("question `{id}` is already defined at {}", first.format_location());
-                place.diagnose("duplicate_id", message)
+                node.diagnose("duplicate_id", message)
             });
         }
         seen.entry(id.clone()).or_insert(one);
@@ -197,7 +197,7 @@ fn read_computed_answer(answer: &FileNode<'_>, scope: &NameScope<'_>) -> Option<
 /// Builds a contract from a schema that is known to compile.
 fn compile_inline_contract(
     schema: &Value,
-    place: &FileNode<'_>,
+    node: &FileNode<'_>,
     scope: &NameScope<'_>,
 ) -> Option<Arc<Contract>> {
     let file = json!({"id": "answer", "version": "1.0.0", "schema": schema}).to_string();
@@ -205,9 +205,9 @@ fn compile_inline_contract(
     match contract::load_contract(SourceFile::new("answer.json", file), &none) {
         Ok(contract) => Some(Arc::new(contract)),
         Err(faults) => {
-            let told =
-                faults.into_iter().map(|fault| place.diagnose("invalid_schema", fault.message));
-            scope.faults.extend(told);
+            let message =
+                faults.into_iter().map(|fault| node.diagnose("invalid_schema", fault.message));
+            scope.faults.extend(message);
             None
         }
     }

@@ -145,7 +145,7 @@ fn read_invocation(body: &FileNode<'_>, scope: &NameScope<'_>) -> Option<Workflo
     let scope = &NameScope { change_names: &reads, text_names: &texts, ..*scope };
     let key = read_optional_expression(body.get("key"), &texts, faults);
     let engine = names.engine_fields_for(workflow.text().unwrap_or_default());
-    let given = |(pointer, value): &(&str, FileNode<'_>)| {
+    let parse_input = |(pointer, value): &(&str, FileNode<'_>)| {
         let at = read_pointer::parse_pointer(pointer, value, faults)?;
         if let Some(own) = read_pointer::find_overlapping_engine_field(&at, engine) {
             read_pointer::report_engine_field(value, &at, own, faults);
@@ -153,7 +153,7 @@ fn read_invocation(body: &FileNode<'_>, scope: &NameScope<'_>) -> Option<Workflo
         Some((at, read_expression(value, scope.text_names, faults)?))
     };
     let input = body.get("input").map(|input| input.entries()).unwrap_or_default();
-    let input: Vec<_> = input.iter().filter_map(given).collect();
+    let input: Vec<_> = input.iter().filter_map(parse_input).collect();
     let output = match body.get("output") {
         None => Vec::new(),
         Some(output) if output.value.is_array() => read_changes(&output, scope),

@@ -7,6 +7,6 @@ use super::read_pointer::read_pointer;
 /// Reads the output from the workflow's own file: one pointer, or a list.
 pub(super) fn read_workflow_output(file: &ProtocolFile, faults: &LoadDiagnostics) -> Vec<String> {
     let Some(section) = file.valid_member("output") else { return Vec::new() };
-    let places = if section.text().is_some() { vec![section] } else { section.items() };
-    places.iter().filter_map(|place| read_pointer(place, faults)).collect()
+    let nodes = if section.text().is_some() { vec![section] } else { section.items() };
+    nodes.iter().filter_map(|node| read_pointer(node, faults)).collect()
 }

@@ -62,19 +62,19 @@ impl<T> SymbolTable<T> {
 /// be listed.
 pub(super) fn report_unknown_name<'n>(
     kind: &str,
-    place: &FileNode<'_>,
+    node: &FileNode<'_>,
     name: &str,
     names: impl Iterator<Item = &'n str>,
     faults: &LoadDiagnostics,
 ) {
     let code = format!("unknown_{}", kind.replace(' ', "_"));
-    faults.push_with(&code, place, || unknown_name_diagnostic(kind, place, name, names));
+    faults.push_with(&code, node, || unknown_name_diagnostic(kind, node, name, names));
 }
 
 /// Creates the diagnostic for a name that refers to nothing.
 pub(super) fn unknown_name_diagnostic<'n>(
     kind: &str,
-    place: &FileNode<'_>,
+    node: &FileNode<'_>,
     name: &str,
     names: impl Iterator<Item = &'n str>,
 ) -> Diagnostic {
@@ -84,7 +84,7 @@ pub(super) fn unknown_name_diagnostic<'n>(
         None => format_known_names(&names),
     };
     let code = format!("unknown_{}", kind.replace(' ', "_"));
-    place.diagnose(&code, format!("no {kind} `{name}`")).with_hint(Some(hint))
+    node.diagnose(&code, format!("no {kind} `{name}`")).with_hint(Some(hint))
 }
 
 /// Formats the known names in backticks; a long list is truncated.

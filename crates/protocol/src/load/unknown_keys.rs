@@ -111,8 +111,8 @@ impl UnknownKeyFilter<'_> {
         let owner = schema["title"].as_str().unwrap_or("table");
         let article = if owner.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
         let message = format!("`{name}` is not a key of {article} {owner}");
-        let place = key_span(self.tree, pointer);
-        let fault = Diagnostic::new("unknown_key", message, &self.tree.source, place);
+        let span = key_span(self.tree, pointer);
+        let fault = Diagnostic::new("unknown_key", message, &self.tree.source, span);
         match find_similar_name(name, fields.iter().copied()) {
             Some(near) => fault.with_hint(Some(format!("did you mean `{near}`?"))),
             // The specification leaves most objects open, so a key that resembles no known one may

@@ -79,15 +79,15 @@ pub(crate) fn findings(bundle: ProtocolBundle, shipped: &ContractRegistry) -> Ve
 
 /// A finding as a person sees it: the sentence, the line of the file, carets under the place.
 pub(crate) fn shown(finding: &Diagnostic) -> String {
-    let place = finding.line_column();
-    let line = finding.source.text.lines().nth(place.line - 1).unwrap_or_default();
-    let rest = line.chars().count().saturating_sub(place.column - 1);
+    let location = finding.line_column();
+    let line = finding.source.text.lines().nth(location.line - 1).unwrap_or_default();
+    let rest = line.chars().count().saturating_sub(location.column - 1);
     let stretch = finding.source.text.get(finding.span.range()).unwrap_or_default();
     let width = stretch.lines().next().unwrap_or_default().chars().count().min(rest).max(1);
-    let margin = " ".repeat(place.line.to_string().len());
+    let margin = " ".repeat(location.line.to_string().len());
     // A wide character takes two columns of a terminal, and so must what stands under it.
-    let before: String = line.chars().take(place.column - 1).map(blank).collect();
-    let under: String = line.chars().skip(place.column - 1).take(width).map(caret).collect();
+    let before: String = line.chars().take(location.column - 1).map(blank).collect();
+    let under: String = line.chars().skip(location.column - 1).take(width).map(caret).collect();
     let under = if under.is_empty() { "^".to_owned() } else { under };
     let hint = finding.hint.iter().map(|hint| format!("{margin} |\n{margin} = help: {hint}\n"));
     format!(
@@ -96,9 +96,9 @@ pub(crate) fn shown(finding: &Diagnostic) -> String {
         finding.code,
         finding.message,
         finding.source.name,
-        place.line,
-        place.column,
-        place.line,
+        location.line,
+        location.column,
+        location.line,
         hint.collect::<String>(),
     )
 }

@@ -52,8 +52,8 @@ pub(crate) fn sound(text: &str) -> Protocol {
             protocol
         }
         Err(faults) => {
-            let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            panic!("{}", told.join("\n"));
+            let messages: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            panic!("{}", messages.join("\n"));
         }
     }
 }
@@ -64,12 +64,12 @@ pub(crate) fn faults(text: &str) -> Vec<String> {
         Ok(loaded) => loaded.warnings,
         Err(faults) => faults,
     };
-    let told = found.iter().map(|fault| {
+    let messages = found.iter().map(|fault| {
         let warning = if fault.severity == DiagnosticSeverity::Warning { "warning: " } else { "" };
         let hint = fault.hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
         format!("{warning}{fault}{hint}")
     });
-    told.collect()
+    messages.collect()
 }
 
 /// A folder with an index, a contract `any`, and one workflow `main`, whose faults must be just these.

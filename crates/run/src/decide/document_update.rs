@@ -265,13 +265,16 @@ fn build_change_patch(
     match &change.operation {
         ChangeOperation::Patch { from, writes } => {
             let locate = |violation: Violation| violation.with_pointer_prefix(from);
-            let given = reply.pointer(from).unwrap_or(&Value::Null);
-            if given.is_null() {
+            let patch_value = reply.pointer(from).unwrap_or(&Value::Null);
+            if patch_value.is_null() {
                 return Ok(Patch::default());
             }
-            let tagged = given.is_object();
-            let patch =
-                if tagged { Patch::from_tagged(given, document) } else { Patch::parse(given) };
+            let tagged = patch_value.is_object();
+            let patch = if tagged {
+                Patch::from_tagged(patch_value, document)
+            } else {
+                Patch::parse(patch_value)
+            };
             let patch =
                 patch.map_err(|faults| faults.into_iter().map(locate).collect::<Vec<_>>())?;
             // Check the narrower bounds first, so that the model learns about those.
@@ -288,18 +291,18 @@ fn build_change_patch(
                 return Ok(patch);
             }
             let back = |violation| {
-                if tagged { patch.relocate_violation(given, violation) } else { violation }
+                if tagged { patch.relocate_violation(patch_value, violation) } else { violation }
             };
             Err(faults.into_iter().map(back).map(locate).collect())
         }
-        ChangeOperation::Merge { pointer: at, value: given } => {
-            build_merge_patch(document, at, &value(given)?, authority)
+        ChangeOperation::Merge { pointer: at, value: expr } => {
+            build_merge_patch(document, at, &value(expr)?, authority)
         }
-        ChangeOperation::Set { pointer: at, value: given } => {
-            build_set_patch(document, at, value(given)?, authority)
+        ChangeOperation::Set { pointer: at, value: expr } => {
+            build_set_patch(document, at, value(expr)?, authority)
         }
-        ChangeOperation::Append { pointer: at, value: given } => {
-            let value = value(given)?;
+        ChangeOperation::Append { pointer: at, value: expr } => {
+            let value = value(expr)?;
             match document.pointer(at) {
                 None | Some(Value::Null) => {
                     build_set_patch(document, at, Value::Array(vec![value]), authority)
@@ -315,10 +318,10 @@ fn build_change_patch(
                 Some(other) => Err(vec![not_a_list_violation(at, other)]),
             }
         }
-        ChangeOperation::Upsert { pointer: at, key, value: given } => {
-            build_upsert_patch(document, at, key, into_items(value(given)?), authority)
+        ChangeOperation::Upsert { pointer: at, key, value: expr } => {
+            build_upsert_patch(document, at, key, into_items(value(expr)?), authority)
         }
-        ChangeOperation::Remove { pointer: at, key, value: given } => match key {
+        ChangeOperation::Remove { pointer: at, key, value: expr } => match key {
             None => match document.pointer(at) {
                 None => Ok(Patch::default()),
                 Some(_) => authorize_operations(
@@ -328,7 +331,7 @@ fn build_change_patch(
                 ),
             },
             Some(key) => {
-                build_remove_patch(document, at, key, &into_items(value(given)?), authority)
+                build_remove_patch(document, at, key, &into_items(value(expr)?), authority)
             }
         },
         ChangeOperation::Emit { .. } => Ok(Patch::default()),
@@ -387,7 +390,7 @@ fn build_set_patch(
     value: Value,
     authority: &Authority,
 ) -> Result<Patch, Vec<Violation>> {
-    let in_list = json::parent_pointer(at).and_then(|holder| document.pointer(holder));
+    let in_list = json::parent_pointer(at).and_then(|parent| document.pointer(parent));
     if in_list.is_some_and(Value::is_array) && document.pointer(at).is_some() {
         // `add` would insert into the list and shift the items after it.
         return authorize_operations(
@@ -404,14 +407,14 @@ fn build_set_patch(
         return Err(point_at_targets(&target, faults));
     }
     let (mut pointer, mut value) = (at, value);
-    while let Some(holder) = json::parent_pointer(pointer) {
-        if document.pointer(holder).is_some_and(|holder| !holder.is_null()) {
+    while let Some(parent) = json::parent_pointer(pointer) {
+        if document.pointer(parent).is_some_and(|parent| !parent.is_null()) {
             break;
         }
         let segment =
-            json::split_pointer(&pointer[holder.len()..]).next().unwrap_or_default().into_owned();
+            json::split_pointer(&pointer[parent.len()..]).next().unwrap_or_default().into_owned();
         value = Value::Object(Map::from_iter([(segment, value)]));
-        pointer = holder;
+        pointer = parent;
     }
     Ok(Patch::from_ops(vec![PatchOperation::Add { path: parse_pointer(pointer)?, value }]))
 }

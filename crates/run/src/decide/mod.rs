@@ -181,14 +181,14 @@ fn decide_input<'p>(
 ) -> Result<RunDecision<'p>, InputRejection> {
     let pinned = &state.protocol;
     if !pinned.is_empty() && *pinned != protocol.digest {
-        let (pinned, given) = (pinned.clone(), protocol.digest.clone());
-        return Err(InputRejection::ProtocolMismatch { pinned, actual: given });
+        let (pinned, actual) = (pinned.clone(), protocol.digest.clone());
+        return Err(InputRejection::ProtocolMismatch { pinned, actual });
     }
     if let InputKind::Start(start) = &input.payload
         && start.protocol != protocol.digest
     {
-        let (pinned, given) = (start.protocol.clone(), protocol.digest.clone());
-        return Err(InputRejection::ProtocolMismatch { pinned, actual: given });
+        let (pinned, actual) = (start.protocol.clone(), protocol.digest.clone());
+        return Err(InputRejection::ProtocolMismatch { pinned, actual });
     }
     check_admissible(state, &input.payload)?;
     let mut decision = match &input.payload {
@@ -250,12 +250,12 @@ fn check_admissible(state: &RunState, input: &InputKind) -> Result<(), InputReje
         let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
         return Err(InputRejection::Ended { end: format!("{}{reason}", state.status().as_str()) });
     }
-    if let (Some(action), Some(came)) = (input.action(), input.action_kind()) {
+    if let (Some(action), Some(received)) = (input.action(), input.action_kind()) {
         let action = action.to_owned();
         match state.pending.get(&action).map(PendingAction::kind) {
             None => return Err(InputRejection::UnknownAction { action }),
-            Some(kind) if kind != came => {
-                return Err(InputRejection::WrongActionKind { action, kind, received: came });
+            Some(kind) if kind != received => {
+                return Err(InputRejection::WrongActionKind { action, kind, received });
             }
             Some(_) => {}
         }

@@ -37,9 +37,9 @@ const HUMAN_MODEL: &str = "human";
 
 /// Contract and changes of a manual patch: one patch or one merge.
 static MANUAL_PATCH: LazyLock<(Contract, Vec<DocumentChange>)> = LazyLock::new(|| {
-    let contract =
-        load_inline_contract(include_str!("hand_in.yaml")).expect("the built-in contract loads");
-    let source = SourceFile::new("<hand_in>", "{}");
+    let contract = load_inline_contract(include_str!("manual_patch.yaml"))
+        .expect("the built-in contract loads");
+    let source = SourceFile::new("<manual_patch>", "{}");
     let origin = FileOrigin::root(&Arc::new(
         ParsedSourceFile::parse(source).expect("an empty object is YAML"),
     ));
@@ -306,8 +306,8 @@ impl RunDecision<'_> {
             return instead;
         }
         let doubled = 1_000_i64 << failures.saturating_sub(1).min(16);
-        let asked = retry_after.unwrap_or(0).min(MAX_RETRY_AFTER_MILLIS);
-        self.request_model(attempt, Some(asked.max(doubled.min(MAX_BACKOFF_MILLIS))))
+        let requested = retry_after.unwrap_or(0).min(MAX_RETRY_AFTER_MILLIS);
+        self.request_model(attempt, Some(requested.max(doubled.min(MAX_BACKOFF_MILLIS))))
     }
 
     /// Handles a reply that a person submits for a model that was refused or cannot be called. A
@@ -363,8 +363,8 @@ impl RunDecision<'_> {
         }
         let idle =
             self.state.pending.values().all(|one| matches!(one, PendingAction::Notify { .. }));
-        let asked = |one: &PendingAction| matches!(one, PendingAction::Model { .. });
-        if self.state.pending.values().any(asked) {
+        let is_model_call = |one: &PendingAction| matches!(one, PendingAction::Model { .. });
+        if self.state.pending.values().any(is_model_call) {
             return nothing("a model call is pending; reply to its action");
         }
         let takes = matches!(phase.work, PhaseWork::None) || !self.state.closed_gates.is_empty();

@@ -203,7 +203,7 @@ impl RunDecision<'_> {
         match (&wait.answer_shape, question.map(|question| &question.shape)) {
             (Some(WaitAnswerShape::Choices { choices }), _) => {
                 let known: Vec<&str> = choices.iter().map(|choice| choice.id.as_str()).collect();
-                if !value.as_str().is_some_and(|given| known.contains(&given)) {
+                if !value.as_str().is_some_and(|answer| known.contains(&answer)) {
                     return Err(wrong("", format!("one of {}", known.join(", "))));
                 }
             }

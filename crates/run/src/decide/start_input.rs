@@ -15,7 +15,7 @@ impl RunDecision<'_> {
         let spec = self.document_definition();
         let mut document = match (&start.document, &start.phase) {
             (Some(whole), Some(_)) => whole.clone(),
-            (Some(given), None) => merge_into_copy(&spec.initial, given),
+            (Some(partial), None) => merge_into_copy(&spec.initial, partial),
             (None, _) => spec.initial.clone(),
         };
         match (&start.input, &self.workflow.input) {
@@ -25,7 +25,9 @@ impl RunDecision<'_> {
                     Vec::new(),
                 ));
             }
-            (Some(given @ Value::Object(_)), None) => document = merge_into_copy(&document, given),
+            (Some(fields @ Value::Object(_)), None) => {
+                document = merge_into_copy(&document, fields)
+            }
             (Some(other), None) => {
                 let id = &self.workflow.id;
                 let reason = format!(
@@ -48,12 +50,12 @@ impl RunDecision<'_> {
     /// Admits the input that the workflow declares and makes its changes. The caller validates the
     /// whole document afterwards.
     pub(super) fn apply_start_input(&mut self, start: &RunStart) -> Result<(), InputRejection> {
-        let (Some(given), Some(input)) = (&start.input, &self.workflow.input) else {
+        let (Some(value), Some(input)) = (&start.input, &self.workflow.input) else {
             return Ok(());
         };
         let run = self.run_value();
         let context = RuleContext { state: Some(&self.state.document), run: Some(&run), new: None };
-        let accepted = match input.answer.admit_value(given, &context) {
+        let accepted = match input.answer.admit_value(value, &context) {
             AdmissionVerdict::Accepted(accepted) => accepted,
             AdmissionVerdict::Refused(violations) => {
                 return Err(cannot_start("its input was refused", violations));

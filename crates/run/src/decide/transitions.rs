@@ -294,8 +294,8 @@ impl RunDecision<'_> {
         for (index, transition) in transitions {
             let Some(gate) = &transition.gate else { continue };
             let GateCheck::Manual { who, deadline } = &gate.check else { continue };
-            let asked = self.state.waits.values().any(|wait| wait.transition == Some(*index));
-            if asked || self.state.decisions.contains_key(index) {
+            let requested = self.state.waits.values().any(|wait| wait.transition == Some(*index));
+            if requested || self.state.decisions.contains_key(index) {
                 continue;
             }
             let question = gate.description.clone().unwrap_or_else(|| {

@@ -51,7 +51,7 @@ struct Teller<'p> {
     hash: String,
     log: Vec<countersign_run::RunLogEntry>,
     time: i64,
-    told: String,
+    transcript: String,
 }
 
 impl<'p> Teller<'p> {
@@ -63,7 +63,7 @@ impl<'p> Teller<'p> {
             hash,
             log: Vec::new(),
             time: 1_768_996_800_000,
-            told: String::new(),
+            transcript: String::new(),
         }
     }
 
@@ -118,14 +118,17 @@ impl<'p> Teller<'p> {
         let kind = shown(&input.payload);
         match decide(self.protocol, &self.state, &input) {
             Err(rejection) => {
-                let _ =
-                    writeln!(self.told, "> {kind}\n  rejected: {rejection} [{}]", rejection.code());
+                let _ = writeln!(
+                    self.transcript,
+                    "> {kind}\n  rejected: {rejection} [{}]",
+                    rejection.code()
+                );
             }
             Ok(step) => {
                 let sealed = seal_entry(&self.state, &step.state, &step.events, &self.hash);
                 self.hash.clone_from(&sealed.hash);
                 self.log.push(sealed);
-                let _ = writeln!(self.told, "> {kind}");
+                let _ = writeln!(self.transcript, "> {kind}");
                 for event in &step.events {
                     self.event(event);
                 }
@@ -135,11 +138,14 @@ impl<'p> Teller<'p> {
                 let alarm = alarm
                     .map_or_else(String::new, |at| format!(", wakes in {} ms", at.0 - self.time));
                 let (phase, status) = (&self.state.phase, self.state.status().as_str());
-                let _ = writeln!(self.told, "  = {status} in {phase}{alarm}");
+                let _ = writeln!(self.transcript, "  = {status} in {phase}{alarm}");
                 if let Some(prompt) = render_prompt(self.protocol, &self.state) {
                     let last = prompt.messages.last().unwrap();
-                    let _ =
-                        writeln!(self.told, "  ? {}", last.text.trim_end().replace('\n', "\n    "));
+                    let _ = writeln!(
+                        self.transcript,
+                        "  ? {}",
+                        last.text.trim_end().replace('\n', "\n    ")
+                    );
                 }
             }
         }
@@ -163,11 +169,11 @@ impl<'p> Teller<'p> {
 
     fn prompt(&mut self) {
         let prompt = render_prompt(self.protocol, &self.state).expect("a model is asked");
-        let _ = writeln!(self.told, "> prompt for {:?}\n{}", prompt.model, prompt.system);
+        let _ = writeln!(self.transcript, "> prompt for {:?}\n{}", prompt.model, prompt.system);
         for turn in prompt.messages {
-            let _ = writeln!(self.told, "--- {:?}\n{}", turn.role, turn.text.trim_end());
+            let _ = writeln!(self.transcript, "--- {:?}\n{}", turn.role, turn.text.trim_end());
         }
-        self.told.push_str("---\n");
+        self.transcript.push_str("---\n");
     }
 
     fn event(&mut self, event: &RunEvent) {
@@ -180,7 +186,7 @@ impl<'p> Teller<'p> {
         if kind == "started" {
             value.as_object_mut().unwrap().remove("protocol");
         }
-        let _ = writeln!(self.told, "  {kind} {value}");
+        let _ = writeln!(self.transcript, "  {kind} {value}");
     }
 
     /// The last of it, and the proof.
@@ -191,7 +197,7 @@ impl<'p> Teller<'p> {
         let snapshot = serde_json::to_string(&self.state).unwrap();
         let again: RunState = serde_json::from_str(&snapshot).unwrap();
         assert_eq!(again, self.state, "a snapshot reads as what was written");
-        let _ = write!(self.told, "\n{:#}\n", self.state.document);
-        self.told
+        let _ = write!(self.transcript, "\n{:#}\n", self.state.document);
+        self.transcript
     }
 }

@@ -16,8 +16,8 @@ impl Total {
 
     fn wait(&mut self, percent: usize) -> f64 {
         self.waits.sort_unstable();
-        let place = (self.waits.len() * percent / 100).min(self.waits.len().saturating_sub(1));
-        self.waits.get(place).map_or(0.0, |wait| wait.as_secs_f64() * 1e3)
+        let index = (self.waits.len() * percent / 100).min(self.waits.len().saturating_sub(1));
+        self.waits.get(index).map_or(0.0, |wait| wait.as_secs_f64() * 1e3)
     }
 
     pub(crate) fn show(&mut self, name: &str, base: f64) {

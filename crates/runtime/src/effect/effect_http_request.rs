@@ -64,8 +64,8 @@ impl EffectHttpRequest {
     /// Sends the request. The other side receives the action id as `Idempotency-Key`.
     pub(super) async fn send(self) -> Result<Value, EffectError> {
         let limit = self.timeout;
-        let told = format!("{} {}", self.method, format_origin(&self.url));
-        let fault = |error: reqwest::Error| to_effect_error(&told, limit, &error);
+        let label = format!("{} {}", self.method, format_origin(&self.url));
+        let fault = |error: reqwest::Error| to_effect_error(&label, limit, &error);
         let client = build_client(&self.url).map_err(fault)?;
         let mut request = client
             .request(self.method, self.url)
@@ -80,7 +80,7 @@ impl EffectHttpRequest {
         if status.is_success() {
             return Ok(result);
         }
-        let message = format!("`{told}` answered with status {}", status.as_u16());
+        let message = format!("`{label}` answered with status {}", status.as_u16());
         let error = if status.is_server_error() || status.as_u16() == 429 {
             EffectError::new_transient(EffectErrorKind::Failed, message)
         } else {
@@ -164,7 +164,7 @@ async fn read_response(mut response: Response) -> Result<Value, reqwest::Error> 
     Ok(result)
 }
 
-fn to_effect_error(told: &str, limit: Duration, error: &reqwest::Error) -> EffectError {
+fn to_effect_error(label: &str, limit: Duration, error: &reqwest::Error) -> EffectError {
     // The innermost error says what happened; the outer ones repeat the address with its query.
     let mut inner = error.source();
     while let Some(deeper) = inner.and_then(|inner| inner.source()) {
@@ -172,14 +172,14 @@ fn to_effect_error(told: &str, limit: Duration, error: &reqwest::Error) -> Effec
     }
     let why = inner.map_or_else(|| "the request failed".to_owned(), |inner| inner.to_string());
     if error.is_redirect() {
-        EffectError::new_permanent(EffectErrorKind::NotAllowed, format!("`{told}`: {why}"))
+        EffectError::new_permanent(EffectErrorKind::NotAllowed, format!("`{label}`: {why}"))
     } else if error.is_timeout() {
-        let message = format!("`{told}` took longer than {limit:?}");
+        let message = format!("`{label}` took longer than {limit:?}");
         EffectError::new_transient(EffectErrorKind::TimedOut, message)
     } else if error.is_builder() {
-        EffectError::new_permanent(EffectErrorKind::Unavailable, format!("`{told}`: {why}"))
+        EffectError::new_permanent(EffectErrorKind::Unavailable, format!("`{label}`: {why}"))
     } else {
-        EffectError::new_transient(EffectErrorKind::Unavailable, format!("`{told}`: {why}"))
+        EffectError::new_transient(EffectErrorKind::Unavailable, format!("`{label}`: {why}"))
     }
 }
 

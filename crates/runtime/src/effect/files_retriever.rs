@@ -92,7 +92,7 @@ impl FilesRetriever {
         found.sort_by(|(a, one), (b, other)| {
             b.cmp(a).then_with(|| (&one.path, one.line).cmp(&(&other.path, other.line)))
         });
-        let told = found.into_iter().take(limit as usize).map(|(score, passage)| {
+        let hits = found.into_iter().take(limit as usize).map(|(score, passage)| {
             json!({
                 "id": format!("{}/{}#{}", self.name, passage.path, passage.line),
                 "source": self.name,
@@ -102,7 +102,7 @@ impl FilesRetriever {
                 "score": score as f64 / 10_000.0,
             })
         });
-        Ok(Value::Array(told.collect()))
+        Ok(Value::Array(hits.collect()))
     }
 
     fn read_passages(&self) -> Result<Vec<FilePassage>, EffectError> {

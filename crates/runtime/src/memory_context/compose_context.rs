@@ -210,7 +210,8 @@ mod tests {
             "{refused}"
         );
         // The total is the sum of the sections, and at least what a packet needs.
-        let whole = |tokens, sections| build_budget(tokens, sections).map(|asked| asked.max_tokens);
+        let whole =
+            |tokens, sections| build_budget(tokens, sections).map(|budget| budget.max_tokens);
         assert_eq!(whole(None, Some(facts)), Some(300));
         assert_eq!(whole(None, Some(ZERO_BUDGETS)), Some(MIN_BUDGET_TOKENS));
         assert_eq!(whole(Some(900), Some(facts)), Some(900));

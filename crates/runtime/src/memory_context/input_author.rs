@@ -22,47 +22,47 @@ impl InputAuthor {
     }
 
     /// Restricts an input to what its author may say.
-    pub(super) fn authorize_input(self, told: MemoryInput) -> Result<MemoryInput, String> {
+    pub(super) fn authorize_input(self, input: MemoryInput) -> Result<MemoryInput, String> {
         if self == Self::Person {
-            return Ok(told);
+            return Ok(input);
         }
-        if told.confirmed {
+        if input.confirmed {
             return Err(
                 "only a person can set `confirmed`: use `countersign memory remember --confirmed`"
                     .to_owned(),
             );
         }
-        if let Some(found) = &told.validation
+        if let Some(found) = &input.validation
             && !matches!(found.as_str(), "unvalidated" | "testing")
         {
             return Err(format!(
                 "`validation` must be `unvalidated` or `testing` when a model writes, found `{found}`; only a person can validate or reject an insight"
             ));
         }
-        if told.id.as_deref().is_some_and(|id| id.contains('/')) {
+        if input.id.as_deref().is_some_and(|id| id.contains('/')) {
             return Err(
                 "`id` must not contain `/` when a model writes; such ids are reserved for runs"
                     .to_owned(),
             );
         }
-        let thing = told.list_kinds().first().copied().unwrap_or_default();
+        let thing = input.list_kinds().first().copied().unwrap_or_default();
         // A used id is refused for an event or a fact; for an episode or a procedure it would
         // create the next revision.
-        if matches!(thing, "episode" | "procedure") && told.id.is_some() {
+        if matches!(thing, "episode" | "procedure") && input.id.is_some() {
             return Err(format!(
                 "a model cannot set the `id` of {thing}s, because it could replace an existing one"
             ));
         }
-        let origin = told.origin.as_deref();
+        let origin = input.origin.as_deref();
         match thing {
             // An author that reports an event may name its origin.
             "event" if origin == Some("system") => Err(
                 "`origin` must be `user`, `tool`, `web`, `model` or `imported` when a model writes, found `system`"
                     .to_owned(),
             ),
-            "event" => Ok(told),
+            "event" => Ok(input),
             _ if origin.is_none_or(|origin| origin == MODEL_ORIGIN) => {
-                Ok(MemoryInput { origin: Some(MODEL_ORIGIN.to_owned()), ..told })
+                Ok(MemoryInput { origin: Some(MODEL_ORIGIN.to_owned()), ..input })
             }
             _ => Err(format!(
                 "`origin` of a claim by a model must be `{MODEL_ORIGIN}`, found `{}`",
@@ -81,7 +81,7 @@ mod tests {
     fn said(line: Value) -> Result<Option<String>, String> {
         InputAuthor::Model
             .authorize_input(MemoryInput::from_json(line).unwrap())
-            .map(|told| told.origin)
+            .map(|input| input.origin)
     }
 
     #[test]
@@ -130,8 +130,8 @@ mod tests {
     #[test]
     fn a_person_is_taken_at_their_word() {
         let line = json!({"fact": "diet", "value": "meat", "confirmed": true, "origin": "tool"});
-        let told = MemoryInput::from_json(line).unwrap();
-        assert_eq!(InputAuthor::Person.authorize_input(told.clone()), Ok(told));
+        let input = MemoryInput::from_json(line).unwrap();
+        assert_eq!(InputAuthor::Person.authorize_input(input.clone()), Ok(input));
         assert_eq!(
             (InputAuthor::Person.summary_writer(), InputAuthor::Model.summary_writer()),
             (None, Some("model".into()))

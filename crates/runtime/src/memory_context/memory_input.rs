@@ -95,9 +95,9 @@ impl MemoryInput {
     /// # Errors
     /// If it names no kind, several kinds, or an unknown field.
     pub fn from_json(line: Value) -> Result<Self, String> {
-        let told: Self = serde_json::from_value(line).map_err(|error| error.to_string())?;
-        match &told.list_kinds()[..] {
-            [_] => Ok(told),
+        let input: Self = serde_json::from_value(line).map_err(|error| error.to_string())?;
+        match &input.list_kinds()[..] {
+            [_] => Ok(input),
             [] => Err(
                 "it has nothing to remember; expected one of `event`, `fact`, `episode`, `procedure`, `insight`, `working_memory`, `summary`"
                     .to_owned(),

@@ -59,42 +59,42 @@ pub enum MemoryWrite {
 
 /// Converts an input into a write, as far as its author may submit it, in the given scope.
 pub fn to_memory_write(
-    told: MemoryInput,
+    input: MemoryInput,
     voice: InputAuthor,
     scope: &MemoryScope,
     now: Timestamp,
 ) -> Result<MemoryWrite, String> {
-    told.check_fields()?;
-    let told = voice.authorize_input(told)?;
-    let scope = narrow_scope(scope, &told)?;
-    let role: SpeakerRole = parse_enum("role", told.role.as_deref(), SpeakerRole::User)?;
-    let expires = told.expires.as_deref().map(parse_expiry).transpose()?;
-    if let Some(text) = told.event {
+    input.check_fields()?;
+    let input = voice.authorize_input(input)?;
+    let scope = narrow_scope(scope, &input)?;
+    let role: SpeakerRole = parse_enum("role", input.role.as_deref(), SpeakerRole::User)?;
+    let expires = input.expires.as_deref().map(parse_expiry).transpose()?;
+    if let Some(text) = input.event {
         let (usual_kind, usual_origin) = match role {
             SpeakerRole::User => (MemoryEventKind::Message, MemoryOrigin::User),
             SpeakerRole::Assistant => (MemoryEventKind::Message, MemoryOrigin::Model),
             SpeakerRole::Tool => (MemoryEventKind::ToolResult, MemoryOrigin::Tool),
         };
-        let ts = parse_optional_time("ts", told.ts.as_deref())?.unwrap_or(now);
-        let said = json!([scope, text, ts, role, told.speaker]);
+        let ts = parse_optional_time("ts", input.ts.as_deref())?.unwrap_or(now);
+        let said = json!([scope, text, ts, role, input.speaker]);
         return Ok(MemoryWrite::Event(NewMemoryEvent {
-            id: told.id.unwrap_or_else(|| derive_id("e", &said)),
+            id: input.id.unwrap_or_else(|| derive_id("e", &said)),
             ts,
             recorded_at: now,
             role,
-            kind: parse_enum("kind", told.kind.as_deref(), usual_kind)?,
-            origin: parse_enum("origin", told.origin.as_deref(), usual_origin)?,
-            speaker: told.speaker,
+            kind: parse_enum("kind", input.kind.as_deref(), usual_kind)?,
+            origin: parse_enum("origin", input.origin.as_deref(), usual_origin)?,
+            speaker: input.speaker,
             text,
-            tags: told.tags,
-            entities: told.entities,
+            tags: input.tags,
+            entities: input.entities,
             expires,
             scope,
-            build: told.build,
+            build: input.build,
             seen_insights: Vec::new(),
         }));
     }
-    if let Some(state) = told.working_memory {
+    if let Some(state) = input.working_memory {
         let seen = match state.get("state_version") {
             None => None,
             Some(version) => Some(version.as_u64().ok_or_else(|| {
@@ -103,57 +103,57 @@ pub fn to_memory_write(
         };
         return Ok(MemoryWrite::WorkingMemory { scope, state, expected_version: seen });
     }
-    if let Some(text) = told.summary {
+    if let Some(text) = input.summary {
         return Ok(MemoryWrite::Summary {
             scope,
             text,
-            quotes: told.sources,
+            quotes: input.sources,
             by: voice.summary_writer(),
         });
     }
-    let origin = parse_enum("origin", told.origin.as_deref(), MemoryOrigin::User)?;
+    let origin = parse_enum("origin", input.origin.as_deref(), MemoryOrigin::User)?;
     let assurance =
-        if told.confirmed { ClaimAssurance::Confirmed } else { ClaimAssurance::Claimed };
-    let claim = build_claim(told, &scope, expires, now)?;
+        if input.confirmed { ClaimAssurance::Confirmed } else { ClaimAssurance::Claimed };
+    let claim = build_claim(input, &scope, expires, now)?;
     Ok(MemoryWrite::Claim { scope, claim, origin, assurance })
 }
 
 /// Builds the fact, episode, procedure or insight of an input.
 fn build_claim(
-    told: MemoryInput,
+    input: MemoryInput,
     scope: &MemoryScope,
     expires: Option<MemoryExpiry>,
     now: Timestamp,
 ) -> Result<MemoryClaim, String> {
     let id = |prefix: &str, said: Value| {
-        told.id.clone().unwrap_or_else(|| derive_id(prefix, &json!([scope, said, now])))
+        input.id.clone().unwrap_or_else(|| derive_id(prefix, &json!([scope, said, now])))
     };
-    Ok(if let Some(key) = told.fact {
-        let value = told.value.ok_or("`value` is missing; a fact needs one")?;
-        let mut quote = told.quote;
+    Ok(if let Some(key) = input.fact {
+        let value = input.value.ok_or("`value` is missing; a fact needs one")?;
+        let mut quote = input.quote;
         let evidence =
-            told.sources.into_iter().map(|event| FactEvidence { event, quote: quote.take() });
+            input.sources.into_iter().map(|event| FactEvidence { event, quote: quote.take() });
         MemoryClaim::Fact(Box::new(MemoryFact {
             id: id("f", json!([key, value])),
             revision: 1,
             key,
             value,
             status: FactStatus::Active,
-            level: parse_enum("level", told.level.as_deref(), ScopeLevel::User)?,
-            valid_from: parse_optional_time("valid_from", told.valid_from.as_deref())?,
-            valid_to: parse_optional_time("valid_to", told.valid_to.as_deref())?,
+            level: parse_enum("level", input.level.as_deref(), ScopeLevel::User)?,
+            valid_from: parse_optional_time("valid_from", input.valid_from.as_deref())?,
+            valid_to: parse_optional_time("valid_to", input.valid_to.as_deref())?,
             recorded_at: now,
-            confidence: told.confidence.unwrap_or(0.5),
+            confidence: input.confidence.unwrap_or(0.5),
             evidence: evidence.collect(),
-            preference: told.preference,
-            tags: told.tags,
-            entities: told.entities,
+            preference: input.preference,
+            tags: input.tags,
+            entities: input.entities,
             notes: String::new(),
             superseded_by: None,
         }))
-    } else if let Some(summary) = told.episode {
-        let start = parse_optional_time("start", told.start.as_deref())?;
-        let end = parse_optional_time("end", told.end.as_deref())?.or(start).unwrap_or(now);
+    } else if let Some(summary) = input.episode {
+        let start = parse_optional_time("start", input.start.as_deref())?;
+        let end = parse_optional_time("end", input.end.as_deref())?.or(start).unwrap_or(now);
         MemoryClaim::Episode(Box::new(MemoryEpisode {
             id: id("ep", json!(summary)),
             revision: 1,
@@ -161,20 +161,21 @@ fn build_claim(
             end,
             recorded_at: now,
             summary,
-            highlights: told.highlights,
-            tags: told.tags,
-            entities: told.entities,
-            sources: told.sources,
+            highlights: input.highlights,
+            tags: input.tags,
+            entities: input.entities,
+            sources: input.sources,
             compression: CompressionLevel::Raw,
             merged_from: Vec::new(),
             merged_into: None,
         }))
-    } else if let Some(content) = told.procedure {
-        for purpose in &told.purposes {
+    } else if let Some(content) = input.procedure {
+        for purpose in &input.purposes {
             parse_enum("purposes", Some(purpose), PacketPurpose::Planner)?;
         }
         let mut applicability = JsonObject::new();
-        let lists = [("tags", told.tags), ("entities", told.entities), ("purposes", told.purposes)];
+        let lists =
+            [("tags", input.tags), ("entities", input.entities), ("purposes", input.purposes)];
         for (name, list) in lists {
             if !list.is_empty() {
                 applicability.insert(name.to_owned(), json!(list));
@@ -183,32 +184,32 @@ fn build_claim(
         MemoryClaim::Procedure(Box::new(MemoryProcedure {
             id: id("p", json!(content)),
             revision: 1,
-            task_type: told.task_type.unwrap_or_else(|| "generic".to_owned()),
+            task_type: input.task_type.unwrap_or_else(|| "generic".to_owned()),
             content,
-            priority: told.priority.unwrap_or(0),
-            usage: told.usage.unwrap_or(0),
-            sources: told.sources,
+            priority: input.priority.unwrap_or(0),
+            usage: input.usage.unwrap_or(0),
+            sources: input.sources,
             applicability,
             recorded_at: now,
         }))
     } else {
-        let statement = told.insight.ok_or("there is nothing to remember")?;
+        let statement = input.insight.ok_or("there is nothing to remember")?;
         MemoryClaim::Insight(Box::new(MemoryInsight {
             id: id("i", json!(statement)),
             revision: 1,
             run: scope.run().to_owned(),
-            kind: parse_enum("type", told.insight_type.as_deref(), InsightKind::Hypothesis)?,
+            kind: parse_enum("type", input.insight_type.as_deref(), InsightKind::Hypothesis)?,
             statement,
             trigger: InsightTrigger::Synthesis,
-            confidence: told.confidence.unwrap_or(0.3),
+            confidence: input.confidence.unwrap_or(0.3),
             validation: parse_enum(
                 "validation",
-                told.validation.as_deref(),
+                input.validation.as_deref(),
                 InsightValidationState::Unvalidated,
             )?,
             tests: Vec::new(),
             expires: expires.unwrap_or(MemoryExpiry::RunEnd),
-            sources: told.sources,
+            sources: input.sources,
             recorded_at: now,
         }))
     })
@@ -220,9 +221,9 @@ fn parse_optional_time(name: &str, text: Option<&str>) -> Result<Option<Timestam
 }
 
 /// Returns the scope with the session and run that an input names.
-fn narrow_scope(scope: &MemoryScope, told: &MemoryInput) -> Result<MemoryScope, String> {
-    let session = told.session.as_deref().unwrap_or(scope.session());
-    let run = told.run.as_deref().unwrap_or(scope.run());
+fn narrow_scope(scope: &MemoryScope, input: &MemoryInput) -> Result<MemoryScope, String> {
+    let session = input.session.as_deref().unwrap_or(scope.session());
+    let run = input.run.as_deref().unwrap_or(scope.run());
     MemoryScope::new(scope.tenant(), scope.user(), scope.agent(), session, run)
         .map_err(|error| error.to_string())
 }

@@ -232,8 +232,8 @@ fn describe_effect(effect: &EffectCall) -> (MemoryOrigin, &str, String) {
         EffectCall::Run { program, .. } => (MemoryOrigin::Tool, program, format!("ran {program}")),
         // The query of an address may contain secrets.
         EffectCall::Http { method, url, .. } => {
-            let place = url.split(['?', '#']).next().unwrap_or_default();
-            (MemoryOrigin::Web, "http", format!("{method} {place}"))
+            let address = url.split(['?', '#']).next().unwrap_or_default();
+            (MemoryOrigin::Web, "http", format!("{method} {address}"))
         }
         EffectCall::Retrieve { source, query } => {
             let query =

@@ -18,9 +18,9 @@ pub(super) fn format_value(value: &Value) -> String {
         Value::String(text) => text.trim().to_owned(),
         Value::Array(items) => items.iter().map(format_value).collect::<Vec<_>>().join(", "),
         Value::Object(members) => {
-            let told =
+            let shown =
                 members.iter().map(|(name, value)| format!("{name}: {}", format_value(value)));
-            told.collect::<Vec<_>>().join("; ")
+            shown.collect::<Vec<_>>().join("; ")
         }
         other => other.to_string(),
     }
@@ -52,7 +52,7 @@ fn truncate_chars(text: &str, most: usize) -> String {
 /// Formats a patch, one line per operation: `/a/b = "…"`. Returns `None` if it only tests.
 pub(super) fn format_patch(patch: &Patch) -> Option<String> {
     let value = |value: &Value| truncate_chars(&value.to_string(), MAX_VALUE_CHARS);
-    let told = patch.ops.iter().filter_map(|op| match op {
+    let changes = patch.ops.iter().filter_map(|op| match op {
         PatchOperation::Add { path, value: put } | PatchOperation::Replace { path, value: put } => {
             Some(format!("{} = {}", path.as_str(), value(put)))
         }
@@ -65,7 +65,7 @@ pub(super) fn format_patch(patch: &Patch) -> Option<String> {
         }
         PatchOperation::Test { .. } => None,
     });
-    let mut lines: Vec<String> = told.collect();
+    let mut lines: Vec<String> = changes.collect();
     let more = lines.len().saturating_sub(MAX_PATCH_OPS);
     lines.truncate(MAX_PATCH_OPS);
     if more > 0 {
@@ -98,15 +98,15 @@ mod tests {
             {"op": "remove", "path": "/b"},
             {"op": "move", "from": "/c", "path": "/d"},
         ]);
-        let told = format_patch(&Patch { ops: from_value(ops).unwrap() }).unwrap();
-        let lines: Vec<&str> = told.lines().collect();
+        let text = format_patch(&Patch { ops: from_value(ops).unwrap() }).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], format!("/a = \"{}…", "x".repeat(239)));
         assert_eq!(lines[1..], ["/b removed", "/d moved from /c"]);
         let tests = json!([{"op": "test", "path": "/a", "value": 1}]);
         assert_eq!(format_patch(&Patch { ops: from_value(tests).unwrap() }), None);
         let many: Vec<_> =
             (0..30).map(|at| json!({"op": "remove", "path": format!("/{at}")})).collect();
-        let told = format_patch(&Patch { ops: from_value(json!(many)).unwrap() }).unwrap();
-        assert!(told.ends_with("/23 removed\n… and 6 more"), "{told}");
+        let text = format_patch(&Patch { ops: from_value(json!(many)).unwrap() }).unwrap();
+        assert!(text.ends_with("/23 removed\n… and 6 more"), "{text}");
     }
 }

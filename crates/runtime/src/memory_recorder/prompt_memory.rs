@@ -48,8 +48,8 @@ pub async fn add_memory_to_prompt(
             PromptWithMemory { prompt: StepPrompt { system, ..prompt }, build: Some(build) }
         }
         Err(error) => {
-            let told = format!("memory is unavailable; the prompt is sent without it: {error}");
-            engine.observer().on_warning(&live.state.run, &told);
+            let message = format!("memory is unavailable; the prompt is sent without it: {error}");
+            engine.observer().on_warning(&live.state.run, &message);
             PromptWithMemory { prompt, build: None }
         }
     }

@@ -88,13 +88,13 @@ pub(super) fn collect_tool_evidence(
         own && event.kind == MemoryEventKind::ToolResult
             && (!is_in_prompt(event, state) || before())
     });
-    let told = results.take(MAX_RESULTS).map(|event| ToolEvidence {
+    let evidence = results.take(MAX_RESULTS).map(|event| ToolEvidence {
         reference: event.id.clone(),
         summary: format_text::format_line(&event.text, MAX_RESULT_CHARS),
     });
-    let mut told: Vec<ToolEvidence> = told.collect();
-    told.reverse();
-    (!told.is_empty()).then_some(told)
+    let mut evidence: Vec<ToolEvidence> = evidence.collect();
+    evidence.reverse();
+    (!evidence.is_empty()).then_some(evidence)
 }
 
 /// Returns whether the prompt of the current step shows an event already: changes of the run's own

@@ -133,8 +133,8 @@ async fn collect_references(
         if let Some(fork) = find_start(run, &log).and_then(|start| start.fork) {
             forked.entry(fork.run).or_default().insert(fork.version);
         }
-        let spoken = log.iter().flat_map(|one| collect_blob_digests(run, one));
-        plan.referenced_blobs.extend(spoken.filter(|digest| sought.contains(digest)));
+        let logged = log.iter().flat_map(|one| collect_blob_digests(run, one));
+        plan.referenced_blobs.extend(logged.filter(|digest| sought.contains(digest)));
         seen(done);
     }
     for doomed in &mut plan.runs {

@@ -125,8 +125,8 @@ fn truncate_output(mut text: String, size: u64) -> ToolOutcome {
     let truncated = text.len() > MAX_OUTPUT_BYTES || (text.len() as u64) < size;
     if truncated {
         text.truncate(text.floor_char_boundary(MAX_OUTPUT_BYTES));
-        let told = text.len();
-        text.push_str(&format!("\n… truncated: {told} of {size} bytes are shown"));
+        let total = text.len();
+        text.push_str(&format!("\n… truncated: {total} of {size} bytes are shown"));
     }
     ToolOutcome { ok: true, output: text, bytes: size, truncated }
 }

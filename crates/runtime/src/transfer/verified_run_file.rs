@@ -84,13 +84,13 @@ impl VerifiedRunFile {
             return Err(build_end_error(&format!("version {}", log.len() + 1)).at_line(last));
         }
         let proof = verify_history(&protocol, &header, &log)?;
-        let spoken: BTreeSet<String> =
+        let referenced: BTreeSet<String> =
             log.iter().flat_map(|one| collect_blob_digests(&header.run, one)).collect();
-        if let Some(lost) = spoken.iter().find(|digest| !blobs.contains_key(*digest)) {
+        if let Some(lost) = referenced.iter().find(|digest| !blobs.contains_key(*digest)) {
             return Err(build_end_error(&format!("the bytes {lost}, which a version refers to"))
                 .at_line(last));
         }
-        if let Some(stray) = blobs.keys().find(|digest| !spoken.contains(*digest)) {
+        if let Some(stray) = blobs.keys().find(|digest| !referenced.contains(*digest)) {
             let (expected, found) =
                 ("only bytes that versions refer to".to_owned(), format!("the bytes {stray}"));
             return Err(RunFileError::UnexpectedLine { expected, found }.at_line(last));

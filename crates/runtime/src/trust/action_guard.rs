@@ -269,10 +269,10 @@ impl ActionGuard {
             Some(_) => format!("run `{run}`"),
             None => format!("protocol `{}`", protocol.name),
         };
-        let (guard, asked) = (self.clone(), Arc::clone(protocol));
+        let (guard, owned_protocol) = (self.clone(), Arc::clone(protocol));
         let trusted = spawn_blocking(move || match server {
             Some(server) => guard.is_server_trusted(&server),
-            None => guard.is_trusted(&asked),
+            None => guard.is_trusted(&owned_protocol),
         });
         match trusted.await {
             Ok(Ok(true)) => Ok(()),

@@ -98,8 +98,8 @@ impl Worker {
         let mut next_look = started_at;
         let mut next_announcement = started_at;
         let (mut looked, mut begun) = (false, false);
-        let told = stop.wait_for_level(WorkerStopLevel::Graceful);
-        tokio::pin!(told);
+        let graceful = stop.wait_for_level(WorkerStopLevel::Graceful);
+        tokio::pin!(graceful);
         loop {
             let now = self.clock.now();
             // A clock that was set back must not extend the pause.
@@ -152,7 +152,7 @@ impl Worker {
             let until = if full { next_announcement } else { next_look.min(next_announcement) };
             tokio::select! {
                 biased;
-                () = &mut told => break,
+                () = &mut graceful => break,
                 Some(done) = hands.tasks.join_next_with_id() => {
                     let now = self.clock.now();
                     if let Some(error) = self.finish_task(&mut hands, done) {

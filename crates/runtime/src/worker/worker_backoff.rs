@@ -55,17 +55,17 @@ impl WorkerBackoff {
 
 /// Formats an error with its causes in a single line.
 pub(super) fn format_error_chain(error: &dyn Error) -> String {
-    let mut told = error.to_string();
+    let mut text = error.to_string();
     let mut below = error.source();
     while let Some(cause) = below {
         let words = cause.to_string();
-        if !told.ends_with(&words) {
-            told.push_str(": ");
-            told.push_str(&words);
+        if !text.ends_with(&words) {
+            text.push_str(": ");
+            text.push_str(&words);
         }
         below = cause.source();
     }
-    told
+    text
 }
 
 /// Varies a delay by up to a fifth, so that workers that started together do not keep polling
@@ -107,10 +107,10 @@ mod tests {
         assert!((12_000..=18_000).contains(&pauses[8]), "{pauses:?}");
         away.record_success(Timestamp(20), &heard);
         away.record_success(Timestamp(21), &heard);
-        let told = "the database is not available: connection refused".to_owned();
+        let message = "the database is not available: connection refused".to_owned();
         assert_eq!(
             *heard.0.lock().unwrap(),
-            [WorkerEvent::StoreUnavailable(told), WorkerEvent::StoreRecovered(20)]
+            [WorkerEvent::StoreUnavailable(message), WorkerEvent::StoreRecovered(20)]
         );
         assert!((200..=300).contains(&away.record_failure(gone(), Timestamp(22), &heard).unwrap()));
     }

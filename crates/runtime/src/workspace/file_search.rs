@@ -75,7 +75,7 @@ impl Workspace {
         if let Some(found) = found {
             return Err(WorkspaceError::BadQuery { found });
         }
-        let place = self.resolve_folder(path)?;
+        let resolved = self.resolve_folder(path)?;
         let query = query.to_lowercase();
         let mut search = FileSearcher {
             workspace: self,
@@ -85,10 +85,10 @@ impl Workspace {
             results: FileSearchResults::default(),
         };
         // The path may name a file as well as a folder.
-        match self.root.metadata(place.to_path_buf()) {
-            Ok(found) if found.is_file() => search.search_file(&place),
+        match self.root.metadata(resolved.to_path_buf()) {
+            Ok(found) if found.is_file() => search.search_file(&resolved),
             _ => {
-                let walked = self.walk(&place, &mut |file| search.visit(file))?;
+                let walked = self.walk(&resolved, &mut |file| search.visit(file))?;
                 if walked == WalkOutcome::TooDeep {
                     search
                         .results
@@ -133,8 +133,8 @@ impl FileSearcher<'_> {
         true
     }
 
-    fn search_file(&mut self, place: &WorkspacePath) {
-        let Ok(content) = self.workspace.read_at(place, self.limits.file_bytes) else { return };
+    fn search_file(&mut self, path: &WorkspacePath) {
+        let Ok(content) = self.workspace.read_at(path, self.limits.file_bytes) else { return };
         self.results.files += 1;
         self.bytes += content.bytes.len() as u64;
         if content.truncated {
@@ -152,11 +152,7 @@ impl FileSearcher<'_> {
                 return;
             }
             let text = extract_excerpt(line, at);
-            self.results.hits.push(FileSearchHit {
-                path: place.to_string(),
-                line: index + 1,
-                text,
-            });
+            self.results.hits.push(FileSearchHit { path: path.to_string(), line: index + 1, text });
         }
     }
 }

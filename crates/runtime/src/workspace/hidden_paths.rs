@@ -52,36 +52,36 @@ impl HiddenPaths {
     }
 
     /// Returns whether a file is hidden, also if a link inside the workspace leads to it.
-    pub(crate) fn covers_file(&self, root: &Dir, place: &WorkspacePath) -> io::Result<bool> {
-        Ok(self.covers(place.names(), false) || self.covers(&resolve_names(root, place)?, false))
+    pub(crate) fn covers_file(&self, root: &Dir, path: &WorkspacePath) -> io::Result<bool> {
+        Ok(self.covers(path.names(), false) || self.covers(&resolve_names(root, path)?, false))
     }
 
     /// Returns whether a folder may not even be listed.
-    pub(crate) fn covers_folder(&self, root: &Dir, place: &WorkspacePath) -> io::Result<bool> {
-        Ok(self.covers(place.names(), true) || self.covers(&resolve_names(root, place)?, true))
+    pub(crate) fn covers_folder(&self, root: &Dir, path: &WorkspacePath) -> io::Result<bool> {
+        Ok(self.covers(path.names(), true) || self.covers(&resolve_names(root, path)?, true))
     }
 
     /// Returns whether a path is the file of a program that its protocol declares and does not
     /// show.
-    pub(crate) fn protects(&self, root: &Dir, place: &WorkspacePath) -> io::Result<bool> {
-        Ok(is_one_of(root, place, &self.protected)? && !self.policy.shows_path(place.names()))
+    pub(crate) fn protects(&self, root: &Dir, path: &WorkspacePath) -> io::Result<bool> {
+        Ok(is_one_of(root, path, &self.protected)? && !self.policy.shows_path(path.names()))
     }
 }
 
 /// Returns whether a path is one of `others`, as written or as it resolves.
 pub(super) fn is_one_of(
     root: &Dir,
-    place: &WorkspacePath,
+    path: &WorkspacePath,
     others: &[WorkspacePath],
 ) -> io::Result<bool> {
     if others.is_empty() {
         return Ok(false);
     }
-    let spellings = |place: &WorkspacePath| -> io::Result<[Vec<String>; 2]> {
+    let spellings = |path: &WorkspacePath| -> io::Result<[Vec<String>; 2]> {
         let fold = |names: &[String]| names.iter().map(|name| fold_name(name)).collect();
-        Ok([fold(place.names()), fold(&resolve_names(root, place)?)])
+        Ok([fold(path.names()), fold(&resolve_names(root, path)?)])
     };
-    let written = spellings(place)?;
+    let written = spellings(path)?;
     Ok(others.iter().any(|other| {
         // A path behind a link that leads out is not in the workspace.
         let other = spellings(other).unwrap_or_default();
@@ -91,8 +91,8 @@ pub(super) fn is_one_of(
 
 /// Returns the names of a path after links are followed; parts that do not exist yet stay as
 /// written.
-fn resolve_names(root: &Dir, place: &WorkspacePath) -> io::Result<Vec<String>> {
-    let names = place.names();
+fn resolve_names(root: &Dir, workspace_path: &WorkspacePath) -> io::Result<Vec<String>> {
+    let names = workspace_path.names();
     for known in (1..=names.len()).rev() {
         let path: PathBuf = names[..known].iter().collect();
         match root.canonicalize(&path) {

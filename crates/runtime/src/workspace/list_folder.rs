@@ -39,12 +39,12 @@ pub enum FolderEntryKind {
 impl Workspace {
     /// Lists a folder without hidden entries; the workspace itself if the path is empty.
     pub fn list(&self, path: &str, limit: usize) -> Result<FolderListing, WorkspaceError> {
-        let place = self.resolve_folder(path)?;
-        let (names, unreadable) = self.list_names(&place)?;
+        let resolved = self.resolve_folder(path)?;
+        let (names, unreadable) = self.list_names(&resolved)?;
         let mut listing = FolderListing { entries: Vec::new(), omitted: unreadable };
         listing.omitted += names.len().saturating_sub(limit);
         for name in names.into_iter().take(limit) {
-            let (kind, bytes) = match self.root.metadata(place.join(&name).to_path_buf()) {
+            let (kind, bytes) = match self.root.metadata(resolved.join(&name).to_path_buf()) {
                 Ok(found) if found.is_dir() => (FolderEntryKind::Folder, 0),
                 Ok(found) if found.is_file() => (FolderEntryKind::File, found.len()),
                 _ => (FolderEntryKind::Other, 0),
@@ -57,13 +57,13 @@ impl Workspace {
     /// Returns the visible names in a folder, sorted, and the number of names that are not UTF-8.
     pub(super) fn list_names(
         &self,
-        place: &WorkspacePath,
+        resolved: &WorkspacePath,
     ) -> Result<(Vec<String>, usize), WorkspaceError> {
-        let path = place.to_string();
+        let path = resolved.to_string();
         let fault = |source| WorkspaceError::from_io(&path, source);
         let mut names = Vec::new();
         let mut unreadable = 0;
-        for entry in self.root.read_dir(place.to_path_buf()).map_err(fault)? {
+        for entry in self.root.read_dir(resolved.to_path_buf()).map_err(fault)? {
             match entry.map_err(fault)?.file_name().into_string() {
                 Ok(name) => names.push(name),
                 Err(_) => unreadable += 1,
@@ -71,7 +71,7 @@ impl Workspace {
         }
         // A link to a hidden file is hidden too.
         names.retain(|name| {
-            let child = place.join(name);
+            let child = resolved.join(name);
             let is_folder = self.root.is_dir(child.to_path_buf());
             let is_hidden = if is_folder {
                 self.hidden.covers_folder(&self.root, &child)

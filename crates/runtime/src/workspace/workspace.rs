@@ -103,8 +103,8 @@ impl Workspace {
 
     /// Returns whether a file or a folder exists. A path that leads out is an error, not `false`.
     pub fn exists(&self, path: &str) -> Result<bool, WorkspaceError> {
-        let place = self.resolve_path(path)?;
-        match self.root.metadata(place.to_path_buf()) {
+        let resolved = self.resolve_path(path)?;
+        match self.root.metadata(resolved.to_path_buf()) {
             Ok(_) => Ok(true),
             Err(error) => match error.kind() {
                 io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(false),
@@ -117,30 +117,30 @@ impl Workspace {
     /// is no such file.
     #[must_use]
     pub fn read_file_stamp(&self, path: &str) -> Option<(u64, Option<SystemTime>)> {
-        let place = self.resolve_path(path).ok()?;
-        let found = self.root.metadata(place.to_path_buf()).ok().filter(Metadata::is_file)?;
+        let resolved = self.resolve_path(path).ok()?;
+        let found = self.root.metadata(resolved.to_path_buf()).ok().filter(Metadata::is_file)?;
         Some((found.len(), found.modified().ok().map(cap_std::time::SystemTime::into_std)))
     }
 
     /// Reads at most `limit` bytes of a file.
     pub fn read(&self, path: &str, limit: u64) -> Result<FileContent, WorkspaceError> {
-        let place = self.resolve_path(path)?;
-        self.read_at(&place, limit)
+        let resolved = self.resolve_path(path)?;
+        self.read_at(&resolved, limit)
     }
 
     pub(super) fn read_at(
         &self,
-        place: &WorkspacePath,
+        resolved: &WorkspacePath,
         limit: u64,
     ) -> Result<FileContent, WorkspaceError> {
-        let path = place.to_string();
+        let path = resolved.to_string();
         let fault = |source| WorkspaceError::from_io(&path, source);
         // Checked before opening, because opening a pipe would wait for a writer.
-        let found = self.root.metadata(place.to_path_buf()).map_err(fault)?;
+        let found = self.root.metadata(resolved.to_path_buf()).map_err(fault)?;
         if !found.is_file() {
             return Err(WorkspaceError::NotAFile { path, found: describe_kind(&found) });
         }
-        let file = self.root.open(place.to_path_buf()).map_err(fault)?;
+        let file = self.root.open(resolved.to_path_buf()).map_err(fault)?;
         let size = file.metadata().map_err(fault)?.len();
         let mut bytes = Vec::new();
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(fault)?;
@@ -158,9 +158,9 @@ impl Workspace {
     /// Writes a file atomically from a reader, without keeping all of it in memory. Returns its
     /// path.
     pub fn write_from(&self, path: &str, content: impl Read) -> Result<String, WorkspaceError> {
-        let place = self.resolve_writable_path(path)?;
+        let resolved = self.resolve_writable_path(path)?;
         let fault = |source| WorkspaceError::from_io(path, source);
-        if let Ok(found) = self.root.metadata(place.to_path_buf())
+        if let Ok(found) = self.root.metadata(resolved.to_path_buf())
             && !found.is_file()
         {
             return Err(WorkspaceError::NotAFile {
@@ -168,7 +168,7 @@ impl Workspace {
                 found: describe_kind(&found),
             });
         }
-        let Some((above, name)) = place.split() else {
+        let Some((above, name)) = resolved.split() else {
             return Err(WorkspaceError::BadPath {
                 path: path.to_owned(),
                 fault: WorkspacePathError::Empty,
@@ -177,16 +177,16 @@ impl Workspace {
         self.create_folders(&above).map_err(fault)?;
         let folder = self.root.open_dir(above.to_path_buf()).map_err(fault)?;
         write_atomic(&folder, name, content).map_err(fault)?;
-        Ok(place.to_string())
+        Ok(resolved.to_string())
     }
 
     /// Writes a file that does not exist yet. A file with the same content counts as written, so
     /// that the call can be repeated after a crash; a file with other content stays unchanged and
     /// is an error.
     pub fn write_once(&self, path: &str, content: &[u8]) -> Result<WrittenFile, WorkspaceError> {
-        let place = self.resolve_writable_path(path)?;
+        let resolved = self.resolve_writable_path(path)?;
         let fault = |source| WorkspaceError::from_io(path, source);
-        let Some((above, name)) = place.split() else {
+        let Some((above, name)) = resolved.split() else {
             return Err(WorkspaceError::BadPath {
                 path: path.to_owned(),
                 fault: WorkspacePathError::Empty,
@@ -196,13 +196,13 @@ impl Workspace {
         let folder = self.root.open_dir(above.to_path_buf()).map_err(fault)?;
         let there = folder.symlink_metadata(name).is_ok();
         if there || !write_new(&folder, name, content).map_err(fault)? {
-            let found = self.read_at(&place, content.len() as u64)?;
+            let found = self.read_at(&resolved, content.len() as u64)?;
             if found.truncated || found.bytes != content {
                 return Err(WorkspaceError::AlreadyExists { path: path.to_owned() });
             }
         }
         Ok(WrittenFile {
-            path: place.to_string(),
+            path: resolved.to_string(),
             bytes: content.len() as u64,
             sha256: sha256_hex(&[content]),
         })
@@ -225,25 +225,25 @@ impl Workspace {
 
     /// Resolves a path that runs may access.
     fn resolve_path(&self, path: &str) -> Result<WorkspacePath, WorkspaceError> {
-        let place = WorkspacePath::parse(path)
+        let resolved = WorkspacePath::parse(path)
             .map_err(|fault| WorkspaceError::BadPath { path: path.to_owned(), fault })?;
-        let is_hidden = self.hidden.covers_file(&self.root, &place);
-        reject_hidden(place, is_hidden)
+        let is_hidden = self.hidden.covers_file(&self.root, &resolved);
+        reject_hidden(resolved, is_hidden)
     }
 
     /// Resolves a path that runs may write to.
     fn resolve_writable_path(&self, path: &str) -> Result<WorkspacePath, WorkspaceError> {
-        let place = self.resolve_path(path)?;
+        let resolved = self.resolve_path(path)?;
         let commands =
             self.trusted_commands.as_ref().map(|commands| commands()).unwrap_or_default();
         let trusted: Vec<WorkspacePath> =
             commands.iter().flat_map(|command| self.find_program_files(command)).collect();
-        let protected = match self.hidden.protects(&self.root, &place) {
-            Ok(false) => is_one_of(&self.root, &place, &trusted),
+        let protected = match self.hidden.protects(&self.root, &resolved) {
+            Ok(false) => is_one_of(&self.root, &resolved, &trusted),
             known => known,
         };
         match protected {
-            Ok(false) => Ok(place),
+            Ok(false) => Ok(resolved),
             Ok(true) => Err(WorkspaceError::Protected { path: path.to_owned() }),
             Err(error) => Err(WorkspaceError::from_io(path, error)),
         }
@@ -251,21 +251,21 @@ impl Workspace {
 
     /// Resolves a folder that runs may list.
     pub(super) fn resolve_folder(&self, path: &str) -> Result<WorkspacePath, WorkspaceError> {
-        let place = WorkspacePath::parse_folder(path)
+        let resolved = WorkspacePath::parse_folder(path)
             .map_err(|fault| WorkspaceError::BadPath { path: path.to_owned(), fault })?;
-        let is_hidden = self.hidden.covers_folder(&self.root, &place);
-        reject_hidden(place, is_hidden)
+        let is_hidden = self.hidden.covers_folder(&self.root, &resolved);
+        reject_hidden(resolved, is_hidden)
     }
 }
 
 fn reject_hidden(
-    place: WorkspacePath,
+    path: WorkspacePath,
     is_hidden: io::Result<bool>,
 ) -> Result<WorkspacePath, WorkspaceError> {
     match is_hidden {
-        Ok(false) => Ok(place),
-        Ok(true) => Err(WorkspaceError::Hidden { path: place.to_string() }),
-        Err(error) => Err(WorkspaceError::from_io(&place.to_string(), error)),
+        Ok(false) => Ok(path),
+        Ok(true) => Err(WorkspaceError::Hidden { path: path.to_string() }),
+        Err(error) => Err(WorkspaceError::from_io(&path.to_string(), error)),
     }
 }
 

@@ -52,8 +52,8 @@ pub enum WorkspacePathError {
 impl WorkspacePath {
     /// Parses the path of a file or a folder below the workspace.
     pub(crate) fn parse(text: &str) -> Result<Self, WorkspacePathError> {
-        let place = Self::parse_names(text)?;
-        if place.names.is_empty() { Err(WorkspacePathError::Empty) } else { Ok(place) }
+        let parsed = Self::parse_names(text)?;
+        if parsed.names.is_empty() { Err(WorkspacePathError::Empty) } else { Ok(parsed) }
     }
 
     /// Parses the path of a folder. The workspace itself is an empty text or `.`; a slash at the
@@ -137,7 +137,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: Result<&str, WorkspacePathError>) {
-        let found = WorkspacePath::parse(text).map(|place| place.to_string());
+        let found = WorkspacePath::parse(text).map(|parsed| parsed.to_string());
         assert_eq!(found, expected.map(str::to_owned), "{text:?}");
     }
 

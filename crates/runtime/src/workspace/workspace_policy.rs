@@ -36,10 +36,10 @@ impl Workspace {
             let path = self.path().join(word);
             let names: Vec<String> =
                 path_components(path.strip_prefix(self.path()).ok()?).collect();
-            let place = WorkspacePath::parse(&names.join("/")).ok()?;
+            let resolved = WorkspacePath::parse(&names.join("/")).ok()?;
             // `clippy` is an argument; `tool.py` and `bin/tool` are files.
             let is_path = Path::new(word).extension().is_some() || word.contains('/');
-            (is_path || self.root.is_file(place.to_path_buf())).then_some(place)
+            (is_path || self.root.is_file(resolved.to_path_buf())).then_some(resolved)
         });
         inside.collect()
     }

@@ -6,7 +6,7 @@ use countersign_run::{InputKind, RunEvent};
 use countersign_runtime::driver::IdleReason;
 use serde_json::json;
 
-use crate::rig::{EPOCH, House, Kind, answer};
+use crate::rig::{EPOCH, Kind, TestApp, answer};
 
 const HOOKED: &str = r"
 --- index.yaml
@@ -28,28 +28,28 @@ cat answer.json
 
 async fn a_hook_whose_patch_is_too_deep_is_launched_once(kind: Kind) {
     for depth in [100, 110, 126] {
-        let house = House::new(kind, HOOKED);
-        let script = house.work().join("deep.sh");
+        let app = TestApp::new(kind, HOOKED);
+        let script = app.work().join("deep.sh");
         std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755)).unwrap();
         // The list of operations and the operation are two levels themselves.
         let value = (0..depth - 2).fold(json!(1), |inside, _| json!([inside]));
         let ops = json!([{ "op": "add", "path": "/a", "value": value }]);
         let text = json!({ "result": "patch", "ops": ops }).to_string();
-        std::fs::write(house.work().join("answer.json"), text).unwrap();
-        let engine = house.engine();
-        house.start(&engine, "r1").await;
-        let rest = house.driver(&engine, "w").drive("r1").await.unwrap();
-        assert_eq!(house.file("launches.txt"), "launched\n", "{depth}");
-        let events = house.events("r1").await;
+        std::fs::write(app.work().join("answer.json"), text).unwrap();
+        let engine = app.engine();
+        app.start(&engine, "r1").await;
+        let rest = app.driver(&engine, "w").drive("r1").await.unwrap();
+        assert_eq!(app.file("launches.txt"), "launched\n", "{depth}");
+        let events = app.events("r1").await;
         if depth <= 100 {
             assert!(matches!(rest, IdleReason::Ended(_)), "{rest:?}");
             continue;
         }
         assert_eq!(rest, IdleReason::WaitingForInput);
-        let told = events.iter().any(
+        let reported = events.iter().any(
             |event| matches!(event, RunEvent::HookFinished { answer, .. } if answer.contains("levels deep")),
         );
-        assert!(told, "{events:?}");
+        assert!(reported, "{events:?}");
     }
 }
 
@@ -76,20 +76,20 @@ transitions: [ { from: ask, to: put }, { from: put, to: done } ]
 ";
 
 async fn a_clock_that_is_set_back_does_not_turn_a_run_back(kind: Kind) {
-    let house = House::new(kind, TIMED);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    house.clock.advance(-2_000);
+    let app = TestApp::new(kind, TIMED);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    app.clock.advance(-2_000);
     let outcome = answer(&engine, "r1", "w1", "this").await.unwrap();
     assert_eq!(outcome.state.updated_at.0, EPOCH, "the last input's time");
     assert_eq!(outcome.state.end, None, "the run goes on");
     // What is ordered is due by the clock, not by the run's time.
     let head = engine.store().load_head(&engine.run_id("r1")).await.unwrap().unwrap();
     assert_eq!(head.wake_at, Some(EPOCH - 2_000));
-    let rest = house.driver(&engine, "w").drive("r1").await.unwrap();
+    let rest = app.driver(&engine, "w").drive("r1").await.unwrap();
     assert_eq!(rest, IdleReason::Ended(countersign_run::ExecutionStatus::Completed));
-    assert_eq!(house.file("out.md"), "this");
-    let events = house.events("r1").await;
+    assert_eq!(app.file("out.md"), "this");
+    let events = app.events("r1").await;
     let times: Vec<i64> = events.iter().filter_map(time).collect();
     assert!(times.is_sorted(), "{times:?}");
 }
@@ -102,23 +102,23 @@ fn time(event: &RunEvent) -> Option<i64> {
 }
 
 async fn a_deadline_passes_once_whichever_way_the_clock_jumps(kind: Kind) {
-    let house = House::new(kind, TIMED);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    let driver = house.driver(&engine, "w");
+    let app = TestApp::new(kind, TIMED);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let driver = app.driver(&engine, "w");
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     // Back: nothing is due before the clock has come to the deadline.
-    house.clock.advance(-86_400_000);
+    app.clock.advance(-86_400_000);
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     let late = engine.submit_input("r1", InputKind::Ticked, None).await;
     assert!(late.is_err(), "nothing is due");
     // Forward, past the deadline: it passes, and the run's time is the clock's.
-    house.clock.advance(86_400_000 + 7_200_000);
+    app.clock.advance(86_400_000 + 7_200_000);
     driver.drive("r1").await.unwrap();
-    let state = house.state("r1").await;
+    let state = app.state("r1").await;
     assert_eq!(state.updated_at.0, EPOCH + 7_200_000);
     let expired = |event: &RunEvent| matches!(event, RunEvent::WaitClosed { .. });
-    assert_eq!(house.events("r1").await.iter().filter(|event| expired(event)).count(), 1);
+    assert_eq!(app.events("r1").await.iter().filter(|event| expired(event)).count(), 1);
 }
 
 on_both!(

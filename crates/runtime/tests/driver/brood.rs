@@ -4,7 +4,7 @@ use countersign_run::ExecutionStatus;
 use countersign_runtime::driver::IdleReason;
 use serde_json::json;
 
-use crate::rig::{Desk, House, Kind};
+use crate::rig::{Kind, ManualModels, TestApp};
 
 const BROOD: &str = r#"
 --- index.yaml
@@ -46,35 +46,35 @@ transitions: [ { from: all, to: done } ]
 "#;
 
 async fn children_are_worked_on_side_by_side(kind: Kind) {
-    let house = House::new(kind, BROOD);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    let (desk, mut asked) = Desk::open();
-    let driver = house.driver_with(&engine, desk, "w");
+    let app = TestApp::new(kind, BROOD);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let (models, mut received) = ManualModels::open();
+    let driver = app.driver_with(&engine, models, "w");
     let questions = async {
         // Which of the two comes first is chance.
-        let first = asked.recv().await.unwrap();
+        let first = received.recv().await.unwrap();
         // The second is asked while the first is out, and is answered before it.
-        let second = asked.recv().await.unwrap();
+        let second = received.recv().await.unwrap();
         second.answer(r#"{"note":"two"}"#);
         // What waited for one to end begins beside the first.
-        let third = asked.recv().await.unwrap();
+        let third = received.recv().await.unwrap();
         third.answer("no JSON at all");
         first.answer(r#"{"note":"one"}"#);
     };
     let (rest, ()) = tokio::join!(driver.drive("r1"), questions);
     assert_eq!(rest.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
-    let got = house.document("r1", "/got").await;
+    let got = app.document("r1", "/got").await;
     let mut got: Vec<String> = serde_json::from_value(got).unwrap();
     assert!(got[0].ends_with(" two"), "each is told as it ends: {got:?}");
     got.sort();
     assert_eq!(got.iter().map(|one| &one[..1]).collect::<String>(), "abc", "each once: {got:?}");
     assert_eq!(got[2], "c child_failed");
     for run in ["r1.1-1", "r1.1-2", "r1.2-1"] {
-        assert!(house.state(run).await.end.is_some(), "{run}");
-        house.events(run).await;
+        assert!(app.state(run).await.end.is_some(), "{run}");
+        app.events(run).await;
     }
-    let kinds = house.kinds("r1").await;
+    let kinds = app.kinds("r1").await;
     let count = |kind: &str| kinds.iter().filter(|one| **one == kind).count();
     assert_eq!((count("child_requested"), count("child_ended")), (3, 3));
 }
@@ -88,21 +88,21 @@ async fn children_that_nobody_waits_for_are_all_told(kind: Kind) {
         "  - id: all\n",
         "  - id: all\n    timeout: { after: 5m, then: { goto: done } }\n",
     );
-    let house = House::new(kind, &text);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    let driver = house.driver(&engine, "w");
+    let app = TestApp::new(kind, &text);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let driver = app.driver(&engine, "w");
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForChild("r1.1-1".to_owned()));
     crate::rig::answer(&engine, "r1.1-2", "w1", "x").await.unwrap();
     driver.drive("r1.1-2").await.unwrap();
-    assert_eq!(house.document("r1", "/got").await, json!(["b x"]));
-    house.clock.advance(300_000);
+    assert_eq!(app.document("r1", "/got").await, json!(["b x"]));
+    app.clock.advance(300_000);
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     for run in ["r1.1-1", "r1.2-1"] {
-        let (_, reason) = house.state(run).await.end.unwrap();
+        let (_, reason) = app.state(run).await.end.unwrap();
         assert!(reason.unwrap().contains("cancelled by run r1"), "{run}");
     }
-    assert_eq!(house.state("r1.1-2").await.status(), ExecutionStatus::Completed);
+    assert_eq!(app.state("r1.1-2").await.status(), ExecutionStatus::Completed);
 }
 
 on_both!(children_are_worked_on_side_by_side, children_that_nobody_waits_for_are_all_told);

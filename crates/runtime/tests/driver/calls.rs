@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::holds::{asking, asking_over, look};
 use crate::replies::NOTE;
-use crate::rig::{House, Kind, answer};
+use crate::rig::{Kind, TestApp, answer};
 
 const GOOD: &str = r#"{"note":"hello"}"#;
 
@@ -30,10 +30,10 @@ fn long() -> String {
 }
 
 async fn a_halt_keeps_the_reply_and_stops_what_would_follow(kind: Kind) {
-    let house = House::new(kind, &long().replace("from: write, to: ask", "from: write, to: again"));
-    house.start(&house.engine(), "r1").await;
-    let (mut first, question) = asking(&house, "first").await;
-    let person = house.engine();
+    let app = TestApp::new(kind, &long().replace("from: write, to: ask", "from: write, to: again"));
+    app.start(&app.engine(), "r1").await;
+    let (mut first, question) = asking(&app, "first").await;
+    let person = app.engine();
     person.submit_input("r1", halted(), None).await.unwrap();
     question.answer(GOOD);
     assert_eq!(first.task.await.unwrap().unwrap(), IdleReason::Halted);
@@ -44,46 +44,46 @@ async fn a_halt_keeps_the_reply_and_stops_what_would_follow(kind: Kind) {
     let task = tokio::spawn(async move { first.driver.drive("r1").await });
     first.questions.recv().await.unwrap().answer(r#"{"note":"more"}"#);
     assert_eq!(task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
-    assert_eq!(house.document("r1", "/note").await, json!("hello"), "the reply was kept");
-    house.events("r1").await;
+    assert_eq!(app.document("r1", "/note").await, json!("hello"), "the reply was kept");
+    app.events("r1").await;
 }
 
 async fn a_call_that_nobody_wants_any_more_is_ended(kind: Kind) {
-    let house = House::new(kind, NOTE);
-    house.start(&house.engine(), "r1").await;
-    let (first, question) = asking(&house, "first").await;
+    let app = TestApp::new(kind, NOTE);
+    app.start(&app.engine(), "r1").await;
+    let (first, question) = asking(&app, "first").await;
     let cancelled = InputKind::Cancelled { by: "anna".to_owned(), reason: None };
-    house.engine().submit_input("r1", cancelled, None).await.unwrap();
-    house.clock.advance(10_000);
+    app.engine().submit_input("r1", cancelled, None).await.unwrap();
+    app.clock.advance(10_000);
     question.dropped().await;
     assert_eq!(first.task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Failed));
-    house.events("r1").await;
+    app.events("r1").await;
 }
 
 async fn a_reply_that_comes_after_the_end_changes_nothing(kind: Kind) {
-    let house = House::new(kind, NOTE);
-    house.start(&house.engine(), "r1").await;
-    let (first, question) = asking(&house, "first").await;
+    let app = TestApp::new(kind, NOTE);
+    app.start(&app.engine(), "r1").await;
+    let (first, question) = asking(&app, "first").await;
     let cancelled = InputKind::Cancelled { by: "anna".to_owned(), reason: None };
-    house.engine().submit_input("r1", cancelled, None).await.unwrap();
+    app.engine().submit_input("r1", cancelled, None).await.unwrap();
     question.answer(GOOD);
     assert_eq!(first.task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Failed));
-    assert_eq!(house.document("r1", "/note").await, json!(null));
-    house.events("r1").await;
+    assert_eq!(app.document("r1", "/note").await, json!(null));
+    app.events("r1").await;
 }
 
 async fn a_phase_s_time_runs_out_while_its_model_is_asked(kind: Kind) {
     let text =
         NOTE.replace("writes: [/note],", "writes: [/note], timeout: { after: 25s, then: fail },");
-    let house = House::new(kind, &text);
-    house.start(&house.engine(), "r1").await;
-    let (first, question) = asking(&house, "first").await;
-    look(&house).await;
-    look(&house).await;
-    house.clock.advance(5_000);
+    let app = TestApp::new(kind, &text);
+    app.start(&app.engine(), "r1").await;
+    let (first, question) = asking(&app, "first").await;
+    look(&app).await;
+    look(&app).await;
+    app.clock.advance(5_000);
     question.dropped().await;
     assert_eq!(first.task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Failed));
-    let reason = house.state("r1").await.end.unwrap().1.unwrap();
+    let reason = app.state("r1").await.end.unwrap().1.unwrap();
     assert!(reason.contains("25s"), "{reason}");
 }
 
@@ -115,13 +115,13 @@ fn at_once<T>(work: impl Future<Output = T>) -> T {
 
 #[tokio::test]
 async fn an_answer_that_found_the_run_held_is_not_left_lying() {
-    let house = House::new(Kind::Memory, &long());
-    house.start(&house.engine(), "r1").await;
-    let person = house.engine();
-    let worker = house.driver(&person, "own");
+    let app = TestApp::new(Kind::Memory, &long());
+    app.start(&app.engine(), "r1").await;
+    let person = app.engine();
+    let worker = app.driver(&person, "own");
     let quick = Arc::new(Quick { person, worker, found: Mutex::default() });
     let (mut first, question) =
-        asking_over(&house, house.engine_told(quick.clone()), "first").await;
+        asking_over(&app, app.engine_observed(quick.clone()), "first").await;
     question.answer(GOOD);
     tokio::select! {
         rest = &mut first.task => panic!("it rests, and the answer lies there: {rest:?}"),
@@ -133,7 +133,7 @@ async fn an_answer_that_found_the_run_held_is_not_left_lying() {
         Some(IdleReason::LeasedElsewhere),
         "it left it to the holder"
     );
-    assert_eq!(house.document("r1", "/answer").await, json!("red"));
+    assert_eq!(app.document("r1", "/answer").await, json!("red"));
 }
 
 on_both!(

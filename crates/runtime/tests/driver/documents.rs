@@ -6,7 +6,7 @@ use countersign_run::{ExecutionStatus, InputKind};
 use countersign_runtime::driver::IdleReason;
 use serde_json::json;
 
-use crate::rig::{House, Kind};
+use crate::rig::{Kind, TestApp};
 
 const NEEDS: &str = r#"
 --- index.yaml
@@ -32,35 +32,35 @@ transitions: [ { from: ask, to: done } ]
 "#;
 
 async fn a_file_at_its_suggested_path_answers(kind: Kind) {
-    let house = House::new(kind, NEEDS);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    let driver = house.driver(&engine, "w");
+    let app = TestApp::new(kind, NEEDS);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let driver = app.driver(&engine, "w");
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
-    assert_eq!(house.state("r1").await.waits.len(), 4);
+    assert_eq!(app.state("r1").await.waits.len(), 4);
 
-    let inputs = house.work().join("inputs/r1");
+    let inputs = app.work().join("inputs/r1");
     fs::create_dir_all(&inputs).unwrap();
     fs::write(inputs.join("plan.pdf"), "%PDF").unwrap();
     // Of a type that is not taken, for somebody, and of another run.
-    fs::write(house.work().join("odd.txt"), "x").unwrap();
-    fs::write(house.work().join("hers.md"), "x").unwrap();
-    fs::create_dir_all(house.work().join("inputs/r2")).unwrap();
-    fs::write(house.work().join("inputs/r2/brief.md"), "x").unwrap();
+    fs::write(app.work().join("odd.txt"), "x").unwrap();
+    fs::write(app.work().join("hers.md"), "x").unwrap();
+    fs::create_dir_all(app.work().join("inputs/r2")).unwrap();
+    fs::write(app.work().join("inputs/r2/brief.md"), "x").unwrap();
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
-    assert_eq!(house.document("r1", "/got").await, json!(["plan inputs/r1/plan.pdf 4"]));
-    assert_eq!(house.state("r1").await.waits.len(), 3, "what does not fit is left to people");
+    assert_eq!(app.document("r1", "/got").await, json!(["plan inputs/r1/plan.pdf 4"]));
+    assert_eq!(app.state("r1").await.waits.len(), 3, "what does not fit is left to people");
 
     // A halted run moves nowhere.
     let halted = InputKind::Halted { by: "anna".to_owned(), reason: None };
     engine.submit_input("r1", halted, None).await.unwrap();
     fs::write(inputs.join("brief.md"), "# Brief").unwrap();
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Halted);
-    assert_eq!(house.state("r1").await.waits.len(), 3);
+    assert_eq!(app.state("r1").await.waits.len(), 3);
     let resumed = InputKind::Resumed { by: "anna".to_owned(), grants: [].into() };
     engine.submit_input("r1", resumed, None).await.unwrap();
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
-    assert_eq!(house.state("r1").await.waits.len(), 2);
+    assert_eq!(app.state("r1").await.waits.len(), 2);
 
     for (wait, path) in [("w3", "odd.md"), ("w4", "hers.md")] {
         let (value, by) = (json!({ "path": path }), "anna".to_owned());
@@ -68,33 +68,33 @@ async fn a_file_at_its_suggested_path_answers(kind: Kind) {
         engine.submit_input("r1", what, None).await.unwrap();
     }
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
-    let got = house.document("r1", "/got").await;
+    let got = app.document("r1", "/got").await;
     assert_eq!(got, json!(["plan inputs/r1/plan.pdf 4", "brief inputs/r1/brief.md 7"]));
-    house.events("r1").await;
+    app.events("r1").await;
 }
 
 async fn whoever_looks_out_sees_a_document_arrive(kind: Kind) {
-    let house = House::new(kind, NEEDS);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    let driver = house.driver(&engine, "w");
+    let app = TestApp::new(kind, NEEDS);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let driver = app.driver(&engine, "w");
     driver.drive("r1").await.unwrap();
     let before = driver.take_change_snapshot("r1").await.unwrap();
     driver.drive("r1").await.unwrap();
     assert_eq!(driver.take_change_snapshot("r1").await.unwrap(), before, "nothing came");
     // A file for somebody, and one that nobody looks for, are nothing to wake up for.
-    fs::write(house.work().join("hers.md"), "x").unwrap();
-    fs::write(house.work().join("other.md"), "x").unwrap();
+    fs::write(app.work().join("hers.md"), "x").unwrap();
+    fs::write(app.work().join("other.md"), "x").unwrap();
     assert_eq!(driver.take_change_snapshot("r1").await.unwrap(), before);
 
     let mut looking = std::pin::pin!(driver.wait_for_change("r1", &before));
-    let inputs = house.work().join("inputs/r1");
+    let inputs = app.work().join("inputs/r1");
     fs::create_dir_all(&inputs).unwrap();
-    let (plan, clock) = (inputs.join("plan.pdf"), &house.clock);
+    let (plan, clock) = (inputs.join("plan.pdf"), &app.clock);
     // It grows between any two looks, so it is left alone.
     for size in 1..5 {
         fs::write(&plan, "x".repeat(size)).unwrap();
-        assert!(still_looks(looking.as_mut(), clock.asked(), || clock.asked()).await);
+        assert!(still_looks(looking.as_mut(), clock.sleep_count(), || clock.sleep_count()).await);
         clock.advance(500);
     }
     // Now it is as it was at the look before.
@@ -105,7 +105,7 @@ async fn whoever_looks_out_sees_a_document_arrive(kind: Kind) {
     };
     seen.unwrap();
     driver.drive("r1").await.unwrap();
-    assert_eq!(house.document("r1", "/got").await, json!(["plan inputs/r1/plan.pdf 4"]));
+    assert_eq!(app.document("r1", "/got").await, json!(["plan inputs/r1/plan.pdf 4"]));
 
     let before = driver.take_change_snapshot("r1").await.unwrap();
     let what = InputKind::Halted { by: "anna".to_owned(), reason: None };
@@ -116,8 +116,8 @@ async fn whoever_looks_out_sees_a_document_arrive(kind: Kind) {
 /// Polls until the clock is asked to wait once more; whether it still waits then.
 async fn still_looks<T>(
     mut looking: std::pin::Pin<&mut impl Future<Output = T>>,
-    asked: u64,
-    now_asked: impl Fn() -> u64,
+    before: u64,
+    sleep_count: impl Fn() -> u64,
 ) -> bool {
     loop {
         tokio::select! {
@@ -125,7 +125,7 @@ async fn still_looks<T>(
             _ = &mut looking => return false,
             () = tokio::task::yield_now() => {}
         }
-        if now_asked() > asked {
+        if sleep_count() > before {
             return true;
         }
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use crate::rig::{House, Kind};
+use crate::rig::{Kind, TestApp};
 
 const DEEDS: &str = r#"
 --- index.yaml
@@ -98,51 +98,51 @@ async fn host() -> (u16, tokio::task::JoinHandle<Vec<String>>) {
             let text = String::from_utf8_lossy(&request[..length]).to_lowercase();
             let key = text.lines().find_map(|line| line.strip_prefix("idempotency-key: "));
             keys.push(key.unwrap().to_owned());
-            let told =
+            let response =
                 format!("HTTP/1.1 {answer}\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}");
-            stream.write_all(told.as_bytes()).await.unwrap();
+            stream.write_all(response.as_bytes()).await.unwrap();
         }
         keys
     });
     (port, task)
 }
 
-fn house(kind: Kind, port: u16) -> House {
-    let house = House::new(kind, &DEEDS.replace("PORT", &port.to_string()));
+fn app(kind: Kind, port: u16) -> TestApp {
+    let app = TestApp::new(kind, &DEEDS.replace("PORT", &port.to_string()));
     for program in ["mark.sh", "guard.sh"] {
-        let path = house.work().join(program);
+        let path = app.work().join(program);
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
-    house
+    app
 }
 
 async fn a_run_does_all_that_its_protocol_says(kind: Kind) {
     let (port, seen) = host().await;
-    let house = house(kind, port);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    let driver = house.driver(&engine, "w");
+    let app = app(kind, port);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let driver = app.driver(&engine, "w");
     assert!(
         matches!(driver.drive("r1").await.unwrap(), IdleReason::WaitingUntil(_)),
         "the host was busy"
     );
-    house.clock.advance(10_000);
+    app.clock.advance(10_000);
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
 
-    let document = house.state("r1").await.document;
+    let document = app.state("r1").await.document;
     assert_eq!(document["found"][0]["path"], "a.md");
     assert_eq!(document["stamped"], json!(true));
     assert_eq!(
-        (&document["note"], house.file("out/r1.md").as_str()),
+        (&document["note"], app.file("out/r1.md").as_str()),
         (&json!("all seen"), "all seen")
     );
     assert_eq!(document["file"]["bytes"], json!(8));
     assert_eq!(document["mark"], json!("one \"all seen\"\n"));
     assert_eq!(document["called"], json!(200));
-    let hook: serde_json::Value = serde_json::from_str(&house.file("hook.json")).unwrap();
+    let hook: serde_json::Value = serde_json::from_str(&app.file("hook.json")).unwrap();
     assert_eq!((&hook["hook_point"], &hook["to"]), (&json!("exit"), &json!("call")));
 
-    let events = house.events("r1").await;
+    let events = app.events("r1").await;
     let mut runs = Vec::new();
     let mut calls = Vec::new();
     for event in &events {
@@ -156,18 +156,18 @@ async fn a_run_does_all_that_its_protocol_says(kind: Kind) {
             }
         }
     }
-    assert_eq!(house.file("ids.txt").lines().collect::<Vec<_>>(), runs);
+    assert_eq!(app.file("ids.txt").lines().collect::<Vec<_>>(), runs);
     assert_eq!(seen.await.unwrap(), calls, "a try of its own has an id of its own");
-    assert_eq!(house.notes(), 0, "nothing is noted that the log has");
+    assert_eq!(app.notes(), 0, "nothing is noted that the log has");
 }
 
 async fn tools_are_used_in_order_and_stay_inside(kind: Kind) {
-    let house = house(kind, 1);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    drop(house.driver(&engine, "w").drive("r1").await.unwrap());
+    let app = app(kind, 1);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    drop(app.driver(&engine, "w").drive("r1").await.unwrap());
     let mut outputs = Vec::new();
-    for event in house.events("r1").await {
+    for event in app.events("r1").await {
         if let RunEvent::InputReceived { input } = event
             && let countersign_run::InputKind::ToolFinished { ok, output, .. } = input.payload
         {
@@ -175,46 +175,46 @@ async fn tools_are_used_in_order_and_stay_inside(kind: Kind) {
         }
     }
     assert_eq!(outputs.len(), 11);
-    for (place, expected) in [(1, "1"), (3, "2"), (10, "3")] {
-        assert_eq!(outputs[place], (true, expected.to_owned()), "they were used in their order");
+    for (index, expected) in [(1, "1"), (3, "2"), (10, "3")] {
+        assert_eq!(outputs[index], (true, expected.to_owned()), "they were used in their order");
     }
-    for place in [4, 5, 8] {
-        assert!(!outputs[place].0, "{:?}", outputs[place]);
+    for index in [4, 5, 8] {
+        assert!(!outputs[index].0, "{:?}", outputs[index]);
     }
     assert!(!outputs[6].1.contains("hidden"), "{}", outputs[6].1);
     assert!(outputs[7].1.contains("notes/a.md:1"), "{}", outputs[7].1);
-    assert!(!house.folder.path().join("out.txt").exists());
+    assert!(!app.folder.path().join("out.txt").exists());
     let whole = format!("{outputs:?}");
     assert!(!whole.contains("SQLite format"), "what lies outside was not read");
 }
 
 async fn a_program_whose_end_was_noted_is_not_run_again(kind: Kind) {
-    let house = house(kind, 1);
-    house.start(&house.engine(), "r1").await;
+    let app = app(kind, 1);
+    app.start(&app.engine(), "r1").await;
     // Each worker keeps one result and dies with the next in its hands, until that is the program's.
     let mut workers = 0;
     let run = loop {
         workers += 1;
         let gone = FaultPlan::Crash { write: 3, fault: InjectedFault::BeforeWrite };
-        let faulty = FaultyStore::new(Arc::clone(&house.store), gone);
-        let engine = house.engine_over(Arc::new(faulty));
-        let driver = house.driver(&engine, &format!("w{workers}"));
+        let faulty = FaultyStore::new(Arc::clone(&app.store), gone);
+        let engine = app.engine_over(Arc::new(faulty));
+        let driver = app.driver(&engine, &format!("w{workers}"));
         let work = driver.drive("r1");
         tokio::pin!(work);
         let tick = std::time::Duration::from_millis(1);
         while tokio::time::timeout(tick, &mut work).await.is_err() {
-            house.clock.advance(1_000);
+            app.clock.advance(1_000);
         }
-        house.clock.advance(60_000);
-        let ids = house.file("ids.txt");
+        app.clock.advance(60_000);
+        let ids = app.file("ids.txt");
         if !ids.is_empty() {
             break ids;
         }
     };
-    assert_eq!(house.notes(), 1, "it was done, and the run does not know yet");
-    drop(house.driver(&house.engine(), "next").drive("r1").await);
-    assert_eq!(house.file("ids.txt"), run, "it was not done again");
-    assert_eq!(house.document("r1", "/mark").await, json!("one \"all seen\"\n"));
+    assert_eq!(app.notes(), 1, "it was done, and the run does not know yet");
+    drop(app.driver(&app.engine(), "next").drive("r1").await);
+    assert_eq!(app.file("ids.txt"), run, "it was not done again");
+    assert_eq!(app.document("r1", "/mark").await, json!("one \"all seen\"\n"));
 }
 
 on_both!(

@@ -6,7 +6,7 @@ use countersign_run::{ExecutionStatus, InputKind, ParentRun, RunStart};
 use countersign_runtime::driver::IdleReason;
 use serde_json::json;
 
-use crate::rig::{House, Kind, answer};
+use crate::rig::{Kind, TestApp, answer};
 
 pub(crate) const FAMILY: &str = r#"
 --- index.yaml
@@ -33,10 +33,10 @@ transitions:
 "#;
 
 async fn a_child_answers_its_parent(kind: Kind) {
-    let house = House::new(kind, FAMILY);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    let driver = house.driver(&engine, "w");
+    let app = TestApp::new(kind, FAMILY);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let driver = app.driver(&engine, "w");
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForChild("r1.1".to_owned()));
     assert_eq!(
         driver.drive("r1").await.unwrap(),
@@ -47,23 +47,23 @@ async fn a_child_answers_its_parent(kind: Kind) {
     answer(&engine, "r1.1", "w1", "all of it").await.unwrap();
     // Whoever works on the child works on whom it tells.
     assert_eq!(driver.drive("r1.1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
-    assert_eq!(house.state("r1").await.status(), ExecutionStatus::Completed);
-    assert_eq!(house.document("r1", "/result").await, json!("all of it"));
-    let told = house.kinds("r1").await.into_iter().filter(|kind| *kind == "child_ended");
-    assert_eq!(told.count(), 1);
-    house.events("r1.1").await;
+    assert_eq!(app.state("r1").await.status(), ExecutionStatus::Completed);
+    assert_eq!(app.document("r1", "/result").await, json!("all of it"));
+    let ended = app.kinds("r1").await.into_iter().filter(|kind| *kind == "child_ended");
+    assert_eq!(ended.count(), 1);
+    app.events("r1.1").await;
 }
 
 async fn a_child_that_nobody_waits_for_is_cancelled(kind: Kind) {
-    let house = House::new(kind, FAMILY);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    let driver = house.driver(&engine, "w");
+    let app = TestApp::new(kind, FAMILY);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let driver = app.driver(&engine, "w");
     driver.drive("r1").await.unwrap();
-    house.clock.advance(300_000);
+    app.clock.advance(300_000);
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
-    assert_eq!(house.state("r1").await.phase, "lost");
-    let child = house.state("r1.1").await;
+    assert_eq!(app.state("r1").await.phase, "lost");
+    let child = app.state("r1.1").await;
     let (_, reason) = child.end.clone().unwrap();
     assert_eq!(child.status(), ExecutionStatus::Failed);
     assert!(reason.unwrap().contains("cancelled by run r1"));
@@ -71,22 +71,22 @@ async fn a_child_that_nobody_waits_for_is_cancelled(kind: Kind) {
 }
 
 async fn a_child_that_was_not_started_yet_is_not_started_any_more(kind: Kind) {
-    let house = House::new(kind, FAMILY);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
+    let app = TestApp::new(kind, FAMILY);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
     let cancelled = InputKind::Cancelled { by: "anna".to_owned(), reason: None };
     engine.submit_input("r1", cancelled, None).await.unwrap();
-    let driver = house.driver(&engine, "w");
+    let driver = app.driver(&engine, "w");
     // The child is told before it is there, which is the end of it.
     let rest = driver.drive("r1").await;
     assert!(rest.is_err() || rest.unwrap() == IdleReason::Ended(ExecutionStatus::Failed));
-    assert!(house.store.load_head(&engine.run_id("r1.1")).await.unwrap().is_none());
+    assert!(app.store.load_head(&engine.run_id("r1.1")).await.unwrap().is_none());
 }
 
 async fn a_child_that_began_too_late_ends_before_it_does_anything(kind: Kind) {
-    let house = House::new(kind, FAMILY);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
+    let app = TestApp::new(kind, FAMILY);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
     let cancelled = InputKind::Cancelled { by: "anna".to_owned(), reason: None };
     engine.submit_input("r1", cancelled, None).await.unwrap();
     // A worker that saw the order before, and was slow.
@@ -95,44 +95,44 @@ async fn a_child_that_began_too_late_ends_before_it_does_anything(kind: Kind) {
         workflow: "child".to_owned(),
         parent: Some(parent),
         document: Some(json!({"title": "x"})),
-        ..house.begin()
+        ..app.begin()
     };
-    house.engine().start_named_run("r1.1", &house.protocol, start, None).await.unwrap();
-    let driver = house.driver(&engine, "w");
+    app.engine().start_named_run("r1.1", &app.protocol, start, None).await.unwrap();
+    let driver = app.driver(&engine, "w");
     assert_eq!(driver.drive("r1.1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Failed));
-    let (_, reason) = house.state("r1.1").await.end.unwrap();
+    let (_, reason) = app.state("r1.1").await.end.unwrap();
     assert!(reason.unwrap().contains("cancelled by run r1"));
 }
 
 async fn a_stranger_under_the_child_s_name_is_left_alone(kind: Kind) {
-    let house = House::new(kind, FAMILY);
-    let engine = house.engine();
+    let app = TestApp::new(kind, FAMILY);
+    let engine = app.engine();
     let stranger = RunStart {
         workflow: "child".to_owned(),
         document: Some(json!({"title": "x"})),
-        ..house.begin()
+        ..app.begin()
     };
-    engine.start_named_run("r1.1", &house.protocol, stranger, None).await.unwrap();
-    house.start(&engine, "r1").await;
-    assert_eq!(house.driver(&engine, "w").drive("r1").await.unwrap(), IdleReason::WaitingForInput);
-    let state = house.state("r1").await;
+    engine.start_named_run("r1.1", &app.protocol, stranger, None).await.unwrap();
+    app.start(&engine, "r1").await;
+    assert_eq!(app.driver(&engine, "w").drive("r1").await.unwrap(), IdleReason::WaitingForInput);
+    let state = app.state("r1").await;
     let question = &state.waits.values().next().unwrap().question;
     assert!(question.contains("run `r1.1` already exists"), "{question}");
-    assert_eq!(house.state("r1.1").await.status(), ExecutionStatus::Waiting);
+    assert_eq!(app.state("r1.1").await.status(), ExecutionStatus::Waiting);
 }
 
 async fn two_workers_start_a_child_once(kind: Kind) {
-    let house = House::new(kind, FAMILY);
-    house.start(&house.engine(), "r1").await;
+    let app = TestApp::new(kind, FAMILY);
+    app.start(&app.engine(), "r1").await;
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..4 {
-        let engine = house.engine();
-        let driver = Arc::new(house.driver(&engine, &format!("w{number}")));
+        let engine = app.engine();
+        let driver = Arc::new(app.driver(&engine, &format!("w{number}")));
         tasks.spawn(async move { driver.drive("r1").await.unwrap() });
     }
     let rests = tasks.join_all().await;
     assert!(rests.contains(&IdleReason::WaitingForChild("r1.1".to_owned())), "{rests:?}");
-    assert_eq!(house.kinds("r1.1").await.iter().filter(|kind| **kind == "started").count(), 1);
+    assert_eq!(app.kinds("r1.1").await.iter().filter(|kind| **kind == "started").count(), 1);
 }
 
 on_both!(

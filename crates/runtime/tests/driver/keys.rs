@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::replies::NOTE;
-use crate::rig::{House, Kind};
+use crate::rig::{Kind, TestApp};
 
 const KEY: &str = "sk-c0unters1gn-4f9a77aa21";
 
@@ -30,10 +30,10 @@ async fn echo() -> (u16, tokio::task::JoinHandle<()>) {
                 _ => ("200 OK", "text/event-stream", said(&json!({"note": head}).to_string())),
             };
             let length = body.len();
-            let told = format!(
+            let response = format!(
                 "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nx-key: {KEY}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
             );
-            stream.write_all(told.as_bytes()).await.unwrap();
+            stream.write_all(response.as_bytes()).await.unwrap();
             let _ = stream.shutdown().await;
         }
     });
@@ -66,26 +66,26 @@ fn said(text: &str) -> String {
 async fn nothing_that_is_kept_or_told_holds_the_key() {
     let (port, server) = echo().await;
     let model = format!("openai:m@http://127.0.0.1:{port}/v1");
-    let house = House::new(Kind::Sqlite, &NOTE.replace("script:script.yaml", &model));
+    let app = TestApp::new(Kind::Sqlite, &NOTE.replace("script:script.yaml", &model));
     let hosts = format!("127.0.0.1:{port}=LAN_KEY");
     let env = |name: &str| match name {
         "COUNTERSIGN_KEYS_BY_HOST" => Some(hosts.clone()),
         "LAN_KEY" => Some(KEY.to_owned()),
         _ => None,
     };
-    let models = CachedModelResolver::new(ModelSettings::from_env(&env).unwrap(), house.work());
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    let driver = house.driver_with(&engine, Arc::new(models), "w");
+    let models = CachedModelResolver::new(ModelSettings::from_env(&env).unwrap(), app.work());
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let driver = app.driver_with(&engine, Arc::new(models), "w");
     assert!(
         matches!(driver.drive("r1").await.unwrap(), IdleReason::WaitingUntil(_)),
         "the first call failed"
     );
-    house.clock.advance(60_000);
+    app.clock.advance(60_000);
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     server.await.unwrap();
 
-    let kinds = house.kinds("r1").await;
+    let kinds = app.kinds("r1").await;
     for kind in ["provider_failed", "reply_refused", "reply_accepted"] {
         assert!(kinds.contains(&kind), "{kinds:?}");
     }
@@ -93,8 +93,8 @@ async fn nothing_that_is_kept_or_told_holds_the_key() {
     let log = engine.read_log("r1").await.unwrap();
     let exchanges = log.iter().filter(|one| one.body.contains("\"exchange\"")).count();
     assert_eq!(exchanges, 3);
-    let mut bytes = format!("{:?} {log:?}", house.state("r1").await).into_bytes();
-    for entry in std::fs::read_dir(house.folder.path()).unwrap() {
+    let mut bytes = format!("{:?} {log:?}", app.state("r1").await).into_bytes();
+    for entry in std::fs::read_dir(app.folder.path()).unwrap() {
         let path = entry.unwrap().path();
         if path.is_file() {
             bytes.extend(std::fs::read(path).unwrap());

@@ -15,7 +15,7 @@ use countersign_runtime::worker::{
 };
 use countersign_store::{DueRunsRequest, TenantId};
 
-use crate::rig::{EPOCH, House, Kind};
+use crate::rig::{EPOCH, Kind, TestApp};
 
 const DEED: &str = r#"
 --- index.yaml
@@ -33,9 +33,9 @@ fn resumed() -> InputKind {
 }
 
 async fn a_run_on_which_three_workers_ended_is_parked_until_it_is_resumed(kind: Kind) {
-    let house = House::new(kind, DEED);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
+    let app = TestApp::new(kind, DEED);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
     let nothing = engine.submit_input("r1", resumed(), None).await.unwrap_err();
     let nothing_to_resume = |error: &EngineError| {
         matches!(error, EngineError::Rejected(InputRejection::NothingToResume { .. }))
@@ -44,16 +44,16 @@ async fn a_run_on_which_three_workers_ended_is_parked_until_it_is_resumed(kind: 
     for number in 0..3 {
         let now = EPOCH + number * 10;
         let taking = DueRunsRequest::new(format!("w{number}"), now, now + 10, 1);
-        assert_eq!(house.store.acquire_due_runs(&taking).await.unwrap().len(), 1);
+        assert_eq!(app.store.acquire_due_runs(&taking).await.unwrap().len(), 1);
     }
-    house.clock.advance(30);
-    let driver = house.driver(&engine, "fourth");
+    app.clock.advance(30);
+    let driver = app.driver(&engine, "fourth");
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Parked);
     // A person who looks changes nothing by it, and one who resumes it does.
     let outcome = engine.submit_input("r1", resumed(), None).await.unwrap();
     assert_eq!(outcome.state.version, 1, "nothing but the parking was resumed");
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
-    house.events("r1").await;
+    app.events("r1").await;
 }
 
 /// A clock that moves by what is waited for, and is set back by an hour once.
@@ -103,14 +103,14 @@ impl WorkerObserver for Nobody {
 }
 
 async fn a_worker_whose_clock_is_set_back_looks_and_announces_itself_all_the_same(kind: Kind) {
-    let house = House::new(kind, DEED);
+    let app = TestApp::new(kind, DEED);
     let (stopper, stop) = WorkerStopHandle::new();
     let (now, waited) = (AtomicI64::new(EPOCH), Mutex::default());
     let clock = Arc::new(SetBack { now, waited, stopper });
     let terms = WorkerConfig::new("w");
     let longest = 60_000;
     let worker = Worker::new(
-        Arc::clone(&house.store),
+        Arc::clone(&app.store),
         Arc::clone(&clock) as _,
         Arc::new(Nobody),
         Arc::new(Nobody),

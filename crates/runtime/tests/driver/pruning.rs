@@ -7,27 +7,27 @@ use countersign_runtime::prune::{PruneCriteria, plan_prune, prune_runs};
 use serde_json::json;
 
 use crate::family::FAMILY;
-use crate::rig::{House, Kind, answer};
+use crate::rig::{Kind, TestApp, answer};
 
 const NOTHING: fn(u64) = |_| ();
 
 async fn a_child_that_is_waited_for_stays(kind: Kind) {
-    let house = House::new(kind, FAMILY);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    let driver = house.driver(&engine, "w");
+    let app = TestApp::new(kind, FAMILY);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let driver = app.driver(&engine, "w");
     driver.drive("r1").await.unwrap();
     driver.drive("r1.1").await.unwrap();
     answer(&engine, "r1.1", "w1", "all of it").await.unwrap();
     // It has ended, and its parent has not heard of it.
-    assert_eq!(house.state("r1.1").await.status(), ExecutionStatus::Completed);
+    assert_eq!(app.state("r1.1").await.status(), ExecutionStatus::Completed);
     let early = plan_prune(&engine, PruneCriteria::default(), NOTHING).await.unwrap();
     assert_eq!(
         (early.total_runs, early.runs.len(), &early.still_needed[..]),
         (2, 0, &["r1.1".to_owned()][..])
     );
     driver.drive("r1.1").await.unwrap();
-    assert_eq!(house.state("r1").await.status(), ExecutionStatus::Completed);
+    assert_eq!(app.state("r1").await.status(), ExecutionStatus::Completed);
 
     let planned = plan_prune(&engine, PruneCriteria::default(), NOTHING).await.unwrap();
     let going: Vec<&str> = planned.runs.iter().map(|doomed| &*doomed.run).collect();
@@ -36,7 +36,7 @@ async fn a_child_that_is_waited_for_stays(kind: Kind) {
     assert_eq!((done.runs, done.skipped.len(), done.removed.snapshots), (2, 0, 0));
     for run in ["r1", "r1.1"] {
         // Whether this engine knew it or not.
-        for engine in [&engine, &house.engine()] {
+        for engine in [&engine, &app.engine()] {
             let gone = |error: &EngineError| {
                 matches!(error, EngineError::RunPruned { pruned_at: Timestamp(7), .. })
             };
@@ -54,14 +54,14 @@ async fn a_child_that_is_waited_for_stays(kind: Kind) {
 }
 
 async fn what_was_forked_from_can_be_forked_again(kind: Kind) {
-    let house = House::new(kind, FAMILY);
-    let engine = house.engine();
+    let app = TestApp::new(kind, FAMILY);
+    let engine = app.engine();
     let child = countersign_run::RunStart {
         workflow: "child".to_owned(),
         document: Some(json!({"title": "x"})),
-        ..house.begin()
+        ..app.begin()
     };
-    engine.start_named_run("r1", &house.protocol, child, None).await.unwrap();
+    engine.start_named_run("r1", &app.protocol, child, None).await.unwrap();
     let otherwise = ForkOptions { by: "anna".to_owned(), ..ForkOptions::default() };
     let (fork, at) = engine.fork_run("r1", otherwise.clone(), None).await.unwrap();
     answer(&engine, "r1", "w1", "all of it").await.unwrap();
@@ -76,7 +76,7 @@ async fn what_was_forked_from_can_be_forked_again(kind: Kind) {
     let done = prune_runs(&engine, &planned, Timestamp(7), |_| ()).await.unwrap();
     assert_eq!((done.runs, done.kept_snapshots), (1, 1));
 
-    let engine = house.engine();
+    let engine = app.engine();
     let after = engine.load_version("r1", Some(at)).await.unwrap();
     assert_eq!((&after.state, &after.hash), (&before.state, &before.hash));
     assert!(matches!(engine.load_version("r1", None).await, Err(EngineError::RunPruned { .. })));
@@ -95,21 +95,21 @@ async fn what_was_forked_from_can_be_forked_again(kind: Kind) {
 }
 
 async fn the_latest_and_the_young_stay(kind: Kind) {
-    let house = House::new(kind, FAMILY);
-    let engine = house.engine();
+    let app = TestApp::new(kind, FAMILY);
+    let engine = app.engine();
     for run in ["a", "b", "c", "open"] {
         let child = countersign_run::RunStart {
             workflow: "child".to_owned(),
             document: Some(json!({"title": "x"})),
-            ..house.begin()
+            ..app.begin()
         };
-        engine.start_named_run(run, &house.protocol, child, None).await.unwrap();
+        engine.start_named_run(run, &app.protocol, child, None).await.unwrap();
         if run != "open" {
             answer(&engine, run, "w1", "yes").await.unwrap();
         }
-        house.clock.advance(1_000);
+        app.clock.advance(1_000);
     }
-    let ended_at = house.state("b").await.updated_at;
+    let ended_at = app.state("b").await.updated_at;
     let going = async |before: Option<Timestamp>, keep: usize| {
         let planned =
             plan_prune(&engine, PruneCriteria { ended_before: before, keep_newest: keep }, NOTHING)

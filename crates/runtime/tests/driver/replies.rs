@@ -4,7 +4,7 @@ use countersign_run::{ExecutionStatus, Timestamp};
 use countersign_runtime::driver::{IdleReason, build_manual_reply};
 use serde_json::json;
 
-use crate::rig::{EPOCH, House, Kind};
+use crate::rig::{EPOCH, Kind, TestApp};
 
 pub(crate) const NOTE: &str = r#"
 --- index.yaml
@@ -34,13 +34,13 @@ fn scripted(script: &str) -> String {
 
 async fn a_refused_reply_is_asked_again_until_one_is_accepted(kind: Kind) {
     let script = "- sure\n- { reply: { note: x } }\n- { reply: { note: hello } }\n";
-    let house = House::new(kind, &scripted(script));
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    let driver = house.driver(&engine, "w");
+    let app = TestApp::new(kind, &scripted(script));
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let driver = app.driver(&engine, "w");
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
-    assert_eq!(house.document("r1", "/note").await, json!("hello"));
-    let refused = house.kinds("r1").await.into_iter().filter(|kind| *kind == "reply_refused");
+    assert_eq!(app.document("r1", "/note").await, json!("hello"));
+    let refused = app.kinds("r1").await.into_iter().filter(|kind| *kind == "reply_refused");
     assert_eq!(refused.count(), 2);
     assert_eq!(
         driver.drive("r1").await.unwrap(),
@@ -51,51 +51,51 @@ async fn a_refused_reply_is_asked_again_until_one_is_accepted(kind: Kind) {
 
 async fn a_provider_that_asks_for_time_gets_it(kind: Kind) {
     let script = "- error: { kind: rate_limited, retry_after_ms: 90000 }\n- error: { kind: overloaded }\n- { reply: { note: hello } }\n";
-    let house = House::new(kind, &scripted(script));
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    let driver = house.driver(&engine, "w");
+    let app = TestApp::new(kind, &scripted(script));
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let driver = app.driver(&engine, "w");
     let first = IdleReason::WaitingUntil(Timestamp(EPOCH + 90_000));
     assert_eq!(driver.drive("r1").await.unwrap(), first);
-    house.clock.advance(89_999);
+    app.clock.advance(89_999);
     assert_eq!(driver.drive("r1").await.unwrap(), first, "not before");
     // The next worker knows as well as the first one.
-    house.clock.advance(1);
-    let other = house.engine();
-    let driver = house.driver(&other, "v");
+    app.clock.advance(1);
+    let other = app.engine();
+    let driver = app.driver(&other, "v");
     assert_eq!(
         driver.drive("r1").await.unwrap(),
         IdleReason::WaitingUntil(Timestamp(EPOCH + 92_000))
     );
-    house.clock.advance(2_000);
+    app.clock.advance(2_000);
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
-    assert_eq!(house.document("r1", "/note").await, json!("hello"));
+    assert_eq!(app.document("r1", "/note").await, json!("hello"));
 }
 
 async fn a_model_that_cannot_be_had_is_a_wait_and_no_loop(kind: Kind) {
-    let house = House::new(kind, NOTE);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    assert_eq!(house.driver(&engine, "w").drive("r1").await.unwrap(), IdleReason::WaitingForInput);
-    let state = house.state("r1").await;
+    let app = TestApp::new(kind, NOTE);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    assert_eq!(app.driver(&engine, "w").drive("r1").await.unwrap(), IdleReason::WaitingForInput);
+    let state = app.state("r1").await;
     let wait = state.waits.values().next().unwrap();
     assert!(wait.question.contains("cannot be called"), "{}", wait.question);
 }
 
 async fn without_a_model_the_reply_is_handed_in(kind: Kind) {
-    let house =
-        House::new(kind, &NOTE.replace("models: { default: \"script:script.yaml\" }\n", ""));
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    let driver = house.driver(&engine, "w");
+    let app =
+        TestApp::new(kind, &NOTE.replace("models: { default: \"script:script.yaml\" }\n", ""));
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let driver = app.driver(&engine, "w");
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::NeedsReply);
-    let action = house.state("r1").await.pending.into_keys().next().unwrap();
+    let action = app.state("r1").await.pending.into_keys().next().unwrap();
     engine
         .submit_input("r1", build_manual_reply(&action, r#"{"note":"mine"}"#, "anna"), None)
         .await
         .unwrap();
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
-    assert_eq!(house.document("r1", "/note").await, json!("mine"));
+    assert_eq!(app.document("r1", "/note").await, json!("mine"));
 }
 
 async fn a_hostile_reply_reaches_the_log_and_nothing_else(kind: Kind) {
@@ -105,13 +105,13 @@ async fn a_hostile_reply_reaches_the_log_and_nothing_else(kind: Kind) {
         "  - { id: ask, ask: { question: \"{{ state.note }}?\", apply: { set: /answer } } }\n  - { id: done, terminal: true }\ntransitions: [{ from: write, to: ask }, { from: ask, to: done }]",
     );
     let script = "- '{\"note\": \"a\\u0000b\\u001b[2Jc\"}'\n";
-    let house = House::new(kind, &format!("{text}--- work/script.yaml\n{script}"));
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    assert_eq!(house.driver(&engine, "w").drive("r1").await.unwrap(), IdleReason::WaitingForInput);
-    let head = house.store.load_head(&engine.run_id("r1")).await.unwrap().unwrap();
+    let app = TestApp::new(kind, &format!("{text}--- work/script.yaml\n{script}"));
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    assert_eq!(app.driver(&engine, "w").drive("r1").await.unwrap(), IdleReason::WaitingForInput);
+    let head = app.store.load_head(&engine.run_id("r1")).await.unwrap().unwrap();
     assert_eq!(head.summary, "a b [2Jc?");
-    assert_eq!(house.document("r1", "/note").await, json!("a\0b\u{1b}[2Jc"));
+    assert_eq!(app.document("r1", "/note").await, json!("a\0b\u{1b}[2Jc"));
 }
 
 on_both!(

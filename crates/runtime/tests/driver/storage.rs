@@ -8,7 +8,7 @@ use countersign_runtime::integrity::verify_stored_run;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::rig::{House, Kind, protocol};
+use crate::rig::{Kind, TestApp, protocol};
 
 const EDITS: &str = r#"
 --- index.yaml
@@ -41,12 +41,12 @@ transitions:
 
 #[tokio::test]
 async fn runs_of_the_same_files_share_one_protocol() {
-    let house = House::new(Kind::Sqlite, EDITS);
-    let engine = house.engine();
+    let app = TestApp::new(Kind::Sqlite, EDITS);
+    let engine = app.engine();
     let (again, _) = protocol(EDITS);
-    assert!(!Arc::ptr_eq(&again, &house.protocol));
-    let first = engine.start_named_run("r1", &house.protocol, house.begin(), None).await.unwrap();
-    let second = engine.start_named_run("r2", &again, house.begin(), None).await.unwrap();
+    assert!(!Arc::ptr_eq(&again, &app.protocol));
+    let first = engine.start_named_run("r1", &app.protocol, app.begin(), None).await.unwrap();
+    let second = engine.start_named_run("r2", &again, app.begin(), None).await.unwrap();
     assert!(Arc::ptr_eq(&first.protocol, &second.protocol));
 }
 
@@ -55,34 +55,34 @@ const STEPS: usize = 1_000;
 
 #[tokio::test]
 async fn a_thousand_steps_on_a_large_document_are_stored_within_twice_their_changes() {
-    let house = House::new(Kind::Sqlite, EDITS);
-    let engine = house.engine();
+    let app = TestApp::new(Kind::Sqlite, EDITS);
+    let engine = app.engine();
     let cells: Vec<Value> = (0..100).map(|cell| json!(format!("{cell:0>1000}"))).collect();
     let document = json!({ "cells": cells, "over": false });
     assert!(document.to_string().len() > 100_000);
-    let start = countersign_run::RunStart { document: Some(document), ..house.begin() };
-    engine.start_named_run("r1", &house.protocol, start, None).await.unwrap();
+    let start = countersign_run::RunStart { document: Some(document), ..app.begin() };
+    engine.start_named_run("r1", &app.protocol, start, None).await.unwrap();
     let mut patches = 0;
     for step in 0..STEPS {
-        house.clock.advance(1_000);
+        app.clock.advance(1_000);
         let action =
             engine.get_run("r1").await.unwrap().state.pending.keys().next().cloned().unwrap();
         let value = format!("{:0>1000}", step * 7);
-        let place = format!("/cells/{}", step * 31 % 100);
-        let patch = json!([{ "op": "replace", "path": place, "value": value }]);
+        let pointer = format!("/cells/{}", step * 31 % 100);
+        let patch = json!([{ "op": "replace", "path": pointer, "value": value }]);
         patches += patch.to_string().len();
         let reply = build_manual_reply(&action, &json!({ "patch": patch }).to_string(), "anna");
         let outcome = engine.submit_input("r1", reply, None).await.unwrap();
         assert!(outcome.violations().is_none(), "{:?}", outcome.violations());
     }
-    let SnapshotsAndFile { snapshots, file } = measured(&house);
+    let SnapshotsAndFile { snapshots, file } = measured(&app);
     assert!(snapshots > 100_000, "there are snapshots");
     assert!(
         file <= 2 * (patches + snapshots),
         "{file} bytes are stored for {patches} of patches and {snapshots} of snapshots"
     );
     let begun = Instant::now();
-    let loaded = house.engine().load_version("r1", None).await.unwrap();
+    let loaded = app.engine().load_version("r1", None).await.unwrap();
     let took = begun.elapsed();
     assert_eq!(loaded.state.version, 1 + STEPS as u64);
     assert!(
@@ -99,8 +99,8 @@ struct SnapshotsAndFile {
 }
 
 /// The bytes of the snapshots, and of the whole file once its journal is in it.
-fn measured(house: &House) -> SnapshotsAndFile {
-    let path = house.folder.path().join("runs.db");
+fn measured(app: &TestApp) -> SnapshotsAndFile {
+    let path = app.folder.path().join("runs.db");
     let db = Connection::open(&path).unwrap();
     db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     let snapshots: i64 =

@@ -14,7 +14,7 @@ use countersign_runtime::trust::{
 };
 use countersign_runtime::workspace::Workspace;
 
-use crate::rig::{House, Kind};
+use crate::rig::{Kind, TestApp};
 
 const WANTS: &str = r#"--- index.yaml
 name: wants
@@ -56,28 +56,28 @@ echo guarded >> ran.txt
 echo '{"result":"ok"}'
 "#;
 
-fn house(kind: Kind) -> House {
-    let house = House::new(kind, WANTS);
+fn app(kind: Kind) -> TestApp {
+    let app = TestApp::new(kind, WANTS);
     for program in ["mark.sh", "guard.sh"] {
-        let path = house.work().join(program);
+        let path = app.work().join(program);
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
-    house
+    app
 }
 
 fn nothing_ships(_: &str) -> Vec<ProtocolPermissions> {
     Vec::new()
 }
 
-fn guard(house: &House) -> ActionGuard {
-    ActionGuard::new(house.work(), nothing_ships)
+fn guard(app: &TestApp) -> ActionGuard {
+    ActionGuard::new(app.work(), nothing_ships)
 }
 
-fn driver(house: &House, engine: &Arc<Engine>, guard: ActionGuard) -> Driver {
-    let workspace = Workspace::open(&house.work()).unwrap();
-    let journal = EffectJournal::open(&house.folder.path().join("effects")).unwrap();
-    let hands = EffectExecutor::new(workspace, guard, journal, &house.work());
-    let models = Arc::new(CachedModelResolver::new(ModelSettings::default(), house.work()));
+fn driver(app: &TestApp, engine: &Arc<Engine>, guard: ActionGuard) -> Driver {
+    let workspace = Workspace::open(&app.work()).unwrap();
+    let journal = EffectJournal::open(&app.folder.path().join("effects")).unwrap();
+    let hands = EffectExecutor::new(workspace, guard, journal, &app.work());
+    let models = Arc::new(CachedModelResolver::new(ModelSettings::default(), app.work()));
     Driver::new(Arc::clone(engine), models, hands, "w".to_owned())
 }
 
@@ -87,8 +87,8 @@ async fn resume(engine: &Engine) {
 }
 
 /// The sentence that a run is halted with.
-async fn halted(house: &House) -> String {
-    let (by, reason) = house.state("r1").await.halted.unwrap();
+async fn halted(app: &TestApp) -> String {
+    let (by, reason) = app.state("r1").await.halted.unwrap();
     assert_eq!(by, "trust");
     reason.unwrap()
 }
@@ -97,9 +97,9 @@ async fn halted(house: &House) -> String {
 type Permit = fn(&mut AllowList);
 
 async fn every_kind_of_order_is_asked_about(kind: Kind) {
-    let house = house(kind);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
+    let app = app(kind);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
     let mut allow = AllowList::default();
     let steps: [(&str, Permit); 4] = [
         ("to open source `notes` of kind `files`", |list| list.allow_source("files").unwrap()),
@@ -108,34 +108,34 @@ async fn every_kind_of_order_is_asked_about(kind: Kind) {
         ("to call http://127.0.0.1:1", |list| list.allow_host("127.0.0.1:1").unwrap()),
     ];
     for (wanted, permit) in steps {
-        let driver = driver(&house, &engine, guard(&house).with_allow_list(allow.clone()));
+        let driver = driver(&app, &engine, guard(&app).with_allow_list(allow.clone()));
         assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Halted, "{wanted}");
-        let reason = halted(&house).await;
+        let reason = halted(&app).await;
         assert!(reason.starts_with(&format!("protocol `wants` wants {wanted}, ")), "{reason}");
-        assert_eq!(house.state("r1").await.pending.len(), 1, "the order is still out");
+        assert_eq!(app.state("r1").await.pending.len(), 1, "the order is still out");
         permit(&mut allow);
         resume(&engine).await;
     }
-    assert_eq!(house.file("ran.txt"), "ran\nguarded\n");
-    let driver = driver(&house, &engine, guard(&house).with_allow_list(allow));
+    assert_eq!(app.file("ran.txt"), "ran\nguarded\n");
+    let driver = driver(&app, &engine, guard(&app).with_allow_list(allow));
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Halted);
-    let reason = halted(&house).await;
+    let reason = halted(&app).await;
     assert!(reason.contains("wants to send prompts to http://127.0.0.1:9, "), "{reason}");
-    assert_eq!(house.state("r1").await.model_calls, 1, "it was ordered, and nobody was asked");
+    assert_eq!(app.state("r1").await.model_calls, 1, "it was ordered, and nobody was asked");
 }
 
 async fn a_list_that_a_person_trusts_is_permitted_whole_and_at_once(kind: Kind) {
-    let house = house(kind);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    let file = TrustFile::from_path(house.folder.path().join("settings/trust.json"));
-    let driver = driver(&house, &engine, guard(&house).with_trust_file(file.clone()));
+    let app = app(kind);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let file = TrustFile::from_path(app.folder.path().join("settings/trust.json"));
+    let driver = driver(&app, &engine, guard(&app).with_trust_file(file.clone()));
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Halted);
-    let permissions = ProtocolPermissions::from_protocol(&house.protocol);
+    let permissions = ProtocolPermissions::from_protocol(&app.protocol);
     let record = TrustRecord {
-        digest: permissions.trust_digest("wants", &house.work()),
+        digest: permissions.trust_digest("wants", &app.work()),
         subject: "protocol wants".to_owned(),
-        folder: house.work(),
+        folder: app.work(),
         list: permissions.describe(),
         commands: Vec::new(),
         by: "ann".to_owned(),
@@ -154,15 +154,15 @@ async fn a_list_that_a_person_trusts_is_permitted_whole_and_at_once(kind: Kind) 
     file.add(record).unwrap();
     resume(&engine).await;
     drop(driver.drive("r1").await.unwrap());
-    let state = house.state("r1").await;
+    let state = app.state("r1").await;
     assert_eq!((state.phase.as_str(), &state.halted), ("write", &None));
-    assert_eq!(house.file("ran.txt"), "ran\nguarded\n");
+    assert_eq!(app.file("ran.txt"), "ran\nguarded\n");
     assert_ne!(state.status(), ExecutionStatus::Failed);
     // For another tenant a command is another file, so the same list is not trusted there.
-    let owner = guard(&house).with_trust_file(file);
-    assert!(owner.is_trusted(&house.protocol).unwrap());
-    let tenant = owner.for_tenant(house.folder.path().join("tenants/acme"));
-    assert!(!tenant.is_trusted(&house.protocol).unwrap());
+    let owner = guard(&app).with_trust_file(file);
+    assert!(owner.is_trusted(&app.protocol).unwrap());
+    let tenant = owner.for_tenant(app.folder.path().join("tenants/acme"));
+    assert!(!tenant.is_trusted(&app.protocol).unwrap());
 }
 
 on_both!(

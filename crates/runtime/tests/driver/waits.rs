@@ -6,7 +6,7 @@ use countersign_runtime::engine::EngineError;
 use countersign_store::DueRunsRequest;
 use serde_json::json;
 
-use crate::rig::{EPOCH, House, Kind, answer};
+use crate::rig::{EPOCH, Kind, TestApp, answer};
 
 const ASK: &str = r"
 --- index.yaml
@@ -27,29 +27,29 @@ transitions:
 ";
 
 async fn a_run_goes_from_wait_to_moment_to_person(kind: Kind) {
-    let house = House::new(kind, ASK);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    let driver = house.driver(&engine, "w");
+    let app = TestApp::new(kind, ASK);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let driver = app.driver(&engine, "w");
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     answer(&engine, "r1", "w1", "red").await.unwrap();
     assert_eq!(
         driver.drive("r1").await.unwrap(),
         IdleReason::WaitingUntil(Timestamp(EPOCH + 10_000))
     );
-    house.clock.advance(10_000);
+    app.clock.advance(10_000);
     assert_eq!(
         driver.drive("r1").await.unwrap(),
         IdleReason::WaitingUntil(Timestamp(EPOCH + 20_000))
     );
-    std::fs::write(house.work().join("ready.txt"), "").unwrap();
+    std::fs::write(app.work().join("ready.txt"), "").unwrap();
     assert_eq!(
         driver.drive("r1").await.unwrap(),
         IdleReason::WaitingUntil(Timestamp(EPOCH + 20_000))
     );
-    house.clock.advance(10_000);
+    app.clock.advance(10_000);
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
-    let wait = house.state("r1").await.waits.into_keys().next().unwrap();
+    let wait = app.state("r1").await.waits.into_keys().next().unwrap();
     let decided = |by: &str| InputKind::ApprovalDecided {
         wait: wait.clone(),
         approve: true,
@@ -63,65 +63,62 @@ async fn a_run_goes_from_wait_to_moment_to_person(kind: Kind) {
     );
     engine.submit_input("r1", decided("anna"), None).await.unwrap();
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
-    assert_eq!(house.document("r1", "/answer").await, json!("red"));
-    house.events("r1").await;
+    assert_eq!(app.document("r1", "/answer").await, json!("red"));
+    app.events("r1").await;
 }
 
 async fn a_deadline_that_passes_takes_the_default(kind: Kind) {
-    let house = House::new(kind, ASK);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    house.clock.advance(3_600_000);
+    let app = TestApp::new(kind, ASK);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    app.clock.advance(3_600_000);
     let now = EPOCH + 3_600_000;
-    let taken = house
-        .store
-        .acquire_due_runs(&DueRunsRequest::new("finder", now, now + 1, 10))
-        .await
-        .unwrap();
+    let taken =
+        app.store.acquire_due_runs(&DueRunsRequest::new("finder", now, now + 1, 10)).await.unwrap();
     assert_eq!(taken[0].run, engine.run_id("r1"), "a worker finds it");
-    house.store.release_lease(&taken[0]).await.unwrap();
-    house.driver(&engine, "w").drive("r1").await.unwrap();
-    assert_eq!(house.document("r1", "/answer").await, json!("nothing"));
+    app.store.release_lease(&taken[0]).await.unwrap();
+    app.driver(&engine, "w").drive("r1").await.unwrap();
+    assert_eq!(app.document("r1", "/answer").await, json!("nothing"));
 }
 
 async fn the_same_key_twice_is_one_input(kind: Kind) {
-    let house = House::new(kind, ASK);
-    let (engine, other) = (house.engine(), house.engine());
+    let app = TestApp::new(kind, ASK);
+    let (engine, other) = (app.engine(), app.engine());
     let key = Some("k0".to_owned());
     let first =
-        engine.start_named_run("r1", &house.protocol, house.begin(), key.clone()).await.unwrap();
-    let again = other.start_named_run("r1", &house.protocol, house.begin(), key).await.unwrap();
+        engine.start_named_run("r1", &app.protocol, app.begin(), key.clone()).await.unwrap();
+    let again = other.start_named_run("r1", &app.protocol, app.begin(), key).await.unwrap();
     assert_eq!(again.state, first.state);
     assert!(again.events.is_empty(), "nothing happened");
 
-    let told = |text: &str| InputKind::Answered {
+    let answer_input = |text: &str| InputKind::Answered {
         wait: "w1".to_owned(),
         value: json!(text),
         by: "anna".to_owned(),
     };
     let key = Some("k1".to_owned());
-    let taken = engine.submit_input("r1", told("red"), key.clone()).await.unwrap();
+    let taken = engine.submit_input("r1", answer_input("red"), key.clone()).await.unwrap();
     assert_eq!(taken.state.version, 2);
-    for engine in [&engine, &other, &house.engine()] {
-        let again = engine.submit_input("r1", told("red"), key.clone()).await.unwrap();
+    for engine in [&engine, &other, &app.engine()] {
+        let again = engine.submit_input("r1", answer_input("red"), key.clone()).await.unwrap();
         assert_eq!((again.state.version, again.events.len()), (2, 0));
-        let second = engine.submit_input("r1", told("blue"), None).await.unwrap_err();
+        let second = engine.submit_input("r1", answer_input("blue"), None).await.unwrap_err();
         assert!(matches!(second, EngineError::Rejected(InputRejection::AlreadyClosed { .. })));
     }
-    assert_eq!(house.document("r1", "/answer").await, json!("red"));
-    let answered = house.kinds("r1").await.into_iter().filter(|kind| *kind == "wait_closed");
+    assert_eq!(app.document("r1", "/answer").await, json!("red"));
+    let answered = app.kinds("r1").await.into_iter().filter(|kind| *kind == "wait_closed");
     assert_eq!(answered.count(), 1);
 }
 
 async fn what_another_process_did_is_known_when_it_matters(kind: Kind) {
-    let house = House::new(kind, ASK);
-    let (engine, other) = (house.engine(), house.engine());
-    house.start(&engine, "r1").await;
+    let app = TestApp::new(kind, ASK);
+    let (engine, other) = (app.engine(), app.engine());
+    app.start(&engine, "r1").await;
     other.get_run("r1").await.unwrap();
     answer(&engine, "r1", "w1", "red").await.unwrap();
-    std::fs::write(house.work().join("ready.txt"), "").unwrap();
-    house.clock.advance(10_000);
-    house.driver(&engine, "w").drive("r1").await.unwrap();
+    std::fs::write(app.work().join("ready.txt"), "").unwrap();
+    app.clock.advance(10_000);
+    app.driver(&engine, "w").drive("r1").await.unwrap();
     // For the other one the run still stands at its question, and this wait does not exist.
     let approval = InputKind::ApprovalDecided {
         wait: "w2".to_owned(),
@@ -134,9 +131,9 @@ async fn what_another_process_did_is_known_when_it_matters(kind: Kind) {
 }
 
 async fn of_two_who_answer_at_once_one_is_taken(kind: Kind) {
-    let house = House::new(kind, ASK);
-    house.start(&house.engine(), "r1").await;
-    let engines: Vec<_> = (0..8).map(|_| house.engine()).collect();
+    let app = TestApp::new(kind, ASK);
+    app.start(&app.engine(), "r1").await;
+    let engines: Vec<_> = (0..8).map(|_| app.engine()).collect();
     let mut tasks = tokio::task::JoinSet::new();
     for (number, engine) in engines.into_iter().enumerate() {
         tasks.spawn(async move { answer(&engine, "r1", "w1", &format!("{number}")).await });

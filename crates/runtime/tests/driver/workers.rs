@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 
 use crate::family::FAMILY;
 use crate::replies::NOTE;
-use crate::rig::{Desk, EPOCH, House, Kind, Question, answer};
+use crate::rig::{EPOCH, Kind, ManualModels, Question, TestApp, answer};
 
 const GOOD: &str = r#"{"note":"hello"}"#;
 
@@ -63,19 +63,19 @@ impl Heard {
 
 /// A worker over a store, and what it tells.
 fn worker(
-    house: &House,
+    app: &TestApp,
     store: &Arc<dyn Store>,
     models: Option<Arc<dyn ModelResolver>>,
     terms: WorkerConfig,
 ) -> (Worker, Arc<Heard>) {
-    let engine = house.engine_over(Arc::clone(store));
+    let engine = app.engine_over(Arc::clone(store));
     let driver = match models {
-        Some(models) => house.driver_with(&engine, models, &terms.name),
-        None => house.driver(&engine, &terms.name),
+        Some(models) => app.driver_with(&engine, models, &terms.name),
+        None => app.driver(&engine, &terms.name),
     };
     let driver = driver.with_lease_ttl(terms.lease_ttl).with_store_retry(60_000);
     let (crew, heard) = (Arc::new(One(Arc::new(driver))), Arc::new(Heard::default()));
-    let clock = Arc::clone(&house.clock) as Arc<dyn Clock>;
+    let clock = Arc::clone(&app.clock) as Arc<dyn Clock>;
     (Worker::new(Arc::clone(store), clock, crew, Arc::clone(&heard) as _, terms), heard)
 }
 
@@ -84,8 +84,8 @@ fn terms(name: &str) -> WorkerConfig {
 }
 
 /// Works until nothing is due.
-async fn until_idle(house: &House) -> Arc<Heard> {
-    let (worker, heard) = worker(house, &house.store, None, terms("w"));
+async fn until_idle(app: &TestApp) -> Arc<Heard> {
+    let (worker, heard) = worker(app, &app.store, None, terms("w"));
     let (_stopper, stop) = WorkerStopHandle::new();
     worker.run(WorkerExitPolicy::WhenIdle, stop).await.unwrap();
     heard
@@ -99,30 +99,30 @@ struct AtWork {
     task: JoinHandle<Result<(), StoreError>>,
 }
 
-fn at_work(house: &House, store: &Arc<dyn Store>, terms: WorkerConfig) -> AtWork {
-    let (desk, questions) = Desk::open();
-    let (worker, heard) = worker(house, store, Some(desk), terms);
+fn at_work(app: &TestApp, store: &Arc<dyn Store>, terms: WorkerConfig) -> AtWork {
+    let (models, questions) = ManualModels::open();
+    let (worker, heard) = worker(app, store, Some(models), terms);
     let (stopper, stop): (WorkerStopHandle, WorkerStopSignal) = WorkerStopHandle::new();
     let task = tokio::spawn(async move { worker.run(WorkerExitPolicy::OnStop, stop).await });
     AtWork { stopper, heard, questions, task }
 }
 
-async fn begin(house: &House, engine: &Engine, runs: &[&str]) {
+async fn begin(app: &TestApp, engine: &Engine, runs: &[&str]) {
     for run in runs {
-        house.start(engine, run).await;
+        app.start(engine, run).await;
     }
 }
 
 /// What anybody could take at a moment.
-async fn due(house: &House, now: i64) -> Vec<String> {
-    let taken = house
+async fn due(app: &TestApp, now: i64) -> Vec<String> {
+    let taken = app
         .store
         .acquire_due_runs(&DueRunsRequest::new("finder", now, now + 1, 100))
         .await
         .unwrap();
     let mut due = Vec::new();
     for lease in taken {
-        house.store.release_lease(&lease).await.unwrap();
+        app.store.release_lease(&lease).await.unwrap();
         due.push(lease.run.id);
     }
     due
@@ -130,70 +130,70 @@ async fn due(house: &House, now: i64) -> Vec<String> {
 
 async fn what_is_due_is_driven_to_its_end(kind: Kind) {
     let script = "--- work/script.yaml\n- { reply: { note: hello } }\n";
-    let house = House::new(kind, &format!("{NOTE}{script}"));
-    begin(&house, &house.engine(), &["a", "b", "c"]).await;
+    let app = TestApp::new(kind, &format!("{NOTE}{script}"));
+    begin(&app, &app.engine(), &["a", "b", "c"]).await;
     let terms = WorkerConfig { capacity: 2, ..terms("w") };
-    let (worker, heard) = worker(&house, &house.store, None, terms);
+    let (worker, heard) = worker(&app, &app.store, None, terms);
     let (_stopper, stop) = WorkerStopHandle::new();
     worker.run(WorkerExitPolicy::WhenIdle, stop).await.unwrap();
     let ended = IdleReason::Ended(ExecutionStatus::Completed);
     let rests: Vec<_> = heard.rests().into_iter().collect();
     assert_eq!(rests, ["a", "b", "c"].map(|run| (run.to_owned(), ended.clone())));
-    assert!(house.store.list_leases(EPOCH, 9).await.unwrap().is_empty());
-    assert!(house.store.list_workers(EPOCH).await.unwrap().is_empty(), "it said goodbye");
+    assert!(app.store.list_leases(EPOCH, 9).await.unwrap().is_empty());
+    assert!(app.store.list_workers(EPOCH).await.unwrap().is_empty(), "it said goodbye");
     assert_eq!(heard.all().first(), Some(&WorkerEvent::Started));
     assert_eq!(heard.all().last(), Some(&WorkerEvent::Stopped(0)));
 }
 
 async fn a_run_that_waits_for_its_child_or_a_person_is_not_due(kind: Kind) {
-    let house = House::new(kind, FAMILY);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    assert_eq!(due(&house, EPOCH).await, ["r1"]);
-    let heard = until_idle(&house).await;
+    let app = TestApp::new(kind, FAMILY);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    assert_eq!(due(&app, EPOCH).await, ["r1"]);
+    let heard = until_idle(&app).await;
     // The child asks a person, so that nobody had to look at it.
     let rests: Vec<_> = heard.rests().into_iter().collect();
     assert_eq!(rests, [("r1".to_owned(), IdleReason::WaitingForChild("r1.1".to_owned()))]);
     // The phase of the parent has a time-out of five minutes; nothing wakes it before.
-    assert!(due(&house, EPOCH + 299_999).await.is_empty());
-    assert_eq!(due(&house, EPOCH + 300_000).await, ["r1"]);
+    assert!(due(&app, EPOCH + 299_999).await.is_empty());
+    assert_eq!(due(&app, EPOCH + 300_000).await, ["r1"]);
     answer(&engine, "r1.1", "w1", "all of it").await.unwrap();
-    assert_eq!(due(&house, EPOCH).await, ["r1.1"]);
-    until_idle(&house).await;
-    assert_eq!(house.state("r1").await.status(), ExecutionStatus::Completed);
-    assert!(due(&house, i64::MAX - 1).await.is_empty());
+    assert_eq!(due(&app, EPOCH).await, ["r1.1"]);
+    until_idle(&app).await;
+    assert_eq!(app.state("r1").await.status(), ExecutionStatus::Completed);
+    assert!(due(&app, i64::MAX - 1).await.is_empty());
 }
 
 async fn a_run_whose_model_is_a_person_is_not_due(kind: Kind) {
     let nobody = NOTE.replace("models: { default: \"script:script.yaml\" }", "");
-    let house = House::new(kind, &nobody);
-    let engine = house.engine();
-    house.start(&engine, "r1").await;
-    assert_eq!(until_idle(&house).await.rests()["r1"], IdleReason::NeedsReply);
-    assert!(due(&house, i64::MAX - 1).await.is_empty());
+    let app = TestApp::new(kind, &nobody);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    assert_eq!(until_idle(&app).await.rests()["r1"], IdleReason::NeedsReply);
+    assert!(due(&app, i64::MAX - 1).await.is_empty());
     // Neither is one that somebody halted.
-    house.start(&engine, "r2").await;
+    app.start(&engine, "r2").await;
     let by = "anna".to_owned();
     let halted = countersign_run::InputKind::Halted { by, reason: None };
     engine.submit_input("r2", halted, None).await.unwrap();
-    assert!(due(&house, i64::MAX - 1).await.is_empty());
+    assert!(due(&app, i64::MAX - 1).await.is_empty());
 }
 
 async fn capacity_and_share_are_kept(kind: Kind) {
-    let house = House::new(kind, NOTE);
-    begin(&house, &house.engine(), &["a", "b", "c", "d", "e", "f"]).await;
-    let mut first = at_work(&house, &house.store, WorkerConfig { capacity: 3, ..terms("first") });
+    let app = TestApp::new(kind, NOTE);
+    begin(&app, &app.engine(), &["a", "b", "c", "d", "e", "f"]).await;
+    let mut first = at_work(&app, &app.store, WorkerConfig { capacity: 3, ..terms("first") });
     let mut out = Vec::new();
     for _ in 0..3 {
         out.push(first.questions.recv().await.unwrap());
     }
-    assert_eq!(house.store.list_leases(EPOCH, 9).await.unwrap().len(), 3);
+    assert_eq!(app.store.list_leases(EPOCH, 9).await.unwrap().len(), 3);
     // Another one may take one more, because four of a tenant are enough.
     let mut second =
-        at_work(&house, &house.store, WorkerConfig { max_per_tenant: 4, ..terms("second") });
+        at_work(&app, &app.store, WorkerConfig { max_per_tenant: 4, ..terms("second") });
     out.push(second.questions.recv().await.unwrap());
-    assert_eq!(house.store.list_workers(EPOCH).await.unwrap().len(), 2);
-    let held = house.store.list_leases(EPOCH, 9).await.unwrap();
+    assert_eq!(app.store.list_workers(EPOCH).await.unwrap().len(), 2);
+    let held = app.store.list_leases(EPOCH, 9).await.unwrap();
     let firsts = held.iter().filter(|lease| lease.worker == "first").count();
     assert_eq!((held.len(), firsts), (4, 3));
     for question in out {
@@ -212,61 +212,61 @@ async fn capacity_and_share_are_kept(kind: Kind) {
     first.task.await.unwrap().unwrap();
     second.task.await.unwrap().unwrap();
     for run in ["a", "b", "c", "d", "e", "f"] {
-        house.events(run).await;
+        app.events(run).await;
     }
-    assert!(house.store.list_leases(EPOCH, 9).await.unwrap().is_empty());
+    assert!(app.store.list_leases(EPOCH, 9).await.unwrap().is_empty());
 }
 
 async fn a_hint_wakes_an_idle_worker(kind: Kind) {
-    let house = House::new(kind, NOTE);
-    let mut one = at_work(&house, &house.store, terms("w"));
-    idles(&house, 0).await;
-    house.start(&house.engine(), "r1").await;
+    let app = TestApp::new(kind, NOTE);
+    let mut one = at_work(&app, &app.store, terms("w"));
+    idles(&app, 0).await;
+    app.start(&app.engine(), "r1").await;
     // The clock stands still: it is not the poll.
     one.questions.recv().await.unwrap().answer(GOOD);
     one.stopper.stop();
     one.task.await.unwrap().unwrap();
-    house.events("r1").await;
+    app.events("r1").await;
 }
 
 /// Waits until somebody has begun to wait for a moment more often than this.
-async fn idles(house: &House, before: u64) {
-    while house.clock.asked() == before {
+async fn idles(app: &TestApp, before: u64) {
+    while app.clock.sleep_count() == before {
         tokio::task::yield_now().await;
     }
 }
 
 /// How often a worker asks its store in ten minutes in which nothing happens.
-async fn asked_while_idle(house: &House) -> u64 {
-    let counting = Arc::new(FaultyStore::new(Arc::clone(&house.store), FaultPlan::NoFaults));
+async fn calls_while_idle(app: &TestApp) -> u64 {
+    let counting = Arc::new(FaultyStore::new(Arc::clone(&app.store), FaultPlan::NoFaults));
     let store: Arc<dyn Store> = Arc::clone(&counting) as _;
-    let one = at_work(house, &store, terms("w"));
-    idles(house, house.clock.asked()).await;
+    let one = at_work(app, &store, terms("w"));
+    idles(app, app.clock.sleep_count()).await;
     let begun = counting.call_count();
     // More than the longest pause between two looks.
     for _ in 0..500 {
-        let before = house.clock.asked();
-        house.clock.advance(1_200);
-        idles(house, before).await;
+        let before = app.clock.sleep_count();
+        app.clock.advance(1_200);
+        idles(app, before).await;
     }
-    let asked = counting.call_count() - begun;
+    let calls = counting.call_count() - begun;
     one.stopper.stop();
     one.task.await.unwrap().unwrap();
-    asked
+    calls
 }
 
 async fn idle_workers_ask_as_often_however_many_runs_wait(kind: Kind) {
-    let house = House::new(kind, FAMILY);
-    let alone = asked_while_idle(&house).await;
+    let app = TestApp::new(kind, FAMILY);
+    let alone = calls_while_idle(&app).await;
     // 500 looks, and an announcement every nine of them.
     assert!((540..=570).contains(&alone), "{alone}");
-    let house = House::new(kind, NEVER);
-    let engine = house.engine();
+    let app = TestApp::new(kind, NEVER);
+    let engine = app.engine();
     for number in 0..40 {
-        house.start(&engine, &format!("r{number}")).await;
+        app.start(&engine, &format!("r{number}")).await;
     }
-    until_idle(&house).await;
-    assert_eq!(asked_while_idle(&house).await, alone);
+    until_idle(&app).await;
+    assert_eq!(calls_while_idle(&app).await, alone);
 }
 
 /// Asks, and waits for ever.
@@ -284,9 +284,9 @@ transitions: [{ from: ask, to: done }]
 ";
 
 async fn a_worker_that_is_told_to_stop_lets_its_steps_end(kind: Kind) {
-    let house = House::new(kind, NOTE);
-    begin(&house, &house.engine(), &["r1", "r2"]).await;
-    let mut one = at_work(&house, &house.store, WorkerConfig { capacity: 1, ..terms("w") });
+    let app = TestApp::new(kind, NOTE);
+    begin(&app, &app.engine(), &["r1", "r2"]).await;
+    let mut one = at_work(&app, &app.store, WorkerConfig { capacity: 1, ..terms("w") });
     let question = one.questions.recv().await.unwrap();
     one.stopper.stop();
     // A refused reply asks for another try, which is left to somebody else.
@@ -297,50 +297,50 @@ async fn a_worker_that_is_told_to_stop_lets_its_steps_end(kind: Kind) {
     assert!(news.contains(&WorkerEvent::Stopping(1)), "{news:?}");
     assert_eq!(one.heard.rests().into_values().collect::<Vec<_>>(), [IdleReason::DriverStopped]);
     assert_eq!(news.last(), Some(&WorkerEvent::Stopped(0)));
-    assert_eq!(house.kinds("r1").await.iter().filter(|kind| **kind == "reply_refused").count(), 1);
-    assert!(house.store.list_leases(EPOCH, 9).await.unwrap().is_empty(), "leases were handed back");
-    assert_eq!(due(&house, EPOCH).await.len(), 2);
+    assert_eq!(app.kinds("r1").await.iter().filter(|kind| **kind == "reply_refused").count(), 1);
+    assert!(app.store.list_leases(EPOCH, 9).await.unwrap().is_empty(), "leases were handed back");
+    assert_eq!(due(&app, EPOCH).await.len(), 2);
 }
 
 async fn a_second_word_or_the_end_of_grace_ends_at_once(kind: Kind) {
     for grace in [false, true] {
-        let house = House::new(kind, NOTE);
-        house.start(&house.engine(), "r1").await;
-        let mut one = at_work(&house, &house.store, terms("w"));
+        let app = TestApp::new(kind, NOTE);
+        app.start(&app.engine(), "r1").await;
+        let mut one = at_work(&app, &app.store, terms("w"));
         let question = one.questions.recv().await.unwrap();
         one.stopper.stop();
         if grace {
             while !one.heard.all().contains(&WorkerEvent::Stopping(1)) {
                 tokio::task::yield_now().await;
             }
-            let before = house.clock.asked();
-            idles(&house, before.saturating_sub(1)).await;
-            house.clock.advance(20_000);
+            let before = app.clock.sleep_count();
+            idles(&app, before.saturating_sub(1)).await;
+            app.clock.advance(20_000);
         } else {
             one.stopper.stop();
         }
         question.dropped().await;
         one.task.await.unwrap().unwrap();
         assert_eq!(one.heard.all().last(), Some(&WorkerEvent::Stopped(1)));
-        let now = house.clock.now().0;
-        assert!(house.store.list_leases(now, 9).await.unwrap().is_empty());
+        let now = app.clock.now().0;
+        assert!(app.store.list_leases(now, 9).await.unwrap().is_empty());
         // The order is out still, and is done again under its id.
-        assert_eq!(due(&house, now).await, ["r1"]);
+        assert_eq!(due(&app, now).await, ["r1"]);
         let model_requested =
-            house.kinds("r1").await.into_iter().filter(|kind| *kind == "model_requested");
+            app.kinds("r1").await.into_iter().filter(|kind| *kind == "model_requested");
         assert_eq!(model_requested.count(), 1);
     }
 }
 
 async fn a_run_that_was_lost_is_dropped_without_harm(kind: Kind) {
-    let house = House::new(kind, NOTE);
-    house.start(&house.engine(), "r1").await;
-    let mut one = at_work(&house, &house.store, WorkerConfig { capacity: 1, ..terms("w") });
+    let app = TestApp::new(kind, NOTE);
+    app.start(&app.engine(), "r1").await;
+    let mut one = at_work(&app, &app.store, WorkerConfig { capacity: 1, ..terms("w") });
     let question = one.questions.recv().await.unwrap();
-    let lease = house.store.list_leases(EPOCH, 1).await.unwrap().remove(0);
+    let lease = app.store.list_leases(EPOCH, 1).await.unwrap().remove(0);
     // To the store, its lease ran out: another has the run by now, and has gone on.
-    house.store.release_lease(&lease).await.unwrap();
-    let mut other = at_work(&house, &house.store, terms("other"));
+    app.store.release_lease(&lease).await.unwrap();
+    let mut other = at_work(&app, &app.store, terms("other"));
     other.questions.recv().await.unwrap().answer(GOOD);
     while !other.heard.rests().contains_key("r1") {
         tokio::task::yield_now().await;
@@ -353,18 +353,18 @@ async fn a_run_that_was_lost_is_dropped_without_harm(kind: Kind) {
         worker.stopper.stop();
         worker.task.await.unwrap().unwrap();
     }
-    assert_eq!(house.document("r1", "/note").await, serde_json::json!("hello"));
-    house.events("r1").await;
+    assert_eq!(app.document("r1", "/note").await, serde_json::json!("hello"));
+    app.events("r1").await;
 }
 
 async fn a_run_that_is_taken_anew_is_begun_anew(kind: Kind) {
-    let house = House::new(kind, NOTE);
-    house.start(&house.engine(), "r1").await;
-    let mut one = at_work(&house, &house.store, terms("w"));
+    let app = TestApp::new(kind, NOTE);
+    app.start(&app.engine(), "r1").await;
+    let mut one = at_work(&app, &app.store, terms("w"));
     let stale = one.questions.recv().await.unwrap();
-    let lease = house.store.list_leases(EPOCH, 1).await.unwrap().remove(0);
+    let lease = app.store.list_leases(EPOCH, 1).await.unwrap().remove(0);
     // To the store its lease ran out, and it is the first to take the run again.
-    house.store.release_lease(&lease).await.unwrap();
+    app.store.release_lease(&lease).await.unwrap();
     let fresh = one.questions.recv().await.unwrap();
     stale.dropped().await;
     fresh.answer(GOOD);
@@ -374,28 +374,28 @@ async fn a_run_that_is_taken_anew_is_begun_anew(kind: Kind) {
     one.stopper.stop();
     one.task.await.unwrap().unwrap();
     assert!(one.heard.all().contains(&WorkerEvent::LeaseLost(lease.run)));
-    assert!(house.store.list_leases(EPOCH, 9).await.unwrap().is_empty());
-    house.events("r1").await;
+    assert!(app.store.list_leases(EPOCH, 9).await.unwrap().is_empty());
+    app.events("r1").await;
 }
 
 async fn a_store_that_is_away_is_waited_for(kind: Kind) {
-    let house = House::new(kind, NOTE);
-    house.start(&house.engine(), "r1").await;
+    let app = TestApp::new(kind, NOTE);
+    app.start(&app.engine(), "r1").await;
     // The announcement goes well; then looking fails five times.
     let script = (2..=6).map(|write| (write, InjectedFault::BeforeWrite)).collect();
-    let faulty = Arc::new(FaultyStore::new(Arc::clone(&house.store), FaultPlan::Script(script)));
+    let faulty = Arc::new(FaultyStore::new(Arc::clone(&app.store), FaultPlan::Script(script)));
     let store: Arc<dyn Store> = faulty;
-    let mut one = at_work(&house, &store, terms("w"));
+    let mut one = at_work(&app, &store, terms("w"));
     let question = loop {
         tokio::select! {
             biased;
             question = one.questions.recv() => break question.unwrap(),
-            () = tokio::task::yield_now() => house.clock.advance(50),
+            () = tokio::task::yield_now() => app.clock.advance(50),
         }
     };
     question.answer(GOOD);
     while !one.heard.rests().contains_key("r1") {
-        house.clock.advance(50);
+        app.clock.advance(50);
         // Where the disk is slow beside this clock, the lease runs out before the reply is kept, and it is asked again.
         if let Ok(again) = one.questions.try_recv() {
             again.answer(GOOD);
@@ -405,31 +405,31 @@ async fn a_store_that_is_away_is_waited_for(kind: Kind) {
     one.stopper.stop();
     one.task.await.unwrap().unwrap();
     let news = one.heard.all();
-    let told = |wanted: fn(&WorkerEvent) -> bool| news.iter().filter(|one| wanted(one)).count();
-    assert_eq!(told(|news| matches!(news, WorkerEvent::StoreUnavailable(_))), 1, "{news:?}");
-    assert_eq!(told(|news| matches!(news, WorkerEvent::StoreRecovered(_))), 1, "{news:?}");
-    assert_eq!(house.document("r1", "/note").await, serde_json::json!("hello"));
-    let replies = house.kinds("r1").await.into_iter().filter(|kind| *kind == "reply_accepted");
+    let count = |wanted: fn(&WorkerEvent) -> bool| news.iter().filter(|one| wanted(one)).count();
+    assert_eq!(count(|news| matches!(news, WorkerEvent::StoreUnavailable(_))), 1, "{news:?}");
+    assert_eq!(count(|news| matches!(news, WorkerEvent::StoreRecovered(_))), 1, "{news:?}");
+    assert_eq!(app.document("r1", "/note").await, serde_json::json!("hello"));
+    let replies = app.kinds("r1").await.into_iter().filter(|kind| *kind == "reply_accepted");
     assert_eq!(replies.count(), 1);
 }
 
 async fn whoever_stays_offers_a_reply_until_it_is_kept(kind: Kind) {
-    let house = House::new(kind, NOTE);
-    house.start(&house.engine(), "r1").await;
+    let app = TestApp::new(kind, NOTE);
+    app.start(&app.engine(), "r1").await;
     // The lease is the first write; then keeping the reply fails for longer than a command would wait.
     let script = (2..=12).map(|write| (write, InjectedFault::BeforeWrite)).collect();
-    let faulty = Arc::new(FaultyStore::new(Arc::clone(&house.store), FaultPlan::Script(script)));
-    let (desk, mut questions) = Desk::open();
-    let driver = house.driver_with(&house.engine_over(faulty), desk, "w").with_store_retry(60_000);
+    let faulty = Arc::new(FaultyStore::new(Arc::clone(&app.store), FaultPlan::Script(script)));
+    let (models, mut questions) = ManualModels::open();
+    let driver = app.driver_with(&app.engine_over(faulty), models, "w").with_store_retry(60_000);
     let task = tokio::spawn(async move { driver.drive("r1").await });
     questions.recv().await.unwrap().answer(GOOD);
-    let begun = house.clock.now().0;
+    let begun = app.clock.now().0;
     while !task.is_finished() {
-        house.clock.advance(100);
+        app.clock.advance(100);
         tokio::task::yield_now().await;
     }
     assert_eq!(task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
-    assert!(house.clock.now().0 - begun > 20_000);
+    assert!(app.clock.now().0 - begun > 20_000);
     assert!(questions.recv().await.is_none(), "the model was asked once");
 }
 

@@ -182,18 +182,20 @@ fn compare_rules(from: &ComparedContract<'_>, to: &ComparedContract<'_>) -> Vec<
         }
     }
     let (Some(before), Some(after)) = (&from.defaults, &to.defaults) else { return doubts };
-    let differs = |place: &&String| before.get(*place) != after.get(*place);
-    for place in before.keys().chain(after.keys()).filter(differs) {
-        if !from.budget.spend(1 + (to.contract.rules.len() * place.len()) as u64) {
+    let differs = |pointer: &&String| before.get(*pointer) != after.get(*pointer);
+    for pointer in before.keys().chain(after.keys()).filter(differs) {
+        if !from.budget.spend(1 + (to.contract.rules.len() * pointer.len()) as u64) {
             doubts.push("rules may read defaults that differ".to_owned());
             break;
         }
-        let default = after.get(place).or(before.get(place)).unwrap_or(&Value::Null);
+        let default = after.get(pointer).or(before.get(pointer)).unwrap_or(&Value::Null);
         if let Some(rule) =
-            to.contract.rules.iter().find(|rule| may_rule_read(rule, place, default))
+            to.contract.rules.iter().find(|rule| may_rule_read(rule, pointer, default))
         {
-            doubts
-                .push(format!("rule `{}` may read the default at {place}, which differs", rule.id));
+            doubts.push(format!(
+                "rule `{}` may read the default at {pointer}, which differs",
+                rule.id
+            ));
         }
     }
     doubts

@@ -212,8 +212,8 @@ impl DefaultRewriter<'_> {
 }
 
 /// Returns whether a rule could observe that a default is filled in at a pointer, or its value.
-pub(super) fn may_rule_read(rule: &ContractRule, place: &str, default: &Value) -> bool {
-    let name = json::split_pointer(place).last().unwrap_or_default().into_owned();
+pub(super) fn may_rule_read(rule: &ContractRule, location: &str, default: &Value) -> bool {
+    let name = json::split_pointer(location).last().unwrap_or_default().into_owned();
     let reads =
         |source: &str| source.contains(&name) || source.contains("Object.") || source.contains('[');
     let when = rule.when.as_ref().is_some_and(|when| reads(when.source()));
@@ -222,16 +222,16 @@ pub(super) fn may_rule_read(rule: &ContractRule, place: &str, default: &Value) -
     }
     let mut visited = false;
     if let Some(each) = &rule.each {
-        each.for_each_match(&wrap_at_pointer(place, default), &mut |pointer, _| {
-            visited |= pointer.to_string().starts_with(&place.replace("/*", "/0"));
+        each.for_each_match(&wrap_at_pointer(location, default), &mut |pointer, _| {
+            visited |= pointer.to_string().starts_with(&location.replace("/*", "/0"));
         });
     }
     visited
 }
 
 /// Returns the smallest value that has this value at this pointer.
-fn wrap_at_pointer(place: &str, value: &Value) -> Value {
-    let segments: Vec<_> = json::split_pointer(place).collect();
+fn wrap_at_pointer(pointer: &str, value: &Value) -> Value {
+    let segments: Vec<_> = json::split_pointer(pointer).collect();
     segments.iter().rev().fold(value.clone(), |inside, segment| match segment.as_ref() {
         "*" => json!([inside]),
         name => json!({name: inside}),
@@ -286,7 +286,7 @@ mod tests {
         let found: Vec<String> = collect_defaults(&schema, &WorkBudget::default())
             .unwrap()
             .into_iter()
-            .map(|(place, value)| format!("{place}={value}"))
+            .map(|(pointer, value)| format!("{pointer}={value}"))
             .collect();
         assert_eq!(found, ["/l/*/k=1", "/l/*/next again=\"/l/*\""]);
     }

@@ -183,11 +183,11 @@ impl<'s> SchemaDiffWalker<'s> {
         let declared = |schema: &'s Map<String, Value>| {
             schema.get("properties").and_then(Value::as_object).unwrap_or(nothing)
         };
-        let asked = |schema: &'s Map<String, Value>| -> BTreeSet<&'s str> {
+        let required = |schema: &'s Map<String, Value>| -> BTreeSet<&'s str> {
             let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
             names.filter_map(Value::as_str).collect()
         };
-        let (was, now) = (asked(old), asked(new));
+        let (was, now) = (required(old), required(new));
         let (before, after) = (declared(old), declared(new));
         for (name, schema) in before {
             let inside = json::child_pointer(at, name);

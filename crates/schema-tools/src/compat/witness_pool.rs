@@ -49,9 +49,11 @@ impl<'b> WitnessPool<'b> {
             values.extend(bounded.generate_boundary_values());
             values.extend((0..SAMPLES_PER_SCHEMA).filter_map(|seed| bounded.generate_sample(seed)));
         }
-        let places =
-            changes.iter().map(|change| change.pointer.clone()).filter(|place| !place.is_empty());
-        Self { values, changed_pointers: places.take(PROBE_LIMITS.1).collect(), budget }
+        let pointers = changes
+            .iter()
+            .map(|change| change.pointer.clone())
+            .filter(|pointer| !pointer.is_empty());
+        Self { values, changed_pointers: pointers.take(PROBE_LIMITS.1).collect(), budget }
     }
 
     /// Returns a value that `from` accepts and `to` refuses; tries the difference of the schemas
@@ -101,14 +103,14 @@ impl<'b> WitnessPool<'b> {
         let bases = self.values.iter().filter(fits).take(PROBE_LIMITS.0);
         for base in bases {
             let size = count_values(base) as u64;
-            for place in &self.changed_pointers {
-                let place = place.replace("/*", "/0");
+            for pointer in &self.changed_pointers {
+                let pointer = pointer.replace("/*", "/0");
                 for probe in &simple {
                     if !self.budget.spend(size) {
                         return None;
                     }
                     let mut changed = base.clone();
-                    if set_at_pointer(&mut changed, &place, probe) && proves(&changed) {
+                    if set_at_pointer(&mut changed, &pointer, probe) && proves(&changed) {
                         return Some(changed);
                     }
                 }
@@ -140,13 +142,14 @@ pub(super) fn accepts_value(
     steps.map(|_| contract.admit_value(value, &RuleContext::default()).as_accepted().is_some())
 }
 
-fn set_at_pointer(value: &mut Value, place: &str, probe: &Value) -> bool {
-    let Some(holder) = json::parent_pointer(place).and_then(|parent| value.pointer_mut(parent))
+fn set_at_pointer(value: &mut Value, pointer: &str, probe: &Value) -> bool {
+    let Some(container) =
+        json::parent_pointer(pointer).and_then(|parent| value.pointer_mut(parent))
     else {
         return false;
     };
-    let name = json::split_pointer(place).last().unwrap_or_default();
-    match holder {
+    let name = json::split_pointer(pointer).last().unwrap_or_default();
+    match container {
         Value::Object(members) => {
             members.insert(name.into_owned(), probe.clone());
             true
@@ -222,12 +225,13 @@ fn list_parts(at: &str, value: &Value, parts: &mut Vec<String>) {
 }
 
 fn remove_at_pointer(value: &mut Value, pointer: &str) -> bool {
-    let Some(holder) = json::parent_pointer(pointer).and_then(|parent| value.pointer_mut(parent))
+    let Some(container) =
+        json::parent_pointer(pointer).and_then(|parent| value.pointer_mut(parent))
     else {
         return false;
     };
     let name = json::split_pointer(pointer).last().unwrap_or_default();
-    match holder {
+    match container {
         Value::Object(members) => members.shift_remove(name.as_ref()).is_some(),
         Value::Array(items) => match name.parse::<usize>() {
             Ok(index) if index < items.len() => {

@@ -47,7 +47,7 @@ impl SchemaExporter<'_> {
     }
 
     fn write_const_list(&mut self, items: &[Value], at: &str) -> Value {
-        self.record_loss(
+        self.losses.record(
             at,
             "enum",
             "the order of listed items is not enforced",

@@ -31,7 +31,7 @@ impl SchemaExporter<'_> {
                 if self.null_checker.accepts_null(&self.traversal.references, field) {
                     let reason =
                         "absent and null cannot be distinguished; the field is always sent";
-                    self.record_loss(&inside, "required", reason, LossEffect::Narrowed);
+                    self.losses.record(&inside, "required", reason, LossEffect::Narrowed);
                 } else {
                     out = make_nullable(out);
                 }
@@ -80,12 +80,12 @@ impl SchemaExporter<'_> {
                 }
                 _ => "any fields are allowed, but only the empty object can be sent",
             };
-            self.record_loss(at, keyword, reason, LossEffect::Narrowed);
+            self.losses.record(at, keyword, reason, LossEffect::Narrowed);
             return Value::Bool(false);
         }
         match said {
             _ if patterned => {
-                self.record_loss(
+                self.losses.record(
                     at,
                     "patternProperties",
                     "not supported by this provider; any field is accepted",
@@ -105,7 +105,7 @@ impl SchemaExporter<'_> {
         let listed = keywords.get("prefixItems").or(items.filter(|items| items.is_array()));
         let out = match (listed.and_then(Value::as_array), items) {
             (Some(prefix), further) => {
-                self.record_loss(
+                self.losses.record(
                     at,
                     "prefixItems",
                     "the position of an item is not enforced",

@@ -81,11 +81,11 @@ impl ExportLoss {
 
 impl fmt::Display for ExportLoss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.pointer.is_empty() { "the whole" } else { &self.pointer };
+        let location = if self.pointer.is_empty() { "the whole" } else { &self.pointer };
         let Self { keyword, reason, enforced_by, .. } = self;
         write!(
             f,
-            "{place}: {keyword}: {reason} [{}, enforced by the {enforced_by}]",
+            "{location}: {keyword}: {reason} [{}, enforced by the {enforced_by}]",
             self.effect.as_str()
         )
     }

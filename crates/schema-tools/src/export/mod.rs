@@ -7,6 +7,7 @@
 
 mod export_target;
 mod exported_contract;
+mod loss_recorder;
 mod strict_mode;
 mod reference_graph;
 mod export_traversal;

@@ -252,7 +252,7 @@ struct NullableLister {
 }
 
 impl NullableLister {
-    fn list_from(&mut self, places: &NullableFields, node: usize, at: &str) {
+    fn list_from(&mut self, nullable_fields: &NullableFields, node: usize, at: &str) {
         if self.steps_left == 0 || self.pointers.len() >= MAX_LISTED_POINTERS {
             return;
         }
@@ -262,9 +262,9 @@ impl NullableLister {
             return;
         }
         *rounds += 1;
-        let NullableNode { in_place: same, fields, items, .. } = &places.nodes[node];
+        let NullableNode { in_place: same, fields, items, .. } = &nullable_fields.nodes[node];
         for same in same {
-            self.list_from(places, *same, at);
+            self.list_from(nullable_fields, *same, at);
         }
         for (name, nullable, field) in fields {
             let inside = json::child_pointer(at, name);
@@ -274,10 +274,10 @@ impl NullableLister {
             {
                 self.pointers.push(inside.clone());
             }
-            self.list_from(places, *field, &inside);
+            self.list_from(nullable_fields, *field, &inside);
         }
         for item in items {
-            self.list_from(places, *item, &format!("{at}/*"));
+            self.list_from(nullable_fields, *item, &format!("{at}/*"));
         }
         if let Some(rounds) = self.visits.get_mut(&node) {
             *rounds -= 1;
@@ -324,13 +324,13 @@ mod tests {
             "free": {}, "list": {"items": {"$ref": "#/$defs/n"}, "type": "array"}
         }}}});
         let references = ReferenceResolver::new(&root);
-        let places = NullableFields::from_schema(&references, &root);
+        let nullable_fields = NullableFields::from_schema(&references, &root);
         let nested = |levels: usize, leaf: Value| {
             (0..levels).fold(leaf, |inner, _| json!({"free": null, "next": inner}))
         };
         let mut value = nested(40, json!({"v": null, "list": [{"v": null, "next": null}]}));
-        places.drop_nulls(&mut value);
+        nullable_fields.drop_nulls(&mut value);
         assert_eq!(value, nested(40, json!({"list": [{}]})));
-        assert!(places.list_pointers().contains(&"/next/next/v".to_owned()));
+        assert!(nullable_fields.list_pointers().contains(&"/next/next/v".to_owned()));
     }
 }

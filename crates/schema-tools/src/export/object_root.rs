@@ -42,7 +42,7 @@ pub(super) fn build_object_root(writer: &mut SchemaExporter<'_>) -> (Value, Stri
                 _ => {
                     let reason =
                         "the provider requires one object at the root; the alternatives are merged";
-                    writer.record_loss(&at, keyword, reason, LossEffect::Widened);
+                    writer.losses.record(&at, keyword, reason, LossEffect::Widened);
                     let mut joined = join_objects(&objects);
                     copy_description(&schema, &mut joined);
                     (Value::Object(joined), at)

@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::export_size::ExportSize;
 use super::export_traversal::{EnteredSubschema, ExportTraversal, TOO_LARGE_REASON};
-use super::exported_contract::{ExportLoss, ExportedContract, LossEffect};
+use super::exported_contract::{ExportedContract, LossEffect};
+use super::loss_recorder::LossRecorder;
 use super::normalized_schema::{NormalizedSchema, SchemaShape, with_siblings};
 use super::nullable_fields::{NullabilityChecker, NullableFields};
 use super::object_root::build_object_root;
@@ -26,7 +27,7 @@ pub(super) fn export_schema(root: &Value, vendor: &StrictModeProfile) -> Exporte
     let (start, at) = build_object_root(&mut writer);
     let mut out = writer.write_schema(&start, &at);
     if out["type"] != "object" {
-        writer.record_loss(
+        writer.losses.record(
             &at,
             "type",
             "the provider requires an object at the root",
@@ -48,17 +49,17 @@ pub(super) fn export_schema(root: &Value, vendor: &StrictModeProfile) -> Exporte
         keywords.insert("$defs".to_owned(), Value::Object(definitions));
     }
     writer.check_limits(&out);
-    let places = if vendor.all_required {
+    let nullable_fields = if vendor.all_required {
         NullableFields::from_schema(&writer.traversal.references, &start)
     } else {
         NullableFields::default()
     };
-    let losses = writer.losses;
+    let losses = writer.losses.into_losses();
     ExportedContract {
         output: out,
         losses,
-        nullable: places.list_pointers(),
-        nullable_fields: places,
+        nullable: nullable_fields.list_pointers(),
+        nullable_fields,
     }
 }
 
@@ -66,9 +67,7 @@ pub(super) struct SchemaExporter<'r> {
     pub(super) profile: &'r StrictModeProfile,
     pub(super) traversal: ExportTraversal<'r>,
     pub(super) null_checker: NullabilityChecker,
-    losses: Vec<ExportLoss>,
-    /// The recorded losses by pointer, keyword and reason, so that each is listed once.
-    recorded_losses: BTreeSet<(String, String, String)>,
+    pub(super) losses: LossRecorder,
     /// The names of definitions by their key.
     definition_names: BTreeMap<String, String>,
     used_names: BTreeSet<String>,
@@ -82,25 +81,11 @@ impl<'r> SchemaExporter<'r> {
             profile,
             traversal: ExportTraversal::new(root, profile.recursion),
             null_checker: NullabilityChecker::default(),
-            losses: Vec::new(),
-            recorded_losses: BTreeSet::new(),
+            losses: LossRecorder::default(),
             definition_names: BTreeMap::new(),
             used_names: BTreeSet::from([ANY_DEFINITION.to_owned()]),
             pending_definitions: Vec::new(),
             uses_any_definition: false,
-        }
-    }
-
-    pub(super) fn record_loss(
-        &mut self,
-        pointer: &str,
-        keyword: &str,
-        reason: &str,
-        effect: LossEffect,
-    ) {
-        let key = (pointer.to_owned(), keyword.to_owned(), reason.to_owned());
-        if self.recorded_losses.insert(key) {
-            self.losses.push(ExportLoss::new(pointer, keyword, reason, effect));
         }
     }
 
@@ -111,7 +96,7 @@ impl<'r> SchemaExporter<'r> {
             EnteredSubschema::Definition(key) => return self.write_reference(&key, at),
             EnteredSubschema::Recursive(normal) => return self.write_recursive(&normal.shape, at),
             EnteredSubschema::LimitReached => {
-                self.record_loss(at, "limit", TOO_LARGE_REASON, LossEffect::Widened);
+                self.losses.record(at, "limit", TOO_LARGE_REASON, LossEffect::Widened);
                 return self.write_anything(at);
             }
         };
@@ -128,10 +113,10 @@ impl<'r> SchemaExporter<'r> {
                 "limit" => TOO_LARGE_REASON,
                 _ => "not supported by this provider",
             };
-            self.record_loss(&pointer, &keyword, reason, LossEffect::Widened);
+            self.losses.record(&pointer, &keyword, reason, LossEffect::Widened);
         }
         if schema.get("default").is_some() {
-            self.record_loss(
+            self.losses.record(
                 at,
                 "default",
                 "filled in by the runtime where the field is absent",
@@ -195,7 +180,7 @@ impl<'r> SchemaExporter<'r> {
             kinds.push(json!({"type": format_type_names(&plain)}));
         }
         let open = json!({"type": "object", "additionalProperties": true});
-        let mut lose = |reason: &str, effect| self.record_loss(at, "$ref", reason, effect);
+        let mut lose = |reason: &str, effect| self.losses.record(at, "$ref", reason, effect);
         if types.contains(&"array") {
             let reason = "a definition must not refer to itself here; nested lists cannot be sent";
             lose(reason, LossEffect::Narrowed);
@@ -209,11 +194,11 @@ impl<'r> SchemaExporter<'r> {
         if types.contains(&"object") && self.profile.closed_objects {
             let reason =
                 "a definition must not refer to itself here; only an empty object can be sent";
-            self.record_loss(at, "$ref", reason, LossEffect::Narrowed);
+            self.losses.record(at, "$ref", reason, LossEffect::Narrowed);
             kinds.push(json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false}));
         } else if types.contains(&"object") {
             let reason = "a definition must not refer to itself here; any object is accepted";
-            self.record_loss(at, "$ref", reason, LossEffect::Widened);
+            self.losses.record(at, "$ref", reason, LossEffect::Widened);
             kinds.push(open);
         }
         if kinds.len() == 1 { kinds.remove(0) } else { json!({"anyOf": kinds}) }
@@ -221,7 +206,7 @@ impl<'r> SchemaExporter<'r> {
 
     /// Writes a schema that accepts no value; a provider's language has no form for that.
     pub(super) fn write_nothing(&mut self, at: &str) -> Value {
-        self.record_loss(
+        self.losses.record(
             at,
             "not",
             "no value fits here; null is sent instead",
@@ -234,7 +219,7 @@ impl<'r> SchemaExporter<'r> {
     pub(super) fn write_anything(&mut self, at: &str) -> Value {
         match (self.profile.closed_objects, self.profile.recursion) {
             (true, true) => {
-                self.record_loss(
+                self.losses.record(
                     at,
                     "type",
                     "any value is allowed, but objects of any shape cannot be expressed",
@@ -244,11 +229,11 @@ impl<'r> SchemaExporter<'r> {
                 json!({"$ref": format!("#/$defs/{ANY_DEFINITION}")})
             }
             (true, false) => {
-                self.record_loss(at, "type", "any value is allowed, but objects of any shape and nested lists cannot be expressed", LossEffect::Narrowed);
+                self.losses.record(at, "type", "any value is allowed, but objects of any shape and nested lists cannot be expressed", LossEffect::Narrowed);
                 build_any_schema(&build_scalar_schema(), false)
             }
             (false, _) => {
-                self.record_loss(
+                self.losses.record(
                     at,
                     "type",
                     "any value is allowed, but nested lists cannot be expressed",
@@ -274,14 +259,14 @@ impl<'r> SchemaExporter<'r> {
         };
         if keyword == "oneOf" && !are_mutually_exclusive(&checked) {
             // Any other form would accept even more.
-            self.record_loss(at, "oneOf", "exactly one may fit; sent as anyOf, and the branches are not proven to exclude each other", LossEffect::Widened);
+            self.losses.record(at, "oneOf", "exactly one may fit; sent as anyOf, and the branches are not proven to exclude each other", LossEffect::Widened);
         }
         let mut out: Vec<Value> = Vec::new();
         let mut seen = BTreeSet::new();
         for (index, branch) in branches.iter().enumerate() {
             let at = format!("{at}/{keyword}/{index}");
             if self.traversal.is_exhausted() {
-                self.record_loss(&at, "limit", TOO_LARGE_REASON, LossEffect::Widened);
+                self.losses.record(&at, "limit", TOO_LARGE_REASON, LossEffect::Widened);
                 out.push(self.write_anything(&at));
                 break;
             }
@@ -345,7 +330,7 @@ impl<'r> SchemaExporter<'r> {
         if self.profile.accepts_keyword(keyword, said) {
             out.insert(keyword.to_owned(), said.clone());
         } else {
-            self.record_loss(at, keyword, "not supported by this provider", LossEffect::Widened);
+            self.losses.record(at, keyword, "not supported by this provider", LossEffect::Widened);
         }
     }
 
@@ -359,7 +344,7 @@ impl<'r> SchemaExporter<'r> {
         ];
         for (found, limit, what) in over {
             if let Some(limit) = limit.filter(|limit| found > *limit) {
-                self.record_loss(
+                self.losses.record(
                     "",
                     "limit",
                     &format!("{found} {what}; the strictest source allows {limit}"),

@@ -1,4 +1,4 @@
-//! The restrictions of each provider's strict mode, as dated data in `vendors.json`.
+//! The restrictions of each provider's strict mode, as dated data in `strict_modes.json`.
 //!
 //! Where sources disagree, the table holds the stricter reading and lists the point as contested.
 
@@ -40,7 +40,7 @@ pub(super) struct StrictModeLimits {
 }
 
 static PROFILES: LazyLock<BTreeMap<String, StrictModeProfile>> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("vendors.json"))
+    serde_json::from_str(include_str!("strict_modes.json"))
         .expect("the built-in table is JSON of this shape")
 });
 

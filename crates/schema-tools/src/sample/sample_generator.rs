@@ -125,12 +125,12 @@ impl<'s> SampleGenerator<'s> {
             let steps = test.estimate_validation_steps(value, 10_000)?;
             self.budget.spend(steps as usize).then(|| test.is_valid(value))
         };
-        let asked = if holds(condition.if_schema)? {
+        let consequence = if holds(condition.if_schema)? {
             condition.then_schema
         } else {
             condition.else_schema
         }?;
-        (holds(asked) == Some(false)).then_some(asked)
+        (holds(consequence) == Some(false)).then_some(consequence)
     }
 
     fn generate_unconditional(&mut self, keywords: &Map<String, Value>) -> Option<Value> {
@@ -255,7 +255,7 @@ fn infer_types(keywords: &Map<String, Value>) -> Vec<Cow<'_, str>> {
         _ => {}
     }
     let speaks = |words: &[&str]| words.iter().any(|word| keywords.contains_key(*word));
-    let spoken = if speaks(&[
+    let inferred = if speaks(&[
         "properties",
         "required",
         "additionalProperties",
@@ -275,7 +275,7 @@ fn infer_types(keywords: &Map<String, Value>) -> Vec<Cow<'_, str>> {
     } else {
         return JSON_TYPES.map(Cow::Borrowed).to_vec();
     };
-    vec![Cow::Borrowed(spoken)]
+    vec![Cow::Borrowed(inferred)]
 }
 
 fn generate_simplest(name: &str, keywords: &Map<String, Value>) -> Option<Value> {

@@ -137,26 +137,26 @@ impl<'s> SampleGenerator<'s> {
         value: Value,
         more: &'s Value,
     ) -> Option<Value> {
-        let asked = self.flatten(more)?.keywords;
-        let copied = keywords.values().chain(asked.values()).map(count_values).sum();
+        let consequence = self.flatten(more)?.keywords;
+        let copied = keywords.values().chain(consequence.values()).map(count_values).sum();
         if !self.budget.spend(copied) {
             return None;
         }
-        let merged = merge_schemas(keywords.clone(), asked.clone());
+        let merged = merge_schemas(keywords.clone(), consequence.clone());
         let Value::Object(mut members) = value else {
             return self.generate_detached(&Value::Object(merged));
         };
         let required: BTreeSet<String> =
             iter_strings(merged.get("required")).map(str::to_owned).collect();
         let fields = merged.get("properties").and_then(Value::as_object);
-        let spoken = asked
+        let mentioned = consequence
             .get("properties")
             .and_then(Value::as_object)
             .into_iter()
             .flatten()
             .map(|(name, _)| name);
         let missing = required.iter().filter(|name| !members.contains_key(*name));
-        let again: Vec<String> = spoken.chain(missing).cloned().collect();
+        let again: Vec<String> = mentioned.chain(missing).cloned().collect();
         for name in again {
             if !members.contains_key(&name) && !required.contains(&name) {
                 continue;

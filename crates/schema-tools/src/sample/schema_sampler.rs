@@ -171,9 +171,9 @@ fn apply_edit(base: &Value, edge: &BoundaryEdit) -> Option<Value> {
     if let Some(new) = &edge.value {
         *value.pointer_mut(&edge.pointer)? = new.clone();
     } else {
-        let holder = value.pointer_mut(json::parent_pointer(&edge.pointer)?)?.as_object_mut()?;
+        let container = value.pointer_mut(json::parent_pointer(&edge.pointer)?)?.as_object_mut()?;
         let name = json::split_pointer(&edge.pointer).last()?.into_owned();
-        holder.shift_remove(&name)?;
+        container.shift_remove(&name)?;
     }
     Some(value)
 }

@@ -94,15 +94,15 @@ fn a_comparison_stops_when_it_is_given_up() {
         json!({"type": "object", "properties": table(200, |_| field.clone())})
     };
     let (old, new) = (contract(&schema(100)).unwrap(), contract(&schema(99)).unwrap());
-    let asked = std::cell::Cell::new(0_u32);
+    let polls = std::cell::Cell::new(0_u32);
     let is_cancelled = || {
-        asked.set(asked.get() + 1);
-        asked.get() > 100
+        polls.set(polls.get() + 1);
+        polls.get() > 100
     };
     let comparison = compare_within(&old, &new, &[], &WorkBudget::new(u64::MAX, &is_cancelled));
     let CompatOutcome::Unknown { reason } = comparison.backward else { panic!("{comparison:?}") };
     assert!(reason.ends_with("the comparison was cancelled"), "{reason}");
-    assert!(asked.get() < 5_000, "asked {} times", asked.get());
+    assert!(polls.get() < 5_000, "asked {} times", polls.get());
     let few = compare_within(&old, &new, &[], &WorkBudget::new(1_000, &|| false));
     let CompatOutcome::Unknown { reason } = few.backward else { panic!("{few:?}") };
     assert!(reason.ends_with("the comparison exceeds its step limit"), "{reason}");

@@ -178,9 +178,9 @@ impl From<InputRejection> for ApiError {
             | InputRejection::CannotStart { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             _ => StatusCode::CONFLICT,
         };
-        let mut told = Self::new(status, rejection.code(), rejection.to_string());
-        told.problem.violations = rejection.violations().to_vec();
-        told
+        let mut api_error = Self::new(status, rejection.code(), rejection.to_string());
+        api_error.problem.violations = rejection.violations().to_vec();
+        api_error
     }
 }
 
@@ -198,10 +198,10 @@ impl From<EngineError> for ApiError {
                 Self::unprocessable("invalid_protocol", detail).with_diagnostics(&faults)
             }
             EngineError::VersionMismatch { found, .. } => {
-                let mut told =
+                let mut api_error =
                     Self::new(StatusCode::PRECONDITION_FAILED, "version_mismatch", detail);
-                told.problem.version = Some(found);
-                told
+                api_error.problem.version = Some(found);
+                api_error
             }
             EngineError::CredentialsInAddress => Self::unprocessable("credentials", detail),
             EngineError::KeyReused { .. } => Self::unprocessable("key_reused", detail),

@@ -68,7 +68,7 @@ async fn authorize(
     shown: RequestCredentials,
     need: RoutePolicy,
 ) -> Result<Caller, ApiError> {
-    let (role, house) = match need {
+    let (role, local_only) = match need {
         RoutePolicy::Public => (AccessRole::Reader, false),
         RoutePolicy::Role(role) => (role, false),
         RoutePolicy::LocalTenant(role) => (role, true),
@@ -78,15 +78,15 @@ async fn authorize(
         && let Err(seconds) = app.rate_limiter.try_acquire(key)
     {
         let detail = "this key sends too many requests; retry later";
-        let told = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", detail);
-        return Err(told.with_retry_after(seconds));
+        let error = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", detail);
+        return Err(error.with_retry_after(seconds));
     }
     if caller.role < role {
         let detail =
             format!("this request needs the role `{role}`; your role is `{}`", caller.role);
         return Err(ApiError::new(StatusCode::FORBIDDEN, "role", detail));
     }
-    if house && caller.tenant() != TenantId::default().as_str() {
+    if local_only && caller.tenant() != TenantId::default().as_str() {
         let detail = "this covers all tenants and is available only to tenant `local`";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "tenant", detail));
     }
@@ -130,27 +130,28 @@ impl RequestCredentials {
     /// Resolves the caller. Keys and folders are files, so this runs on a thread that may block on
     /// disk.
     async fn resolve_caller(self, app: &HttpState) -> Result<Caller, ApiError> {
-        let (house, keyring) = (Arc::clone(&app.app_state), Arc::clone(&app.keyring));
+        let (app_state, keyring) = (Arc::clone(&app.app_state), Arc::clone(&app.keyring));
         if self.key.is_none()
-            && let Some(desk) = house.find_tenant(&TenantId::default())
+            && let Some(runtime) = app_state.find_tenant(&TenantId::default())
         {
-            let user = self.acting_user.unwrap_or_else(|| house.deps().default_user.clone());
-            return Ok(Caller { runtime: desk, role: AccessRole::Admin, user, key_id: None });
+            let user = self.acting_user.unwrap_or_else(|| app_state.deps().default_user.clone());
+            return Ok(Caller { runtime, role: AccessRole::Admin, user, key_id: None });
         }
-        let found = tokio::task::spawn_blocking(move || self.find_caller(&house, &keyring)).await;
+        let found =
+            tokio::task::spawn_blocking(move || self.find_caller(&app_state, &keyring)).await;
         found.map_err(|_| ApiError::internal("internal_error", "looking up the key failed"))?
     }
 
-    fn find_caller(self, house: &AppState, keyring: &Keyring) -> Result<Caller, ApiError> {
+    fn find_caller(self, app: &AppState, keyring: &Keyring) -> Result<Caller, ApiError> {
         let Self { key: secret, acting_user: acting } = self;
         let Some(secret) = secret else {
-            let desk = house.open_tenant(&TenantId::default())?;
-            let user = acting.unwrap_or_else(|| house.deps().default_user.clone());
-            return Ok(Caller { runtime: desk, role: AccessRole::Admin, user, key_id: None });
+            let runtime = app.open_tenant(&TenantId::default())?;
+            let user = acting.unwrap_or_else(|| app.deps().default_user.clone());
+            return Ok(Caller { runtime, role: AccessRole::Admin, user, key_id: None });
         };
         let key =
             keyring.find_by_secret(&secret)?.ok_or_else(|| unauthorized_error("no such key"))?;
-        if let Some(why) = key.inactive_reason(house.deps().clock.now()) {
+        if let Some(why) = key.inactive_reason(app.deps().clock.now()) {
             return Err(unauthorized_error(&format!("the key is {why}")));
         }
         let user = match acting {
@@ -164,8 +165,8 @@ impl RequestCredentials {
             }
             None => key.user,
         };
-        let desk = house.open_tenant(&TenantId::new(key.tenant))?;
-        Ok(Caller { runtime: desk, role: key.role, user, key_id: Some(key.id) })
+        let runtime = app.open_tenant(&TenantId::new(key.tenant))?;
+        Ok(Caller { runtime, role: key.role, user, key_id: Some(key.id) })
     }
 }
 

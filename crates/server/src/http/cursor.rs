@@ -22,8 +22,8 @@ struct CursorToken<P> {
 }
 
 /// Encodes a position in a list. `filter` contains everything that selects the items of the list.
-pub(crate) fn encode_cursor<P: Serialize>(filter: &impl Serialize, place: P) -> String {
-    let carried = CursorToken { filter_digest: digest_filter(filter), position: place };
+pub(crate) fn encode_cursor<P: Serialize>(filter: &impl Serialize, position: P) -> String {
+    let carried = CursorToken { filter_digest: digest_filter(filter), position };
     URL_SAFE_NO_PAD.encode(serde_json::to_vec(&carried).expect("a cursor serializes to JSON"))
 }
 
@@ -44,8 +44,8 @@ pub(crate) fn decode_cursor<P: DeserializeOwned>(
 }
 
 /// Returns the page size: the requested one, or the default. Rejects values out of range.
-pub(crate) fn resolve_limit(asked: Option<usize>) -> Result<usize, ApiError> {
-    match asked {
+pub(crate) fn resolve_limit(requested: Option<usize>) -> Result<usize, ApiError> {
+    match requested {
         None => Ok(DEFAULT_PAGE_SIZE),
         Some(limit @ 1..=MAX_PAGE_SIZE) => Ok(limit),
         Some(other) => Err(ApiError::bad_request(

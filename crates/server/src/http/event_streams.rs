@@ -220,8 +220,8 @@ pub(crate) async fn stream_inbox(
     let (tenant, store) = (engine.tenant(), engine.store());
     let (log, ear) = app.inboxes.follow_tenant(tenant, store, app.app_state.hub()).await?;
     let mut ready = VecDeque::from([Event::default().retry(CLIENT_RETRY)]);
-    let place = last_event_id(&headers).and_then(|id| log.parse_event_id(id));
-    let after = place.unwrap_or_else(|| {
+    let position = last_event_id(&headers).and_then(|id| log.parse_event_id(id));
+    let after = position.unwrap_or_else(|| {
         let newest = *ear.borrow();
         ready.push_back(sse_event("reset", &json!({})).id(log.event_id(newest)));
         newest

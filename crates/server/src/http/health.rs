@@ -38,15 +38,11 @@ pub(crate) async fn get_health() -> Json<HealthResponse> {
 pub(crate) async fn get_readiness(
     State(app): State<HttpState>,
 ) -> Result<Json<HealthResponse>, ApiError> {
-    let furniture = app.app_state.deps();
-    furniture.store.check_ready().await.map_err(|error| not_ready_error("runs", &error.into()))?;
+    let deps = app.app_state.deps();
+    deps.store.check_ready().await.map_err(|error| not_ready_error("runs", &error.into()))?;
     let newest = RunFilter::newest(TenantId::default(), 1);
-    furniture
-        .store
-        .list_runs(&newest)
-        .await
-        .map_err(|error| not_ready_error("runs", &error.into()))?;
-    if let Some(memory) = &furniture.memory {
+    deps.store.list_runs(&newest).await.map_err(|error| not_ready_error("runs", &error.into()))?;
+    if let Some(memory) = &deps.memory {
         memory.check_ready().await.map_err(|error| not_ready_error("memory", &error.into()))?;
     }
     Ok(ok_response())

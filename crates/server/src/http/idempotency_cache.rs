@@ -92,11 +92,11 @@ pub(super) async fn answer_once(
         Ok(None) => return next.run(request).await,
         Err(error) => return error.into_response(),
     };
-    let asked = IdempotentRequest::new(caller, &request, body, &key);
+    let identity = IdempotentRequest::new(caller, &request, body, &key);
     let forgets = request.extensions().get::<MatchedPath>();
     let forgets = forgets.is_some_and(|path| path.as_str() == "/v1/memory/forget");
     let working = loop {
-        match app.idempotency_cache.begin_request(&asked) {
+        match app.idempotency_cache.begin_request(&identity) {
             IdempotencyLookup::Cached(answer) => return answer.to_response(),
             IdempotencyLookup::KeyReused => return key_reused_response(),
             IdempotencyLookup::InProgress(mut done) => drop(done.changed().await),
@@ -112,7 +112,7 @@ pub(super) async fn answer_once(
         return ApiError::internal("internal_error", "reading the response failed").into_response();
     };
     if forgets {
-        app.idempotency_cache.forget_tenant(&asked.tenant);
+        app.idempotency_cache.forget_tenant(&identity.tenant);
     }
     let kept = CACHED_HEADERS.into_iter();
     let kept = kept.filter_map(|name| Some((name.clone(), parts.headers.get(name)?.clone())));
@@ -178,23 +178,23 @@ struct PendingResponse<'k> {
 }
 
 impl IdempotencyCache {
-    fn begin_request(&self, asked: &IdempotentRequest) -> IdempotencyLookup<'_> {
+    fn begin_request(&self, identity: &IdempotentRequest) -> IdempotencyLookup<'_> {
         let mut kept = self.lock();
         kept.evict_expired(Instant::now());
-        if let Some(slot) = kept.slots.get(&asked.cache_key) {
+        if let Some(slot) = kept.slots.get(&identity.cache_key) {
             return match &slot.response {
-                _ if slot.request_digest != asked.request_digest => IdempotencyLookup::KeyReused,
+                _ if slot.request_digest != identity.request_digest => IdempotencyLookup::KeyReused,
                 Some(answer) => IdempotencyLookup::Cached(Arc::clone(answer)),
                 None => IdempotencyLookup::InProgress(slot.done.clone()),
             };
         }
         let (sender, done) = watch::channel(());
-        let (request, tenant) = (asked.request_digest.clone(), asked.tenant.clone());
+        let (request, tenant) = (identity.request_digest.clone(), identity.tenant.clone());
         let slot = IdempotencySlot { request_digest: request, tenant, response: None, done };
-        kept.slots.insert(asked.cache_key.clone(), slot);
+        kept.slots.insert(identity.cache_key.clone(), slot);
         IdempotencyLookup::Started(PendingResponse {
             cache: self,
-            cache_key: asked.cache_key.clone(),
+            cache_key: identity.cache_key.clone(),
             _done: sender,
         })
     }
@@ -263,13 +263,13 @@ impl Drop for PendingResponse<'_> {
 mod tests {
     use super::*;
 
-    fn asked(name: &str, tenant: &str) -> IdempotentRequest {
+    fn build_request(name: &str, tenant: &str) -> IdempotentRequest {
         let (name, request, tenant) = (name.to_owned(), "r".to_owned(), tenant.to_owned());
         IdempotentRequest { cache_key: name, request_digest: request, tenant }
     }
 
-    fn keep(answers: &IdempotencyCache, asked: &IdempotentRequest, bytes: usize) {
-        let IdempotencyLookup::Started(working) = answers.begin_request(asked) else {
+    fn keep(answers: &IdempotencyCache, identity: &IdempotentRequest, bytes: usize) {
+        let IdempotencyLookup::Started(working) = answers.begin_request(identity) else {
             panic!("it is not known")
         };
         let (status, headers) = (StatusCode::OK, HeaderMap::new());
@@ -280,25 +280,25 @@ mod tests {
         });
     }
 
-    fn is_known(answers: &IdempotencyCache, asked: &IdempotentRequest) -> bool {
-        matches!(answers.begin_request(asked), IdempotencyLookup::Cached(_))
+    fn is_known(answers: &IdempotencyCache, identity: &IdempotentRequest) -> bool {
+        matches!(answers.begin_request(identity), IdempotencyLookup::Cached(_))
     }
 
     #[test]
     fn answers_are_bounded_in_number_bytes_and_time() {
         let answers = IdempotencyCache::default();
-        let first = asked("first", "t");
+        let first = build_request("first", "t");
         keep(&answers, &first, 1);
         assert!(is_known(&answers, &first));
         for number in 0..=MAX_RESPONSES {
-            keep(&answers, &asked(&format!("n{number}"), "t"), 1);
+            keep(&answers, &build_request(&format!("n{number}"), "t"), 1);
         }
         assert!(!is_known(&answers, &first), "the oldest is dropped for the newest");
         for number in 0..=MAX_TOTAL_BYTES / MAX_RESPONSE_BYTES {
-            keep(&answers, &asked(&format!("b{number}"), "t"), MAX_RESPONSE_BYTES);
+            keep(&answers, &build_request(&format!("b{number}"), "t"), MAX_RESPONSE_BYTES);
         }
         assert!(answers.lock().bytes <= MAX_TOTAL_BYTES);
-        let large = asked("large", "t");
+        let large = build_request("large", "t");
         keep(&answers, &large, MAX_RESPONSE_BYTES + 1);
         assert!(!is_known(&answers, &large));
         answers.lock().evict_expired(Instant::now() + RESPONSE_TTL);
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn what_a_tenant_was_answered_goes_with_whom_it_erases() {
         let answers = IdempotencyCache::default();
-        let (ours, theirs) = (asked("a", "ours"), asked("b", "theirs"));
+        let (ours, theirs) = (build_request("a", "ours"), build_request("b", "theirs"));
         keep(&answers, &ours, 5);
         keep(&answers, &theirs, 7);
         answers.forget_tenant("ours");
@@ -319,12 +319,13 @@ mod tests {
     #[test]
     fn a_request_that_is_given_up_leaves_its_key_free() {
         let answers = IdempotencyCache::default();
-        let one = asked("a", "t");
+        let one = build_request("a", "t");
         let IdempotencyLookup::Started(working) = answers.begin_request(&one) else {
             panic!("it is not known")
         };
         assert!(matches!(answers.begin_request(&one), IdempotencyLookup::InProgress(_)));
-        let other = IdempotentRequest { request_digest: "other".to_owned(), ..asked("a", "t") };
+        let other =
+            IdempotentRequest { request_digest: "other".to_owned(), ..build_request("a", "t") };
         assert!(matches!(answers.begin_request(&other), IdempotencyLookup::KeyReused));
         drop(working);
         assert!(matches!(answers.begin_request(&one), IdempotencyLookup::Started(_)));

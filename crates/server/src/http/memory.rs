@@ -183,14 +183,14 @@ pub(crate) async fn remember_as(
     }
     let scope = build_scope(caller, user, agent, session, run)?;
     let now = resolve_now(caller, at)?;
-    let told = (1..).zip(things).map(|(number, told)| {
-        let thing =
-            MemoryInput::from_json(told).and_then(|told| to_memory_write(told, voice, &scope, now));
+    let writes = (1..).zip(things).map(|(number, item)| {
+        let thing = MemoryInput::from_json(item)
+            .and_then(|input| to_memory_write(input, voice, &scope, now));
         let wrong =
             |said| ApiError::unprocessable("bad_body", format!("`items`, number {number}: {said}"));
         thing.map(|thing| (number, thing)).map_err(wrong)
     });
-    let things = told.collect::<Result<Vec<_>, _>>()?;
+    let things = writes.collect::<Result<Vec<_>, _>>()?;
     let account = ingest_items(require_memory(caller)?, things, now).await?;
     Ok(RememberResponse::from(&account))
 }

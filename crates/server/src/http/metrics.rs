@@ -49,18 +49,18 @@ impl HttpMetrics {
 
     fn render_prometheus(&self) -> String {
         let mut text = String::new();
-        let about = |text: &mut String, name: &str, kind: &str, help: &str| {
+        let write_header = |text: &mut String, name: &str, kind: &str, help: &str| {
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
         };
         let name = "countersign_http_requests_total";
-        about(&mut text, name, "counter", "Number of answered HTTP requests.");
+        write_header(&mut text, name, "counter", "Number of answered HTTP requests.");
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for ((method, path, status), count) in requests {
             let labels = format!("method=\"{method}\",path=\"{path}\",status=\"{status}\"");
             let _ = writeln!(text, "{name}{{{labels}}} {count}");
         }
         let name = "countersign_http_request_seconds";
-        about(&mut text, name, "histogram", "Time until the response starts, in seconds.");
+        write_header(&mut text, name, "histogram", "Time until the response starts, in seconds.");
         let times = self.latencies.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for ((method, path), times) in times {
             let labels = format!("method=\"{method}\",path=\"{path}\"");
@@ -73,7 +73,7 @@ impl HttpMetrics {
             let _ = writeln!(text, "{name}_count{{{labels}}} {}", times.count);
         }
         let name = "countersign_http_requests_in_flight";
-        about(&mut text, name, "gauge", "Number of HTTP requests in progress.");
+        write_header(&mut text, name, "gauge", "Number of HTTP requests in progress.");
         let _ = writeln!(text, "{name} {}", self.in_flight.load(Ordering::Relaxed));
         text
     }
@@ -130,9 +130,9 @@ pub(crate) fn method_label(method: &Method) -> &'static str {
     responses((status = 200, content_type = "text/plain; version=0.0.4", body = String)))]
 pub(crate) async fn get_metrics(State(app): State<HttpState>) -> Result<Response, ApiError> {
     let mut text = app.metrics.render_prometheus();
-    let furniture = app.app_state.deps();
-    let now = furniture.clock.now().0;
-    let held = furniture.store.list_leases(now, 100_000).await?;
+    let deps = app.app_state.deps();
+    let now = deps.clock.now().0;
+    let held = deps.store.list_leases(now, 100_000).await?;
     let ours = held.iter().filter(|lease| lease.worker == app.app_state.worker()).count();
     let ServerQuotas { body_bytes, upload_bytes, uploads, streams } = &*app.quotas;
     for (name, help, value) in [

@@ -61,11 +61,11 @@ pub(crate) fn complete_openapi(mut described: OpenApi) -> OpenApi {
 fn complete_operation(operation: &mut Operation, need: Option<RoutePolicy>) {
     let problem =
         ContentBuilder::new().schema(Some(Ref::from_schema_name("ProblemDetails"))).build();
-    let told = ResponseBuilder::new()
+    let response = ResponseBuilder::new()
         .description("An error, with a stable `code`.")
         .content(PROBLEM_MEDIA_TYPE, problem)
         .build();
-    operation.responses.responses.insert("default".to_owned(), RefOr::T(told));
+    operation.responses.responses.insert("default".to_owned(), RefOr::T(response));
     let needs = match need {
         None | Some(RoutePolicy::Public) => "Needs no authentication.".to_owned(),
         Some(RoutePolicy::Role(role)) => format!("Needs the role `{role}`."),

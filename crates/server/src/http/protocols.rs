@@ -71,7 +71,7 @@ pub(crate) async fn with_catalog<T: Send + 'static>(
     app: &HttpState,
     work: impl FnOnce(&ProtocolCatalog) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let house = std::sync::Arc::clone(&app.app_state);
-    let done = tokio::task::spawn_blocking(move || work(house.catalog())).await;
+    let app_state = std::sync::Arc::clone(&app.app_state);
+    let done = tokio::task::spawn_blocking(move || work(app_state.catalog())).await;
     done.map_err(|_| ApiError::internal("internal_error", "reading the protocol files failed"))?
 }

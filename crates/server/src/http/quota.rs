@@ -78,8 +78,8 @@ impl QuotaShare {
         let of_key = used.by_key.get(&self.key).copied().unwrap_or(0);
         if of_key.saturating_add(units) > *per_key {
             let detail = format!("this key can use at most {per_key} {what} at the same time");
-            let told = ApiError::new(StatusCode::TOO_MANY_REQUESTS, code, detail);
-            return Err(told.with_retry_after(RETRY_AFTER_SECONDS));
+            let error = ApiError::new(StatusCode::TOO_MANY_REQUESTS, code, detail);
+            return Err(error.with_retry_after(RETRY_AFTER_SECONDS));
         }
         if used.total.saturating_add(units) > *total {
             let detail = format!("the server has reached its limit of {total} {what}; retry later");

@@ -133,8 +133,8 @@ pub(crate) async fn load_run_status(
     let now = engine.clock().now();
     let head = engine.store().load_head(&engine.run_id(run)).await?;
     let parked = head.filter(|_| at.is_none()).and_then(|head| describe_parking(&head, now));
-    let standing = RunStatusReport::build(outcome, &log, now, digest.as_deref(), made);
-    Ok(RunStatusView::from(&standing.with_parking(parked)))
+    let report = RunStatusReport::build(outcome, &log, now, digest.as_deref(), made);
+    Ok(RunStatusView::from(&report.with_parking(parked)))
 }
 
 /// Loads a run at a version, or its current state. Reports an unknown run before an unknown

@@ -174,8 +174,8 @@ async fn authorize_model(
             "only an admin of tenant `local` can name a script or a model with a custom address";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "model", detail));
     }
-    let furniture = app.app_state.deps();
-    let (guard, by, now) = (furniture.guard.clone(), caller.user.clone(), furniture.clock.now());
+    let deps = app.app_state.deps();
+    let (guard, by, now) = (deps.guard.clone(), caller.user.clone(), deps.clock.now());
     let kept = spawn_blocking(move || guard.trust_model(&reaching, &by, now)).await;
     match kept {
         Ok(Ok(())) => Ok(model),

@@ -11,6 +11,6 @@ use countersign_view::wire::{WorkerView, load_workers};
 pub(crate) async fn list_workers(
     State(app): State<HttpState>,
 ) -> Result<Json<Vec<WorkerView>>, ApiError> {
-    let furniture = app.app_state.deps();
-    Ok(Json(load_workers(&*furniture.store, furniture.clock.now().0).await?))
+    let deps = app.app_state.deps();
+    Ok(Json(load_workers(&*deps.store, deps.clock.now().0).await?))
 }

@@ -81,12 +81,12 @@ impl InboxLog {
 
     /// Returns the changes after a number; `None` if they are no longer available.
     #[must_use]
-    pub fn changes_after(&self, place: u64) -> Option<Vec<(u64, InboxChange)>> {
+    pub fn changes_after(&self, position: u64) -> Option<Vec<(u64, InboxChange)>> {
         let kept = lock(&self.changes);
-        if kept.front().is_some_and(|(first, _)| *first > place + 1) {
+        if kept.front().is_some_and(|(first, _)| *first > position + 1) {
             return None;
         }
-        Some(kept.iter().filter(|(number, _)| *number > place).cloned().collect())
+        Some(kept.iter().filter(|(number, _)| *number > position).cloned().collect())
     }
 
     fn push_change(&self, change: InboxChange) {

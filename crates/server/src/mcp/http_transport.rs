@@ -36,11 +36,11 @@ pub(crate) fn routes(app: HttpState) -> Router<HttpState> {
         .with_max_request_body_bytes(MAX_BODY_BYTES);
     let sessions = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(door.clone()), sessions, config);
-    let asked = move |request: Request| {
+    let handler = move |request: Request| {
         let service = service.clone();
         async move { to_problem_response(service.handle(request).await.map(Body::new)).await }
     };
-    Router::new().route("/mcp", post(asked))
+    Router::new().route("/mcp", post(handler))
 }
 
 /// Converts a plain-text error of the transport into problem details.

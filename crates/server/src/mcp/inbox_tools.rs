@@ -95,7 +95,7 @@ struct InboxResult {
 
 /// Builds the tools of this file.
 pub(super) fn build_tools() -> Vec<McpTool> {
-    let told = |name, title, route, effect, says| McpToolSpec {
+    let tool_spec = |name, title, route, effect, says| McpToolSpec {
         name,
         title,
         route,
@@ -104,7 +104,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
     };
     vec![
         McpTool::new(
-            told(
+            tool_spec(
                 "inbox",
                 "List open waits",
                 ("GET", "/v1/inbox"),
@@ -114,7 +114,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             list_inbox,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "answer",
                 "Answer a question",
                 ("POST", "/v1/runs/{run}/waits/{wait}/answer"),
@@ -124,7 +124,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             answer_wait,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "approve",
                 "Approve on behalf of a person",
                 ("POST", "/v1/runs/{run}/waits/{wait}/approve"),
@@ -134,7 +134,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             approve_wait,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "deny",
                 "Deny on behalf of a person",
                 ("POST", "/v1/runs/{run}/waits/{wait}/deny"),
@@ -149,9 +149,9 @@ pub(super) fn build_tools() -> Vec<McpTool> {
 async fn list_inbox(
     _: HttpState,
     caller: Caller,
-    asked: InboxParams,
+    params: InboxParams,
 ) -> Result<InboxResult, ApiError> {
-    let InboxParams { run, kind, mine, cursor, limit } = asked;
+    let InboxParams { run, kind, mine, cursor, limit } = params;
     let who = mine.then(|| caller.user.clone());
     let which = inbox::InboxQuery { run, kind, who, cursor, limit };
     let CursorPage { items, next_cursor: next } =
@@ -162,9 +162,9 @@ async fn list_inbox(
 async fn answer_wait(
     app: HttpState,
     caller: Caller,
-    asked: AnswerParams,
+    params: AnswerParams,
 ) -> Result<McpRunUpdate, ApiError> {
-    let AnswerParams { run, wait, value, document, idempotency_key: key } = asked;
+    let AnswerParams { run, wait, value, document, idempotency_key: key } = params;
     let along = SubmitOptions {
         run,
         idempotency_key: key,
@@ -196,26 +196,26 @@ async fn answer_wait(
 async fn approve_wait(
     app: HttpState,
     caller: Caller,
-    asked: DecideParams,
+    params: DecideParams,
 ) -> Result<McpRunUpdate, ApiError> {
-    decide_wait(app, caller, asked, true).await
+    decide_wait(app, caller, params, true).await
 }
 
 async fn deny_wait(
     app: HttpState,
     caller: Caller,
-    asked: DecideParams,
+    params: DecideParams,
 ) -> Result<McpRunUpdate, ApiError> {
-    decide_wait(app, caller, asked, false).await
+    decide_wait(app, caller, params, false).await
 }
 
 async fn decide_wait(
     app: HttpState,
     caller: Caller,
-    asked: DecideParams,
+    params: DecideParams,
     approve: bool,
 ) -> Result<McpRunUpdate, ApiError> {
-    let DecideParams { run, wait, note, idempotency_key: key } = asked;
+    let DecideParams { run, wait, note, idempotency_key: key } = params;
     let along = SubmitOptions {
         run,
         idempotency_key: key,

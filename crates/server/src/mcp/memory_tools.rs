@@ -118,7 +118,7 @@ struct SearchMemoryResult {
 
 /// Builds the tools of this file.
 pub(super) fn build_tools() -> Vec<McpTool> {
-    let told = |name, title, route, effect, says| McpToolSpec {
+    let tool_spec = |name, title, route, effect, says| McpToolSpec {
         name,
         title,
         route,
@@ -127,7 +127,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
     };
     vec![
         McpTool::new(
-            told(
+            tool_spec(
                 "remember",
                 "Add to memory",
                 ("POST", "/v1/memory/remember"),
@@ -137,7 +137,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             remember,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "compose_packet",
                 "Compose a memory packet",
                 ("POST", "/v1/memory/compose"),
@@ -147,7 +147,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             compose_packet,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "search_memory",
                 "Search memory",
                 ("POST", "/v1/memory/search"),
@@ -162,9 +162,9 @@ pub(super) fn build_tools() -> Vec<McpTool> {
 async fn remember(
     _: HttpState,
     caller: Caller,
-    asked: RememberParams,
+    params: RememberParams,
 ) -> Result<RememberResponse, ApiError> {
-    let RememberParams { user, agent, session, run, now: at, items: things } = asked;
+    let RememberParams { user, agent, session, run, now: at, items: things } = params;
     let telling = RememberRequest { user, agent, session, run, now: at, items: things };
     memory::remember_as(&caller, telling, InputAuthor::Model).await
 }
@@ -172,15 +172,15 @@ async fn remember(
 async fn compose_packet(
     _: HttpState,
     caller: Caller,
-    asked: ComposeRequest,
+    params: ComposeRequest,
 ) -> Result<PacketView, ApiError> {
-    Ok(memory::compose_memory_packet(caller, ApiJson(asked)).await?.0)
+    Ok(memory::compose_memory_packet(caller, ApiJson(params)).await?.0)
 }
 
 async fn search_memory(
     _: HttpState,
     caller: Caller,
-    asked: MemorySearchRequest,
+    params: MemorySearchRequest,
 ) -> Result<SearchMemoryResult, ApiError> {
-    Ok(SearchMemoryResult { items: memory::search_memory(caller, ApiJson(asked)).await?.0 })
+    Ok(SearchMemoryResult { items: memory::search_memory(caller, ApiJson(params)).await?.0 })
 }

@@ -137,9 +137,9 @@ async fn show_protocol(
 async fn check_protocol(
     app: HttpState,
     _: Caller,
-    asked: CheckProtocolParams,
+    params: CheckProtocolParams,
 ) -> Result<CheckReport, ApiError> {
-    match asked {
+    match params {
         CheckProtocolParams { name: Some(_), files: Some(_) } => {
             Err(ApiError::unprocessable("bad_arguments", "set either `name` or `files`"))
         }
@@ -160,9 +160,9 @@ async fn check_protocol(
 async fn admit_text(
     app: HttpState,
     _: Caller,
-    asked: AdmitTextParams,
+    params: AdmitTextParams,
 ) -> Result<AdmissionView, ApiError> {
-    let AdmitTextParams { contract, text, intake, repairs, finish, state, run, reask } = asked;
+    let AdmitTextParams { contract, text, intake, repairs, finish, state, run, reask } = params;
     let replied = AdmitRequest { text, intake, repairs, finish, state, run, reask };
     Ok(validation::admit_reply(State(app), ApiPath(contract), ApiJson(replied)).await?.0)
 }

@@ -135,7 +135,7 @@ struct ReadDocumentResult {
 
 /// Builds the tools of this file.
 pub(super) fn build_tools() -> Vec<McpTool> {
-    let told = |name, title, route, effect, says| McpToolSpec {
+    let tool_spec = |name, title, route, effect, says| McpToolSpec {
         name,
         title,
         route,
@@ -144,7 +144,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
     };
     vec![
         McpTool::new(
-            told(
+            tool_spec(
                 "start_run",
                 "Start a run",
                 ("POST", "/v1/runs"),
@@ -154,7 +154,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             start_run,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "list_runs",
                 "List runs",
                 ("GET", "/v1/runs"),
@@ -164,7 +164,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             list_runs,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "show_run",
                 "Show a run",
                 ("GET", "/v1/runs/{run}"),
@@ -174,7 +174,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             show_run,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "read_document",
                 "Read the document of a run",
                 ("GET", "/v1/runs/{run}/document"),
@@ -184,7 +184,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             read_document,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "next_step",
                 "Get the next step",
                 ("GET", "/v1/runs/{run}/next"),
@@ -194,7 +194,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
             next_step,
         ),
         McpTool::new(
-            told(
+            tool_spec(
                 "submit_reply",
                 "Submit a reply",
                 ("POST", "/v1/runs/{run}/submit"),
@@ -209,7 +209,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
 async fn start_run(
     app: HttpState,
     caller: Caller,
-    asked: StartRunParams,
+    params: StartRunParams,
 ) -> Result<McpRunUpdate, ApiError> {
     let StartRunParams {
         protocol,
@@ -219,7 +219,7 @@ async fn start_run(
         model,
         idempotency_key: key,
         wait_seconds,
-    } = asked;
+    } = params;
     let model = match model {
         None => Some(HUMAN_MODEL.to_owned()),
         Some(word) if word == AUTO_MODEL => None,
@@ -235,9 +235,9 @@ async fn start_run(
 async fn list_runs(
     _: HttpState,
     caller: Caller,
-    asked: ListRunsParams,
+    params: ListRunsParams,
 ) -> Result<ListRunsResult, ApiError> {
-    let ListRunsParams { status, workflow, cursor, limit } = asked;
+    let ListRunsParams { status, workflow, cursor, limit } = params;
     let which =
         runs::ListRunsQuery { status, workflow, phase: None, protocol: None, cursor, limit };
     let CursorPage { items, next_cursor: next } = runs::list_runs(caller, ApiQuery(which)).await?.0;
@@ -255,9 +255,9 @@ async fn show_run(
 async fn read_document(
     _: HttpState,
     caller: Caller,
-    asked: ReadDocumentParams,
+    params: ReadDocumentParams,
 ) -> Result<ReadDocumentResult, ApiError> {
-    let ReadDocumentParams { run, version: at, pointer } = asked;
+    let ReadDocumentParams { run, version: at, pointer } = params;
     let pointer = pointer.unwrap_or_default();
     let state = runs::load_run_at(&caller.runtime.engine, &run, at).await?.state;
     let value = crate::http::run_reads::read_pointer(&state.document, &pointer)?;
@@ -276,10 +276,10 @@ async fn next_step(
 async fn submit_reply(
     app: HttpState,
     caller: Caller,
-    asked: SubmitReplyParams,
+    params: SubmitReplyParams,
 ) -> Result<McpRunUpdate, ApiError> {
     let SubmitReplyParams { run, action, reply, text, version, idempotency_key: key, wait_seconds } =
-        asked;
+        params;
     let text = match (reply, text) {
         (Some(reply), None) => reply.to_string(),
         (None, Some(text)) => text,

@@ -52,10 +52,11 @@ impl McpRunUpdate {
         taken: InputResponse,
         replied: bool,
     ) -> Result<Self, ApiError> {
-        let asked = find_expected_input(&caller.runtime.engine.get_run(&taken.run).await?.state);
-        let next = describe_next_action(&taken, asked.as_ref(), &caller.user);
+        let expected_input =
+            find_expected_input(&caller.runtime.engine.get_run(&taken.run).await?.state);
+        let next = describe_next_action(&taken, expected_input.as_ref(), &caller.user);
         let InputResponse { run, version, status, phase, waits, output, violations } = taken;
-        let (asks, action) = match asked {
+        let (asks, action) = match expected_input {
             Some(ExpectedInput::Reply { action }) => (Some("reply".to_owned()), Some(action)),
             Some(ExpectedInput::Patch) => (Some("patch".to_owned()), None),
             None => (None, None),
@@ -80,7 +81,7 @@ impl McpRunUpdate {
 
 fn describe_next_action(
     taken: &InputResponse,
-    asked: Option<&ExpectedInput>,
+    expected_input: Option<&ExpectedInput>,
     user: &str,
 ) -> String {
     let run = &taken.run;
@@ -88,7 +89,7 @@ fn describe_next_action(
     let refused = if again { "The reply was refused and changed nothing. " } else { "" };
     let by_model = |wait: &&WaitView| wait.kind == WaitKind::Work;
     let people: Vec<&WaitView> = taken.waits.iter().filter(|wait| !by_model(wait)).collect();
-    let told = match (taken.status.as_str(), asked) {
+    let text = match (taken.status.as_str(), expected_input) {
         ("completed", _) => "The run is completed: `output` contains its result.".to_owned(),
         ("failed", _) => format!("The run has failed: call show_run for run {run}; `end` contains the reason."),
         ("halted", _) => {
@@ -117,7 +118,7 @@ fn describe_next_action(
         ("running", None) => format!("A worker is processing the run: call show_run for run {run} later."),
         (_, None) => format!("The run expects nothing now: call show_run for run {run} to see why."),
     };
-    format!("{refused}{told}")
+    format!("{refused}{text}")
 }
 
 fn describe_waits(people: &[&WaitView], user: &str) -> String {

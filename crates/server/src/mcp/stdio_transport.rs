@@ -47,12 +47,12 @@ pub async fn serve_stdio(
     session: McpStdioSession,
     end: impl Future<Output = ()> + Send,
 ) -> Result<(), McpStdioError> {
-    let McpStdioSession { app_state: house, keyring, may_decide: decides } = session;
+    let McpStdioSession { app_state, keyring, may_decide: decides } = session;
     let (stop, stopping) = ShutdownTrigger::new();
-    let desk = house.open_tenant(&TenantId::default())?;
-    let user = house.deps().default_user.clone();
+    let runtime = app_state.open_tenant(&TenantId::default())?;
+    let user = app_state.deps().default_user.clone();
     let app = HttpState {
-        app_state: Arc::clone(&house),
+        app_state: Arc::clone(&app_state),
         keyring,
         host_policy: HostPolicy::from_addresses(&[], AuthMode::default()),
         token: None,
@@ -64,17 +64,18 @@ pub async fn serve_stdio(
         idempotency_cache: Arc::default(),
         shutdown: stopping.clone(),
     };
-    let caller = Caller { runtime: desk, role: AccessRole::Admin, user, key_id: None };
+    let caller = Caller { runtime, role: AccessRole::Admin, user, key_id: None };
     let door = McpServer::new(app, McpCallerSource::Fixed(caller), decides);
-    let worker = tokio::spawn(async move { run_worker(&house, stopping, SHUTDOWN_GRACE).await });
-    let spoken = tokio::select! {
-        spoken = run_session(door) => spoken,
+    let worker =
+        tokio::spawn(async move { run_worker(&app_state, stopping, SHUTDOWN_GRACE).await });
+    let result = tokio::select! {
+        result = run_session(door) => result,
         () = end => Ok(()),
     };
     stop.trigger();
     // A worker that panicked needs no further shutdown.
     drop(worker.await);
-    spoken
+    result
 }
 
 async fn run_session(door: McpServer) -> Result<(), McpStdioError> {

@@ -198,15 +198,15 @@ mod tests {
             let script = text(&path);
             for wanted in script.split(" from \"").skip(1).filter_map(|rest| rest.split('"').next())
             {
-                let mut place: Vec<&str> = folder.split('/').collect();
+                let mut segments: Vec<&str> = folder.split('/').collect();
                 for step in wanted.split('/') {
                     match step {
                         "." => {}
-                        ".." => drop(place.pop()),
-                        step => place.push(step),
+                        ".." => drop(segments.pop()),
+                        step => segments.push(step),
                     }
                 }
-                assert!(find_asset(&place.join("/")).is_some(), "{path} wants {wanted}");
+                assert!(find_asset(&segments.join("/")).is_some(), "{path} wants {wanted}");
             }
         }
     }

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::rig::{Answer, Client, serve, serve_keyed};
 
 /// A request to a route, with something in the places of its path, and a body that nothing comes of.
-async fn asked(client: &Client, needed: &RouteEntry, run: &str) -> Answer {
+async fn send_request(client: &Client, needed: &RouteEntry, run: &str) -> Answer {
     let path = needed
         .path
         .replace("{run}", run)
@@ -46,30 +46,33 @@ async fn every_route_lets_in_whom_the_table_names_and_nobody_else() {
         let named = format!("{} {}", needed.method, needed.path);
         let role = match needed.policy {
             RoutePolicy::Public => {
-                assert!(asked(&nobody, needed, &run).await.status < 400, "{named}");
+                assert!(send_request(&nobody, needed, &run).await.status < 400, "{named}");
                 continue;
             }
             RoutePolicy::Role(role) | RoutePolicy::LocalTenant(role) => role,
         };
-        assert_eq!(asked(&nobody, needed, &run).await.problem(401), "no_key", "{named}");
-        assert_eq!(asked(&stranger, needed, &run).await.problem(401), "no_key", "{named}");
-        let house = matches!(needed.policy, RoutePolicy::LocalTenant(_));
+        assert_eq!(send_request(&nobody, needed, &run).await.problem(401), "no_key", "{named}");
+        assert_eq!(send_request(&stranger, needed, &run).await.problem(401), "no_key", "{named}");
+        let local_only = matches!(needed.policy, RoutePolicy::LocalTenant(_));
         for held in AccessRole::ALL {
-            let answer = asked(&rig.client_of("acme", held), needed, &run).await;
+            let answer = send_request(&rig.client_of("acme", held), needed, &run).await;
             if held < role {
                 assert_eq!(answer.problem(403), "role", "{named} as {held}");
-            } else if house {
+            } else if local_only {
                 assert_eq!(answer.problem(403), "tenant", "{named} as {held}");
-                let ours = asked(&rig.client_of("local", held), needed, &run).await;
+                let ours = send_request(&rig.client_of("local", held), needed, &run).await;
                 assert!(!matches!(ours.status, 401 | 403), "{named} as {held}: {}", ours.text);
             } else {
                 assert!(!matches!(answer.status, 401 | 403), "{named} as {held}: {}", answer.text);
             }
         }
-        let theirs = asked(&foreign, needed, &run).await;
+        let theirs = send_request(&foreign, needed, &run).await;
         if needed.path.starts_with(OF_A_RUN) && needed.method == "GET" {
-            let told = theirs.problem(if needed.path.ends_with("/diff") { 400 } else { 404 });
-            assert!(matches!(told.as_str(), "unknown_run" | "bad_query"), "{named}: {told}");
+            let response = theirs.problem(if needed.path.ends_with("/diff") { 400 } else { 404 });
+            assert!(
+                matches!(response.as_str(), "unknown_run" | "bad_query"),
+                "{named}: {response}"
+            );
         }
         assert!(!theirs.text.contains(&format!("\"{run}\"")), "{named}: {}", theirs.text);
     }
@@ -95,8 +98,8 @@ async fn another_tenant_finds_nothing_and_moves_nothing() {
         ("waits/w1/approve", json!({})),
         ("waits/w1/deny", json!({})),
     ] {
-        let told = foreign.post(&format!("/v1/runs/{run}/{path}"), &body).await;
-        assert_eq!(told.problem(404), "unknown_run", "{path}");
+        let response = foreign.post(&format!("/v1/runs/{run}/{path}"), &body).await;
+        assert_eq!(response.problem(404), "unknown_run", "{path}");
     }
     let diff = foreign.get(&format!("/v1/runs/{run}/diff?from=1")).await;
     assert_eq!(diff.problem(404), "unknown_run");
@@ -135,9 +138,9 @@ async fn a_key_that_was_taken_back_or_is_over_opens_nothing() {
         (&json!("acme"), &json!("reader"), &json!(false))
     );
     rig.keyring.revoke(me["key"].as_str().unwrap(), countersign_run::Timestamp(1)).unwrap();
-    let told = reader.get("/v1/me").await;
-    assert_eq!(told.problem(401), "no_key");
-    assert!(told.text.contains("revoked") && told.header("www-authenticate") == "Bearer");
+    let response = reader.get("/v1/me").await;
+    assert_eq!(response.problem(401), "no_key");
+    assert!(response.text.contains("revoked") && response.header("www-authenticate") == "Bearer");
     rig.end().await;
 }
 

@@ -119,10 +119,10 @@ fn mutated(sound: &Value, chance: &mut SeededRng) -> Vec<u8> {
     }
     let text = body.to_string();
     let mut bytes = marked.map_or(text.clone(), |raw| text.replace(MARK, &raw)).into_bytes();
-    let place = chance.next_below(bytes.len());
+    let index = chance.next_below(bytes.len());
     match chance.next_below(10) {
-        0 => bytes.truncate(place),
-        1 => bytes[place] = *chance.pick(&[0xff, 0xc3, 0xed, 0x00, 0x80]),
+        0 => bytes.truncate(index),
+        1 => bytes[index] = *chance.pick(&[0xff, 0xc3, 0xed, 0x00, 0x80]),
         2 => bytes.extend_from_slice(b"}"),
         3 => bytes.insert(0, 0xfe),
         _ => {}

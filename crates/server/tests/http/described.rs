@@ -59,9 +59,9 @@ async fn every_answer_fits_its_shape() {
     let request = with_json(client.request("POST", "/v1/runs"), &json!({}));
     let started = Answer::of(request.header("prefer", "wait=20")).await.good();
     let run = started["run"].as_str().unwrap();
-    let told = json!({"user": "ann", "agent": "helper", "items": [{"event": "I am vegetarian"}]});
-    let asked = json!({"user": "ann", "agent": "helper", "message": "food"});
-    let build = client.post("/v1/memory/compose", &asked).await.good()["build"].clone();
+    let body = json!({"user": "ann", "agent": "helper", "items": [{"event": "I am vegetarian"}]});
+    let compose = json!({"user": "ann", "agent": "helper", "message": "food"});
+    let build = client.post("/v1/memory/compose", &compose).await.good()["build"].clone();
     let build = build.as_str().unwrap();
     let mut seen = 0;
     for (path, item) in described["paths"].as_object().unwrap() {
@@ -78,8 +78,8 @@ async fn every_answer_fits_its_shape() {
             ("/v1/memory/builds/{build}", _) => {
                 client.get(&format!("{filled}?user=ann&agent=helper")).await
             }
-            ("/v1/memory/remember", _) => client.post(&filled, &told).await,
-            ("/v1/memory/compose", _) => client.post(&filled, &asked).await,
+            ("/v1/memory/remember", _) => client.post(&filled, &body).await,
+            ("/v1/memory/compose", _) => client.post(&filled, &compose).await,
             ("/v1/memory/search", _) => {
                 client
                     .post(&filled, &json!({"user": "ann", "agent": "helper", "text": "food"}))

@@ -16,10 +16,10 @@ use crate::rig::{Rig, demo_folder, serve};
 fn modes(folder: &Path, found: &mut Vec<(String, u32, bool)>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
-        let about = entry.metadata().unwrap();
+        let metadata = entry.metadata().unwrap();
         let name = entry.path().display().to_string();
-        found.push((name, about.permissions().mode() & 0o777, about.is_dir()));
-        if about.is_dir() {
+        found.push((name, metadata.permissions().mode() & 0o777, metadata.is_dir()));
+        if metadata.is_dir() {
             modes(&entry.path(), found);
         }
     }

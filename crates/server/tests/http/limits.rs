@@ -10,18 +10,18 @@ async fn a_key_that_asks_too_often_is_told_when_to_come_back() {
     let rig = serve_keyed().await;
     let (hasty, other) =
         (rig.client_of("acme", AccessRole::Reader), rig.client_of("acme", AccessRole::Reader));
-    let mut told = None;
+    let mut refused = None;
     // The rig lets a key ask twenty times a second.
     for _ in 0..200 {
         let answer = hasty.get("/v1/me").await;
         if answer.status != 200 {
-            told = Some(answer);
+            refused = Some(answer);
             break;
         }
     }
-    let told = told.expect("nobody asks two hundred times in a moment");
-    assert_eq!(told.problem(429), "rate_limited");
-    assert_eq!(told.header("retry-after"), "1");
+    let refused = refused.expect("nobody asks two hundred times in a moment");
+    assert_eq!(refused.problem(429), "rate_limited");
+    assert_eq!(refused.header("retry-after"), "1");
     assert_eq!(other.get("/v1/me").await.status, 200, "another key is another's");
     rig.end().await;
 }

@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use crate::rig::{Answer, Client, json as body, serve, serve_keyed};
 
-async fn asked(client: &Client, method: &str, params: Value) -> Answer {
+async fn send_request(client: &Client, method: &str, params: Value) -> Answer {
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let request = body(client.request("POST", "/mcp"), &message);
     Answer::of(request.header("accept", "application/json, text/event-stream")).await
 }
 
 async fn offered(client: &Client) -> BTreeSet<String> {
-    let listed = asked(client, "tools/list", json!({})).await.good();
+    let listed = send_request(client, "tools/list", json!({})).await.good();
     let tools = listed["result"]["tools"].as_array().unwrap();
     tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
@@ -24,7 +24,7 @@ async fn offered(client: &Client) -> BTreeSet<String> {
 /// Calls a tool; the problem that it tells, or null.
 async fn problem_of(client: &Client, name: &str, arguments: Value) -> Value {
     let params = json!({"name": name, "arguments": arguments});
-    let answer = asked(client, "tools/call", params).await.good();
+    let answer = send_request(client, "tools/call", params).await.good();
     let result = &answer["result"];
     if result["isError"] != true {
         return Value::Null;
@@ -85,18 +85,18 @@ async fn an_agent_claims_as_a_model_and_answers_for_nothing() {
         {"insight": "She may like tofu", "validation": "testing"},
     ]));
     let params = json!({"name": "remember", "arguments": things});
-    let answer = asked(&client, "tools/call", params).await.good();
-    let told = &answer["result"]["structuredContent"];
-    let refused = told["refused"][0]["message"].as_str().unwrap();
-    assert!(refused.ends_with("must quote the event that supports it"), "{told}");
+    let answer = send_request(&client, "tools/call", params).await.good();
+    let result = &answer["result"]["structuredContent"];
+    let refused = result["refused"][0]["message"].as_str().unwrap();
+    assert!(refused.ends_with("must quote the event that supports it"), "{result}");
     let outcomes: Vec<&Value> =
-        told["saved"].as_array().unwrap().iter().map(|one| &one["outcome"]).collect();
+        result["saved"].as_array().unwrap().iter().map(|one| &one["outcome"]).collect();
     // Newer and surer, and no more than a contradiction.
-    assert_eq!(outcomes, ["added", "disputed", "added"], "{told}");
+    assert_eq!(outcomes, ["added", "disputed", "added"], "{result}");
     // A program with a key speaks for people.
     let confirmed = json!([{"fact": "diet", "value": "vegan", "confirmed": true}]);
-    let told = client.post("/v1/memory/remember", &telling(confirmed)).await.good();
-    assert_eq!(told["saved"][0]["outcome"], "superseded", "{told}");
+    let result = client.post("/v1/memory/remember", &telling(confirmed)).await.good();
+    assert_eq!(result["saved"][0]["outcome"], "superseded", "{result}");
     rig.end().await;
 }
 
@@ -108,9 +108,9 @@ async fn the_summary_of_a_person_is_not_the_agents_to_replace() {
     client.post("/v1/memory/remember", &telling("s1", "Ann spoke of food.")).await.good();
     for (session, kept) in [("s1", 0), ("s2", 1), ("s2", 1)] {
         let params = json!({"name": "remember", "arguments": telling(session, "Meat, meat.")});
-        let answer = asked(&client, "tools/call", params).await.good();
-        let told = &answer["result"]["structuredContent"];
-        assert_eq!(told["saved"].as_array().unwrap().len(), kept, "{told}");
+        let answer = send_request(&client, "tools/call", params).await.good();
+        let result = &answer["result"]["structuredContent"];
+        assert_eq!(result["saved"].as_array().unwrap().len(), kept, "{result}");
     }
     rig.end().await;
 }
@@ -119,14 +119,14 @@ async fn the_summary_of_a_person_is_not_the_agents_to_replace() {
 async fn the_door_has_the_same_guard_as_every_route() {
     let rig = serve_keyed().await;
     let nobody = rig.client();
-    let told = asked(&nobody, "tools/list", json!({})).await;
-    assert_eq!(told.problem(401), "no_key");
-    assert_eq!(told.header("www-authenticate"), "Bearer");
+    let response = send_request(&nobody, "tools/list", json!({})).await;
+    assert_eq!(response.problem(401), "no_key");
+    assert_eq!(response.header("www-authenticate"), "Bearer");
     let reader = rig.client_of("acme", AccessRole::Reader);
     for method in ["GET", "DELETE"] {
-        let told = Answer::of(reader.request(method, "/mcp")).await;
-        assert_eq!(told.problem(405), "method_not_allowed");
-        assert_eq!(told.header("allow"), "POST");
+        let response = Answer::of(reader.request(method, "/mcp")).await;
+        assert_eq!(response.problem(405), "method_not_allowed");
+        assert_eq!(response.header("allow"), "POST");
     }
     rig.end().await;
     let rig = serve().await;
@@ -149,14 +149,19 @@ async fn what_is_no_mcp_is_told_as_a_problem() {
         Answer::of(request.header("accept", accept).body(text))
     };
     let both = "application/json, text/event-stream";
-    let told = post("application/json", "text/html", "{}".to_owned()).await;
-    assert_eq!(told.problem(406), "not_mcp");
+    let response = post("application/json", "text/html", "{}".to_owned()).await;
+    assert_eq!(response.problem(406), "not_mcp");
     assert_eq!(post("text/plain", both, "{}".to_owned()).await.problem(415), "not_mcp");
     let long = format!("{{\"x\": \"{}\"}}", "x".repeat(5 << 20));
     assert_eq!(post("application/json", both, long).await.problem(413), "too_large");
     for broken in ["", "{", "[]", "7", "{\"jsonrpc\": \"1.0\"}", "{\"never\": 1}"] {
-        let told = post("application/json", both, broken.to_owned()).await;
-        assert!((400..500).contains(&told.status), "{broken}: {} {}", told.status, told.text);
+        let response = post("application/json", both, broken.to_owned()).await;
+        assert!(
+            (400..500).contains(&response.status),
+            "{broken}: {} {}",
+            response.status,
+            response.text
+        );
     }
     assert_eq!(offered(&client).await.len(), 17, "it still answers");
     rig.end().await;

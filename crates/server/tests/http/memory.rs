@@ -22,11 +22,15 @@ async fn what_is_told_is_found_explained_and_forgotten() {
         {"fact": "diet", "value": "vegetarian", "sources": ["e1"], "quote": "vegetarian"},
         {"fact": "age", "value": 7, "sources": ["e9"]},
     ]);
-    let told = client.post("/v1/memory/remember", &of_ann(&json!({"items": things}))).await.good();
-    let kinds: Vec<&str> =
-        told["saved"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["event", "fact"], "{told}");
-    assert_eq!(told["refused"][0]["line"], 3, "{told}");
+    let saved = client.post("/v1/memory/remember", &of_ann(&json!({"items": things}))).await.good();
+    let kinds: Vec<&str> = saved["saved"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["event", "fact"], "{saved}");
+    assert_eq!(saved["refused"][0]["line"], 3, "{saved}");
     let again = of_ann(&json!({"items": [{"event": "I am vegetarian", "id": "e1"}]}));
     let again = client.post("/v1/memory/remember", &again).await.good();
     assert_eq!(
@@ -34,11 +38,12 @@ async fn what_is_told_is_found_explained_and_forgotten() {
         1
     );
 
-    let asked = of_ann(&json!({"message": "What does Ann eat?", "tokens": 600}));
-    let packet = client.post("/v1/memory/compose", &asked).await.good();
+    let request = of_ann(&json!({"message": "What does Ann eat?", "tokens": 600}));
+    let packet = client.post("/v1/memory/compose", &request).await.good();
     assert!(packet["text"].as_str().unwrap().contains("vegetarian"), "{packet}");
-    let asked = of_ann(&json!({"message": "What does Ann eat?", "per_section": {"episodes": 300}}));
-    let none = client.post("/v1/memory/compose", &asked).await.good();
+    let request =
+        of_ann(&json!({"message": "What does Ann eat?", "per_section": {"episodes": 300}}));
+    let none = client.post("/v1/memory/compose", &request).await.good();
     assert!(!none["text"].as_str().unwrap().contains("vegetarian"), "{none}");
     assert_eq!(none["packet"]["meta"]["budget"]["max_tokens"], 300);
     let build = packet["build"].as_str().unwrap();
@@ -81,8 +86,8 @@ async fn what_cannot_be_meant_is_told() {
         ("compose", of_ann(&json!({"per_section": {"fact": 1}})), "bad_body"),
         ("compose", json!({"user": "ann"}), "bad_body"),
     ] {
-        let told = client.post(&format!("/v1/memory/{path}"), &body).await;
-        assert_eq!(told.problem(422), code, "{path} {body}: {}", told.text);
+        let response = client.post(&format!("/v1/memory/{path}"), &body).await;
+        assert_eq!(response.problem(422), code, "{path} {body}: {}", response.text);
     }
     let missing = client.get("/v1/memory/builds/b-0?user=ann&agent=helper").await;
     assert_eq!(missing.problem(404), "unknown_build");
@@ -94,8 +99,8 @@ async fn memory_is_one_tenants() {
     let rig = serve_keyed().await;
     let (ours, theirs) =
         (rig.client_of("acme", AccessRole::Admin), rig.client_of("other", AccessRole::Admin));
-    let told = of_ann(&json!({"items": [{"event": "I am vegetarian"}]}));
-    ours.post("/v1/memory/remember", &told).await.good();
+    let request = of_ann(&json!({"items": [{"event": "I am vegetarian"}]}));
+    ours.post("/v1/memory/remember", &request).await.good();
     let search = of_ann(&json!({"text": "vegetarian"}));
     assert_eq!(ours.post("/v1/memory/search", &search).await.good().as_array().unwrap().len(), 1);
     assert_eq!(theirs.post("/v1/memory/search", &search).await.good(), json!([]));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::rig::{Answer, Client, Rig, json as with_json, serve};
 
 /// What a client compares: status, body, and the headers that say something about the run.
-fn told(answer: &Answer) -> (u16, Value, String, String) {
+fn response_parts(answer: &Answer) -> (u16, Value, String, String) {
     let (location, etag) = (answer.header("location").to_owned(), answer.header("etag").to_owned());
     (answer.status, answer.good(), location, etag)
 }
@@ -27,12 +27,12 @@ async fn thrice(rig: Rig, path: &str, body: &Value, other: &Value, at: Option<u6
     let client = rig.client();
     let first = keyed(&client, path, "k-1", body, at).await;
     let again = keyed(&client, path, "k-1", body, at).await;
-    assert_eq!(told(&again), told(&first), "{path}");
+    assert_eq!(response_parts(&again), response_parts(&first), "{path}");
     assert_eq!(keyed(&client, path, "k-1", other, at).await.problem(422), "key_reused", "{path}");
     let rig = Rig::open(rig.end().await, AuthMode::LoopbackToken).await;
     let client = rig.client();
     let later = keyed(&client, path, "k-1", body, at).await;
-    assert_eq!(told(&later), told(&first), "{path}, after a restart");
+    assert_eq!(response_parts(&later), response_parts(&first), "{path}, after a restart");
     assert_eq!(keyed(&client, path, "k-1", other, at).await.problem(422), "key_reused", "{path}");
     rig
 }
@@ -78,7 +78,7 @@ async fn a_fork_of_the_newest_version_is_one_fork_when_the_run_has_gone_on() {
     client.post(&format!("/v1/runs/{run}/halt"), &json!({})).await.good();
     let rig = Rig::open(rig.end().await, AuthMode::LoopbackToken).await;
     let again = keyed(&rig.client(), &path, "f", &json!({}), None).await;
-    assert_eq!(told(&again), told(&first));
+    assert_eq!(response_parts(&again), response_parts(&first));
     rig.end().await;
 }
 
@@ -113,11 +113,15 @@ transitions:
     };
     let client = rig.client();
     let first = put(&client, "# One\n").await;
-    assert_eq!(told(&put(&client, "# One\n").await), told(&first));
+    assert_eq!(response_parts(&put(&client, "# One\n").await), response_parts(&first));
     assert_eq!(put(&client, "# Two\n").await.problem(422), "key_reused");
     let rig = Rig::open(rig.end().await, AuthMode::LoopbackToken).await;
     let client = rig.client();
-    assert_eq!(told(&put(&client, "# One\n").await), told(&first), "after a restart");
+    assert_eq!(
+        response_parts(&put(&client, "# One\n").await),
+        response_parts(&first),
+        "after a restart"
+    );
     let kept = fs::read_to_string(rig.folder.path().join("inputs/paper.md")).unwrap();
     assert_eq!(kept, "# One\n", "a refused one changes no file");
     rig.end().await;
@@ -130,7 +134,7 @@ async fn what_is_remembered_is_answered_again_and_kept_once() {
     let body = json!({"user": "ann", "agent": "helper", "items": [{"event": "I am vegetarian"}]});
     let first = keyed(&client, "/v1/memory/remember", "m", &body, None).await;
     let again = keyed(&client, "/v1/memory/remember", "m", &body, None).await;
-    assert_eq!(told(&again), told(&first));
+    assert_eq!(response_parts(&again), response_parts(&first));
     assert_eq!(again.header("idempotency-replayed"), "true");
     let search = json!({"user": "ann", "agent": "helper", "text": "vegetarian"});
     let found = client.post("/v1/memory/search", &search).await.good();

@@ -113,8 +113,8 @@ async fn a_run_that_was_pruned_is_gone_and_says_so() {
         "/next",
         "/diff?from=1&to=2",
     ] {
-        let asked = client.get(&format!("/v1/runs/{run}{path}")).await;
-        assert_eq!(asked.problem(410), "pruned", "{path}");
+        let response = client.get(&format!("/v1/runs/{run}{path}")).await;
+        assert_eq!(response.problem(410), "pruned", "{path}");
     }
     let late = client.post(&format!("/v1/runs/{run}/waits/w1/approve"), &json!({})).await;
     assert_eq!(late.problem(410), "pruned");

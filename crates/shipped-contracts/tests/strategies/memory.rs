@@ -87,11 +87,11 @@ strategy!(episode: PacketEpisode {
 strategy!(time_range: EpisodeTimeRange { start in time(), end in maybe(time()) });
 
 strategy!(insight: PacketInsights {
-    usage_policy in usage_policy(), hypotheses in vec(guess(), 0..2), strategy_sketches in vec(guess(), 0..2),
-    patterns in vec(guess(), 0..2),
+    usage_policy in usage_policy(), hypotheses in vec(insight_item(), 0..2), strategy_sketches in vec(insight_item(), 0..2),
+    patterns in vec(insight_item(), 0..2),
 });
 strategy!(usage_policy: InsightUsagePolicy { allow_in_responder in any::<bool>() });
-strategy!(guess: InsightItem {
+strategy!(insight_item: InsightItem {
     id in text(0), kind in one_of(&[InsightKind::Hypothesis, InsightKind::Strategy, InsightKind::Pattern]), statement in text(0),
     trigger in maybe(one_of(&[InsightTrigger::Conflict, InsightTrigger::Failure, InsightTrigger::Synthesis, InsightTrigger::Analogy])),
     confidence in maybe(share()),

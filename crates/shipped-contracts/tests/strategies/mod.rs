@@ -11,9 +11,9 @@ use countersign_shipped_contracts::{JsonObject, NamedCounts, Nullable};
 /// A strategy that makes every field of a struct by a strategy of its own; a field left out does
 /// not compile.
 macro_rules! strategy {
-    ($(#[$about:meta])* $name:ident: $type:ident { $($field:ident in $made:expr),+ $(,)? }) => {
+    ($(#[$attribute:meta])* $name:ident: $type:ident { $($field:ident in $made:expr),+ $(,)? }) => {
         ::proptest::prelude::prop_compose! {
-            $(#[$about])*
+            $(#[$attribute])*
             pub(crate) fn $name()($($field in $made),+) -> $type {
                 $type { $($field),+ }
             }

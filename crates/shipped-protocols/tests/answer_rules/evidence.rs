@@ -3,7 +3,7 @@
 use countersign_contract::expr::Expr;
 use serde_json::{Value, json};
 
-use super::protocol::{TYPES, WORKFLOW, asked, read, shipped};
+use super::protocol::{TYPES, WORKFLOW, ask_question, read, shipped};
 
 /// When the guardian's rules find this, as the workflow has it.
 fn finds(rule: &str) -> Expr {
@@ -21,7 +21,7 @@ fn finds(rule: &str) -> Expr {
 
 /// The policy that ships.
 fn policy() -> Value {
-    asked(&shipped(), "Hello!").document["policy"].clone()
+    ask_question(&shipped(), "Hello!").document["policy"].clone()
 }
 
 /// A state with evidence by source and confidence.
@@ -67,26 +67,26 @@ fn as_many_sources_as_the_type_allows_and_two_at_most_must_agree() {
     for request_type in TYPES {
         let allowed = policy["types"][request_type]["allowed"].as_array().unwrap();
         let allowed: Vec<&str> = allowed.iter().map(|one| one.as_str().unwrap()).collect();
-        for asked in 0..=allowed.len() {
+        for count in 0..=allowed.len() {
             let evidence: Vec<(&str, f64)> =
-                allowed[..asked].iter().flat_map(|one| [(*one, 0.9), (*one, 0.8)]).collect();
+                allowed[..count].iter().flat_map(|one| [(*one, 0.9), (*one, 0.8)]).collect();
             let mut state = state(&policy, request_type, &evidence);
             let found = |state: &Value| wanting.eval_bool(&[Some(state)]).unwrap();
-            assert_eq!(found(&state), asked < allowed.len().min(2), "{request_type} {asked}");
+            assert_eq!(found(&state), count < allowed.len().min(2), "{request_type} {count}");
             // What cannot be asked is not asked for; what merely found nothing is.
-            let rest = &allowed[asked..];
+            let rest = &allowed[count..];
             for (code, expected) in
                 [("not_configured", false), ("not_allowed", false), ("nothing_found", true)]
             {
                 let gaps: Vec<Value> =
                     rest.iter().map(|source| json!({ "source": source, "code": code })).collect();
                 state["gaps"] = json!(gaps);
-                let expected = expected && asked < allowed.len().min(2);
-                assert_eq!(found(&state), expected, "{request_type} {asked} {code}");
+                let expected = expected && count < allowed.len().min(2);
+                assert_eq!(found(&state), expected, "{request_type} {count} {code}");
             }
             state["gaps"] = json!([]);
             state["set_aside"] = json!(rest);
-            assert!(!found(&state), "{request_type} {asked}, the rest set aside");
+            assert!(!found(&state), "{request_type} {count}, the rest set aside");
         }
     }
 }

@@ -60,11 +60,11 @@ pub(crate) fn begin(protocol: &Protocol, start: RunStart) -> Result<RunState, In
         workflow: protocol.default_workflow.clone(),
         ..start
     };
-    given(protocol, &RunState::new("r1"), InputKind::Start(Box::new(start)))
+    decide_input(protocol, &RunState::new("r1"), InputKind::Start(Box::new(start)))
 }
 
 /// Begins a run with a question.
-pub(crate) fn asked(protocol: &Protocol, question: &str) -> RunState {
+pub(crate) fn ask_question(protocol: &Protocol, question: &str) -> RunState {
     begin(protocol, RunStart { input: Some(json!(question)), ..RunStart::default() }).unwrap()
 }
 
@@ -83,10 +83,10 @@ pub(crate) fn replied(protocol: &Protocol, state: &RunState, reply: &Value) -> R
         packet_build: None,
         repairs: Vec::new(),
     };
-    given(protocol, state, InputKind::ModelReplied(Box::new(reply))).unwrap()
+    decide_input(protocol, state, InputKind::ModelReplied(Box::new(reply))).unwrap()
 }
 
-pub(crate) fn given(
+pub(crate) fn decide_input(
     protocol: &Protocol,
     state: &RunState,
     what: InputKind,

@@ -6,11 +6,11 @@ use countersign_shipped_contracts::answer::GuardianAction;
 use countersign_shipped_contracts::load_shipped_contracts;
 use serde_json::{Value, json};
 
-use super::protocol::{TYPES, asked, read, shipped};
+use super::protocol::{TYPES, ask_question, read, shipped};
 
 /// A table of the policy, as runs have it.
 fn table(name: &str) -> Value {
-    asked(&shipped(), "Hello!").document["policy"][name].clone()
+    ask_question(&shipped(), "Hello!").document["policy"][name].clone()
 }
 
 fn names(list: &Value) -> BTreeSet<&str> {

@@ -4,7 +4,7 @@ use countersign_protocol::{Protocol, check_protocol};
 use countersign_run::{ForkOrigin, RunStart};
 use serde_json::json;
 
-use super::protocol::{asked, begin, edited, replied, shipped};
+use super::protocol::{ask_question, begin, edited, replied, shipped};
 
 /// What `check` says about skipped tickets.
 fn skipped(protocol: &Protocol) -> Vec<String> {
@@ -16,10 +16,10 @@ fn skipped(protocol: &Protocol) -> Vec<String> {
 #[track_caller]
 fn refused(old: &str, new: &str, phase: &str, ticket: &str) {
     let found = skipped(&edited(old, new));
-    let told = |text: &String| {
+    let mentions = |text: &String| {
         text.contains(&format!("`{phase}`")) && text.contains(&format!("`{ticket}`"))
     };
-    assert!(found.iter().any(told), "{phase} without {ticket}: {found:#?}");
+    assert!(found.iter().any(mentions), "{phase} without {ticket}: {found:#?}");
 }
 
 const LAST: &str = "  - { from: classify, to: track }\n";
@@ -61,7 +61,7 @@ fn a_fallback_that_goes_on_gives_no_ticket() {
 #[test]
 fn a_run_does_not_start_behind_a_ticket() {
     let protocol = shipped();
-    let whole = (*asked(&protocol, "How many tasks of ATLAS are late?").document).clone();
+    let whole = (*ask_question(&protocol, "How many tasks of ATLAS are late?").document).clone();
     for (phase, ticket) in [
         ("lookup", "analyst_plan"),
         ("retrieve", "analyst_plan"),
@@ -95,7 +95,7 @@ fn a_run_does_not_start_behind_a_ticket() {
 #[test]
 fn tickets_are_given_stage_by_stage() {
     let protocol = shipped();
-    let state = asked(&protocol, "How many tasks of ATLAS are late?");
+    let state = ask_question(&protocol, "How many tasks of ATLAS are late?");
     assert!(state.tickets.is_empty());
     let plan = json!({
         "intent": "count", "request_type": "STATUS_METRIC", "track": "QUALITY", "required_sources": ["db"],

@@ -4,11 +4,12 @@ use countersign_contract::reply::{AdmissionVerdict, RuleContext};
 use countersign_protocol::Protocol;
 use serde_json::{Value, json};
 
-use super::protocol::{asked, shipped};
+use super::protocol::{ask_question, shipped};
 
 /// A document that has come to its answer.
 fn answered(protocol: &Protocol) -> Value {
-    let mut document = (*asked(protocol, "How many tasks of ATLAS are late?").document).clone();
+    let mut document =
+        (*ask_question(protocol, "How many tasks of ATLAS are late?").document).clone();
     let more = json!({
         "analyst_plan": {
             "intent": "count", "request_type": "STATUS_METRIC", "track": "QUALITY",

@@ -38,24 +38,24 @@ const KNOWN: [&str; 12] = [
 ];
 
 /// Looks whether a run stands as expected.
-pub(crate) fn expect(then: &Value, protocol: &Protocol, state: &RunState, told: &str) {
+pub(crate) fn expect(then: &Value, protocol: &Protocol, state: &RunState, transcript: &str) {
     let Some(members) = then.as_object() else { return };
     for key in members.keys() {
         assert!(KNOWN.contains(&key.as_str()), "`then` has no `{key}`");
     }
     if let Some(phase) = then["phase"].as_str() {
-        assert_eq!(state.phase, phase, "{told}");
+        assert_eq!(state.phase, phase, "{transcript}");
     }
     if let Some(status) = then["status"].as_str() {
-        assert_eq!(state.status().as_str(), status, "{told}");
+        assert_eq!(state.status().as_str(), status, "{transcript}");
     }
     if then.get("waits").is_some() {
         let kinds: Vec<&str> = state.waits.values().map(|wait| wait.kind.as_str()).collect();
-        assert_eq!(kinds, texts(&then["waits"]), "{told}");
+        assert_eq!(kinds, texts(&then["waits"]), "{transcript}");
     }
     for part in texts(&then["asks"]) {
-        let asked = state.waits.values().any(|wait| wait.question.contains(part));
-        assert!(asked, "nothing asks `{part}`: {:?}\n{told}", state.waits);
+        let found = state.waits.values().any(|wait| wait.question.contains(part));
+        assert!(found, "nothing asks `{part}`: {:?}\n{transcript}", state.waits);
     }
     if then.get("choices").is_some() {
         let shown = state.waits.values().find_map(|wait| match &wait.answer_shape {
@@ -64,11 +64,11 @@ pub(crate) fn expect(then: &Value, protocol: &Protocol, state: &RunState, told: 
             }
             _ => None,
         });
-        assert_eq!(shown.unwrap_or_default(), texts(&then["choices"]), "{told}");
+        assert_eq!(shown.unwrap_or_default(), texts(&then["choices"]), "{transcript}");
     }
     if then.get("prompt").is_some() {
-        let prompt =
-            render_prompt(protocol, state).unwrap_or_else(|| panic!("nobody is asked\n{told}"));
+        let prompt = render_prompt(protocol, state)
+            .unwrap_or_else(|| panic!("nobody is asked\n{transcript}"));
         let turns: Vec<String> = prompt.messages.into_iter().map(|turn| turn.text).collect();
         let all = format!("{}\n{}", prompt.system, turns.join("\n"));
         for part in texts(&then["prompt"]) {
@@ -82,14 +82,14 @@ pub(crate) fn expect(then: &Value, protocol: &Protocol, state: &RunState, told: 
         let held = expr.eval_bool(&[Some(&state.document), Some(&run)]);
         assert!(
             matches!(held, Ok(true)),
-            "`{source}` does not hold: {held:?}\n{told}\n{:#}",
+            "`{source}` does not hold: {held:?}\n{transcript}\n{:#}",
             state.document
         );
     }
 }
 
 /// Looks whether what happened since the step was expected.
-pub(crate) fn expect_events(then: &Value, events: &[RunEvent], told: &str) {
+pub(crate) fn expect_events(then: &Value, events: &[RunEvent], transcript: &str) {
     let names: Vec<String> = events
         .iter()
         .map(|event| match event {
@@ -99,10 +99,10 @@ pub(crate) fn expect_events(then: &Value, events: &[RunEvent], told: &str) {
         .collect();
     let happened = |named: &str| names.iter().any(|name| name == named);
     for name in texts(&then["events"]) {
-        assert!(happened(name), "`{name}` did not happen: {names:?}\n{told}");
+        assert!(happened(name), "`{name}` did not happen: {names:?}\n{transcript}");
     }
     for name in texts(&then["no_events"]) {
-        assert!(!happened(name), "`{name}` happened\n{told}");
+        assert!(!happened(name), "`{name}` happened\n{transcript}");
     }
     if then.get("refused").is_some() {
         let refused = events.iter().rev().find_map(|event| match event {
@@ -118,17 +118,22 @@ pub(crate) fn expect_events(then: &Value, events: &[RunEvent], told: &str) {
                 want.split_once(' ').map_or((want, None), |(code, at)| (code, Some(at)));
             found.iter().any(|(found, pointer)| found == code && at.is_none_or(|at| at == *pointer))
         };
-        assert!(!found.is_empty(), "nothing was refused\n{told}");
+        assert!(!found.is_empty(), "nothing was refused\n{transcript}");
         for want in wanted {
-            assert!(fits(want), "not refused with `{want}`: {found:?}\n{told}");
+            assert!(fits(want), "not refused with `{want}`: {found:?}\n{transcript}");
         }
     }
 }
 
 /// Looks whether a rejection was expected.
-pub(crate) fn expect_rejection(then: &Value, rejection: &InputRejection, told: &str) {
+pub(crate) fn expect_rejection(then: &Value, rejection: &InputRejection, transcript: &str) {
     let wanted = then["rejected"].as_str();
-    assert_eq!(wanted, Some(rejection.code()), "{rejection} {:?}\n{told}", rejection.violations());
+    assert_eq!(
+        wanted,
+        Some(rejection.code()),
+        "{rejection} {:?}\n{transcript}",
+        rejection.violations()
+    );
 }
 
 /// A list of texts, or one.

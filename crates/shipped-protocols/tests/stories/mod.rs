@@ -7,9 +7,9 @@
 mod again;
 mod clock;
 mod expected;
-mod house;
+mod test_app;
 mod story;
-mod told;
+mod log_text;
 
 pub(crate) use again::Again;
 pub(crate) use story::tell;
@@ -50,9 +50,9 @@ macro_rules! stories {
                 .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
                 .collect();
             there.sort();
-            let mut told = vec![$(stringify!($name)),*];
-            told.sort_unstable();
-            assert_eq!(there, told);
+            let mut names = vec![$(stringify!($name)),*];
+            names.sort_unstable();
+            assert_eq!(there, names);
         }
     };
 }

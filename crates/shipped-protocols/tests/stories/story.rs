@@ -1,4 +1,4 @@
-//! A story, as it is written, and how it is told.
+//! A story, as it is written, and how it is run.
 //!
 //! ```yaml
 //! about: What the story shows, in a sentence.
@@ -33,19 +33,19 @@ use countersign_runtime::integrity::verify_stored_run;
 use serde_json::Value;
 
 use super::expected::{expect, expect_rejection};
-use super::house::{House, RUN};
-use super::told::{last, version};
+use super::log_text::{last, version};
+use super::test_app::{RUN, TestApp};
 
 /// Tells a story of a protocol, and holds it against its snapshot.
 pub(crate) fn tell(protocol: &str, name: &str) {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let told = runtime.block_on(heard(protocol, name)).told;
+    let transcript = runtime.block_on(heard(protocol, name)).transcript;
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(tests.join(protocol).join("snapshots"));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, told));
+    settings.bind(|| insta::assert_snapshot!(name, transcript));
 }
 
 /// Everything that came in for the run of a story, in order, and how the run ended.
@@ -53,17 +53,17 @@ pub(super) async fn record(
     protocol: &str,
     name: &str,
 ) -> (Arc<Protocol>, Vec<InputKind>, RunState) {
-    let house = heard(protocol, name).await.house;
-    let log = house.engine.read_log(RUN).await.unwrap();
+    let app = heard(protocol, name).await.app;
+    let log = app.engine.read_log(RUN).await.unwrap();
     let events = log.iter().flat_map(|entry| entry.decode_events(RUN).unwrap());
     let inputs = events.filter_map(|event| match event {
         RunEvent::InputReceived { input } => Some(input.payload),
         _ => None,
     });
-    (Arc::clone(&house.protocol), inputs.collect(), house.state(RUN).await)
+    (Arc::clone(&app.protocol), inputs.collect(), app.state(RUN).await)
 }
 
-/// A story that was told to its end.
+/// A story that ran to its end.
 async fn heard(protocol: &str, name: &str) -> Teller {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(protocol);
     let text = std::fs::read_to_string(folder.join(format!("{name}.yaml"))).unwrap();
@@ -71,20 +71,24 @@ async fn heard(protocol: &str, name: &str) -> Teller {
         Ok(tree) => tree.value,
         Err(fault) => panic!("{fault}"),
     };
-    let mut teller = Teller { house: House::new(protocol), told: String::new() };
+    let mut teller = Teller { app: TestApp::new(protocol), transcript: String::new() };
     teller.tell(&story).await;
     teller
 }
 
 struct Teller {
-    house: House,
-    told: String,
+    app: TestApp,
+    transcript: String,
 }
 
 impl Teller {
     async fn tell(&mut self, story: &Value) {
-        let _ = writeln!(self.told, "# {}", story["about"].as_str().expect("a story has `about`"));
-        let protocol = &self.house.protocol;
+        let _ = writeln!(
+            self.transcript,
+            "# {}",
+            story["about"].as_str().expect("a story has `about`")
+        );
+        let protocol = &self.app.protocol;
         let start = RunStart {
             protocol: protocol.digest.clone(),
             workflow: text(&story["workflow"]).unwrap_or_else(|| protocol.default_workflow.clone()),
@@ -92,7 +96,7 @@ impl Teller {
             input: story.get("given").cloned(),
             ..RunStart::default()
         };
-        let started = self.house.start(start).await;
+        let started = self.app.start(start).await;
         if self.taken(started, &story["then"]) {
             self.rest(&story["then"]).await;
         }
@@ -103,7 +107,7 @@ impl Teller {
     }
 
     async fn step(&mut self, step: &Value) {
-        self.house.clock.advance(1_000);
+        self.app.clock.advance(1_000);
         let known = [
             "reply", "fails", "answer", "wait", "approve", "submit", "resume", "halt", "cancel",
             "file", "restart", "wait_for", "by", "run", "then", "finish", "usage", "note",
@@ -112,19 +116,20 @@ impl Teller {
             assert!(known.contains(&key.as_str()), "a step has no `{key}`");
         }
         if step.get("restart").is_some() {
-            self.house.restart();
-            self.told.push_str("~ the process ended, and another one opened the same database\n");
+            self.app.restart();
+            self.transcript
+                .push_str("~ the process ended, and another one opened the same database\n");
         } else if let Some(millis) = step["wait_for"].as_i64() {
-            self.house.clock.advance(millis);
-            let _ = writeln!(self.told, "~ {millis} ms went by");
+            self.app.clock.advance(millis);
+            let _ = writeln!(self.transcript, "~ {millis} ms went by");
         } else if let Some(files) = step["file"].as_object() {
             for (path, content) in files {
-                self.house.put(path, content.as_str().expect("a file has a text"));
-                let _ = writeln!(self.told, "~ a file lies at {path}");
+                self.app.put(path, content.as_str().expect("a file has a text"));
+                let _ = writeln!(self.transcript, "~ a file lies at {path}");
             }
         } else {
             let (run, what) = self.incoming(step).await;
-            let taken = self.house.give(&run, what).await;
+            let taken = self.app.give(&run, what).await;
             if !self.taken(taken, &step["then"]) {
                 return;
             }
@@ -136,7 +141,7 @@ impl Teller {
     async fn incoming(&self, step: &Value) -> (String, InputKind) {
         let by = text(&step["by"]).unwrap_or_else(|| "anna".to_owned());
         if let Some(said) = step.get("reply") {
-            let (run, action) = self.asked(step).await;
+            let (run, action) = self.find_model_action(step).await;
             let said = said.as_str().map_or_else(|| said.to_string(), str::to_owned);
             let finish =
                 if step["finish"] == "length" { FinishReason::Length } else { FinishReason::Stop };
@@ -161,7 +166,7 @@ impl Teller {
             return (run, InputKind::ModelReplied(Box::new(reply)));
         }
         if let Some(fails) = step.get("fails") {
-            let (run, action) = self.asked(step).await;
+            let (run, action) = self.find_model_action(step).await;
             let failure = text(&fails["failure"]).unwrap_or_else(|| "overloaded".to_owned());
             let message = text(&fails["message"]).unwrap_or_else(|| "It is away.".to_owned());
             let retryable = fails["retryable"].as_bool().unwrap_or(true);
@@ -190,8 +195,8 @@ impl Teller {
                 run,
                 InputKind::ApprovalDecided { wait, approve, by, note: text(&step["note"]) },
             );
-        } else if let Some(given) = step.get("submit") {
-            let text = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
+        } else if let Some(patch) = step.get("submit") {
+            let text = patch.as_str().map_or_else(|| patch.to_string(), str::to_owned);
             InputKind::ManualPatch { text, by }
         } else if let Some(grants) = step.get("resume") {
             let grants = serde_json::from_value(grants.clone()).unwrap_or_default();
@@ -206,15 +211,20 @@ impl Teller {
     }
 
     /// The run that asks for a reply, and its order.
-    async fn asked(&self, step: &Value) -> (String, String) {
+    async fn find_model_action(&self, step: &Value) -> (String, String) {
         let mut asking = Vec::new();
         for run in self.runs(step) {
-            let pending = self.house.state(&run).await.pending;
+            let pending = self.app.state(&run).await.pending;
             let out =
                 pending.iter().find(|(_, order)| matches!(order, PendingAction::Model { .. }));
             asking.extend(out.map(|(action, _)| (run, action.clone())));
         }
-        assert_eq!(asking.len(), 1, "one run asks for a reply: {asking:?}, {step}\n{}", self.told);
+        assert_eq!(
+            asking.len(),
+            1,
+            "one run asks for a reply: {asking:?}, {step}\n{}",
+            self.transcript
+        );
         asking.remove(0)
     }
 
@@ -223,7 +233,7 @@ impl Teller {
         let named = text(&step["wait"]);
         let mut waits = Vec::new();
         for run in self.runs(step) {
-            for wait in self.house.state(&run).await.waits.into_values() {
+            for wait in self.app.state(&run).await.waits.into_values() {
                 let meant = named
                     .as_ref()
                     .map_or(kind(wait.kind), |named| wait.id == *named || wait.name == *named);
@@ -236,67 +246,70 @@ impl Teller {
         if let (true, Some(named)) = (waits.is_empty(), named) {
             return (text(&step["run"]).unwrap_or_else(|| RUN.to_owned()), named);
         }
-        assert_eq!(waits.len(), 1, "one wait is meant: {waits:?}, {step}\n{}", self.told);
+        assert_eq!(waits.len(), 1, "one wait is meant: {waits:?}, {step}\n{}", self.transcript);
         waits.remove(0)
     }
 
     fn runs(&self, step: &Value) -> Vec<String> {
-        text(&step["run"])
-            .map_or_else(|| self.house.runs.keys().cloned().collect(), |run| vec![run])
+        text(&step["run"]).map_or_else(|| self.app.runs.keys().cloned().collect(), |run| vec![run])
     }
 
     /// Whether it was taken; what was not must have been expected.
     fn taken(&mut self, outcome: Result<InputOutcome, EngineError>, then: &Value) -> bool {
         match outcome {
             Ok(_) => {
-                assert!(then.get("rejected").is_none(), "it was taken, and {then}\n{}", self.told);
+                assert!(
+                    then.get("rejected").is_none(),
+                    "it was taken, and {then}\n{}",
+                    self.transcript
+                );
                 true
             }
             Err(EngineError::Rejected(rejection)) => {
-                let _ = writeln!(self.told, "> rejected: {rejection} [{}]", rejection.code());
-                expect_rejection(then, &rejection, &self.told);
+                let _ = writeln!(self.transcript, "> rejected: {rejection} [{}]", rejection.code());
+                expect_rejection(then, &rejection, &self.transcript);
                 false
             }
-            Err(other) => panic!("{other}\n{}", self.told),
+            Err(other) => panic!("{other}\n{}", self.transcript),
         }
     }
 
     /// Lets everything come to rest, tells what became true, and looks whether it was expected.
     async fn rest(&mut self, then: &Value) {
-        self.house.drive().await;
+        self.app.drive().await;
         let mut fresh = Vec::new();
-        let runs: Vec<(String, u64)> = self.house.runs.clone().into_iter().collect();
-        for (run, told) in runs {
+        let runs: Vec<(String, u64)> = self.app.runs.clone().into_iter().collect();
+        for (run, shown_version) in runs {
             let mut state = RunState::new(&run);
-            for entry in self.house.engine.read_log(&run).await.unwrap() {
-                let protocol = &self.house.protocol;
+            for entry in self.app.engine.read_log(&run).await.unwrap() {
+                let protocol = &self.app.protocol;
                 let (text, events) = version(protocol, &mut state, &entry);
-                if entry.version > told {
+                if entry.version > shown_version {
                     let of = if run == RUN { String::new() } else { format!("[{run}] ") };
-                    self.told.push_str(&text.replacen("> ", &format!("> {of}"), 1));
+                    self.transcript.push_str(&text.replacen("> ", &format!("> {of}"), 1));
                     fresh.extend(events);
                 }
             }
-            self.house.runs.insert(run.clone(), state.version);
+            self.app.runs.insert(run.clone(), state.version);
             if then["run"].as_str().unwrap_or(RUN) == run {
-                expect(then, &self.house.protocol, &state, &self.told);
+                expect(then, &self.app.protocol, &state, &self.transcript);
             }
         }
-        super::expected::expect_events(then, &fresh, &self.told);
+        super::expected::expect_events(then, &fresh, &self.transcript);
     }
 
-    /// Every log proves itself, and the last documents are told.
+    /// Every log proves itself, and the last documents are shown.
     async fn prove(&mut self) {
-        for run in self.house.runs.keys() {
-            if let Err(flaw) = verify_stored_run(&self.house.engine, run).await.unwrap() {
-                panic!("{run}: {flaw}\n{}", self.told);
+        for run in self.app.runs.keys() {
+            if let Err(flaw) = verify_stored_run(&self.app.engine, run).await.unwrap() {
+                panic!("{run}: {flaw}\n{}", self.transcript);
             }
-            let state = self.house.state(run).await;
+            let state = self.app.state(run).await;
             let (status, phase) = (state.status().as_str(), &state.phase);
             let _ = write!(
-                self.told,
+                self.transcript,
                 "\n{run}: {status} in {phase}\n{:#}\n",
-                last(&self.house.protocol, &state)
+                last(&self.app.protocol, &state)
             );
         }
     }

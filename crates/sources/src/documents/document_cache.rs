@@ -50,9 +50,9 @@ impl DocumentCache {
         folder: &DocumentFolder,
         pdf: &PdfReader,
     ) -> Result<Arc<DocumentIndex>, EffectError> {
-        let (place, known) = (folder.clone(), self.fingerprints.clone());
+        let (root, known) = (folder.clone(), self.fingerprints.clone());
         let look =
-            spawn_blocking(move || place.scan(&known)).await.map_err(|_| shutdown_error())??;
+            spawn_blocking(move || root.scan(&known)).await.map_err(|_| shutdown_error())??;
         let FolderScan { fingerprints: mut stamps, changed: fresh } = look;
         let before = self.files.len();
         self.files.retain(|path, _| stamps.contains_key(path));

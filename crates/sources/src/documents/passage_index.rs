@@ -77,10 +77,10 @@ impl PassageIndex {
 
     /// Returns the most relevant passages, best first, and whether there are more.
     pub(super) fn search(&self, question: &str, limit: usize) -> (Vec<PassageHit<'_>>, bool) {
-        let asked = question_words(question);
+        let words = question_words(question);
         let mut scores: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
         let mut whole = 0.0;
-        for word in &asked {
+        for word in &words {
             let postings = self.postings.get(word).map_or(&[][..], Vec::as_slice);
             let rarity = self.inverse_frequency(postings.len());
             if postings.is_empty() && is_bigram(word) {
@@ -104,12 +104,12 @@ impl PassageIndex {
             .collect();
         found.sort_by(|(one, a, _), (other, b, _)| b.total_cmp(a).then(one.cmp(other)));
         let more = found.len() > limit;
-        let told = found.into_iter().take(limit).map(|(passage, score, share)| {
+        let hits = found.into_iter().take(limit).map(|(passage, score, share)| {
             let (path, passage) = &self.passages[passage];
             // The square root, because a question rarely uses exactly the words of the answer.
             PassageHit { path, passage, score, confidence: share.sqrt() }
         });
-        (told.collect(), more)
+        (hits.collect(), more)
     }
 
     /// Weight of a word: a word in few passages says more than one in all of them.
@@ -129,8 +129,8 @@ fn is_bigram(word: &str) -> bool {
 pub(super) fn question_words(question: &str) -> BTreeSet<String> {
     let asking: BTreeSet<String> = split_words(STOP_WORDS).into_iter().collect();
     let all: BTreeSet<String> = split_words(question).into_iter().collect();
-    let about: BTreeSet<String> = all.difference(&asking).cloned().collect();
-    if about.is_empty() { all } else { about }
+    let topic: BTreeSet<String> = all.difference(&asking).cloned().collect();
+    if topic.is_empty() { all } else { topic }
 }
 
 #[cfg(test)]

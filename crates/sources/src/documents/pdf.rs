@@ -171,18 +171,18 @@ mod tests {
 
     #[test]
     fn what_the_processes_tell_each_other_comes_back() {
-        let told = |pages: Result<PdfPages, PdfError>| {
+        let round_trip = |pages: Result<PdfPages, PdfError>| {
             decode_pages(encode_pages(&pages).to_string().as_bytes())
         };
         let some = PdfPages { texts: vec!["a\n\"б\"".to_owned(), String::new()], truncated: true };
-        assert_eq!(told(Ok(some.clone())), Ok(some));
+        assert_eq!(round_trip(Ok(some.clone())), Ok(some));
         for fault in [
             PdfError::PasswordProtected,
             PdfError::TooLarge,
             PdfError::NoText,
             PdfError::Unreadable,
         ] {
-            assert_eq!(told(Err(fault.clone())), Err(fault));
+            assert_eq!(round_trip(Err(fault.clone())), Err(fault));
         }
         assert_eq!(decode_pages(b"{\"pages\":[1]}"), Err(PdfError::ReaderCrashed));
         assert_eq!(decode_pages(b""), Err(PdfError::ReaderCrashed));

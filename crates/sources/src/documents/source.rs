@@ -33,8 +33,8 @@ impl DocumentSource {
         settings: &SourceSettings<'_>,
         pdf: PdfReader,
     ) -> Result<Self, EffectError> {
-        let place = settings.get_path("path")?;
-        let path: PathBuf = place.ok_or_else(|| {
+        let configured = settings.get_path("path")?;
+        let path: PathBuf = configured.ok_or_else(|| {
             settings.config_error("has no `path` or `path_env`; expected a folder")
         })?;
         let base = settings.get("path").map(|_| settings.base().to_owned());
@@ -59,7 +59,7 @@ impl DocumentSource {
             let (found, more) = read.index.search(&text, limit as usize);
             for found in found {
                 let (path, passage) = (found.path, found.passage);
-                let place = if passage.anchor.is_empty() {
+                let reference = if passage.anchor.is_empty() {
                     encode_path(path)
                 } else {
                     format!("{}#{}", encode_path(path), passage.anchor)
@@ -69,7 +69,7 @@ impl DocumentSource {
                     "headings": passage.headings,
                     "score": (found.score * 1_000.0).round() / 1_000.0,
                 });
-                if !evidence.add_item(&place, &passage.text, data, found.confidence * trust)? {
+                if !evidence.add_item(&reference, &passage.text, data, found.confidence * trust)? {
                     break;
                 }
             }

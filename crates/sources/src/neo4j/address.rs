@@ -21,21 +21,21 @@ impl BoltAddress {
             _ => return None,
         };
         let rest = rest.strip_suffix('/').unwrap_or(rest);
-        let (login, place) = match rest.rsplit_once('@') {
-            Some((login, place)) => {
+        let (login, host_part) = match rest.rsplit_once('@') {
+            Some((login, host_part)) => {
                 let (user, password) = login.split_once(':')?;
-                (Some((percent_decode(user)?, percent_decode(password)?)), place)
+                (Some((percent_decode(user)?, percent_decode(password)?)), host_part)
             }
             None => (None, rest),
         };
-        let (host, port) = match place.strip_prefix('[') {
+        let (host, port) = match host_part.strip_prefix('[') {
             Some(rest) => {
                 let (host, behind) = rest.split_once(']')?;
                 (host, behind.strip_prefix(':'))
             }
-            None => match place.split_once(':') {
+            None => match host_part.split_once(':') {
                 Some((host, port)) => (host, Some(port)),
-                None => (place, None),
+                None => (host_part, None),
             },
         };
         let port = port.map_or(Some(7687), |port| port.parse().ok())?;

@@ -126,7 +126,7 @@ impl BoltConnection {
                     rows.push(columns.iter().cloned().zip(cells).collect());
                 }
                 (SUCCESS, _) => break,
-                (FAILURE, about) => return Err(failure_error(about)),
+                (FAILURE, details) => return Err(failure_error(details)),
                 _ => return Err(BoltError::UnexpectedMessage),
             }
         }
@@ -140,10 +140,10 @@ impl BoltConnection {
     async fn request(&mut self, kind: u8, fields: &[Value]) -> Result<Value, BoltError> {
         self.send(kind, fields).await?;
         let (message, _) = self.receive().await?;
-        let about = message.fields.into_iter().next();
+        let details = message.fields.into_iter().next();
         match message.kind {
-            SUCCESS => Ok(about.unwrap_or(Value::Null)),
-            FAILURE => Err(failure_error(about)),
+            SUCCESS => Ok(details.unwrap_or(Value::Null)),
+            FAILURE => Err(failure_error(details)),
             _ => Err(BoltError::UnexpectedMessage),
         }
     }
@@ -184,8 +184,8 @@ impl BoltConnection {
     }
 }
 
-fn failure_error(about: Option<Value>) -> BoltError {
-    let code = about.and_then(|about| about["code"].as_str().map(str::to_owned));
+fn failure_error(details: Option<Value>) -> BoltError {
+    let code = details.and_then(|details| details["code"].as_str().map(str::to_owned));
     // A code consists of letters and dots; anything else is not shown.
     let plain = |code: &String| {
         code.len() < 120
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use crate::neo4j::address::BoltAddress;
 
-    async fn asked(
+    async fn run_query(
         bolt: &mut BoltConnection,
         text: &str,
     ) -> Result<Vec<Map<String, Value>>, BoltError> {
@@ -231,13 +231,14 @@ mod tests {
         };
         let mut bolt = connect().await;
         let systems = "MATCH (s:System) RETURN count(s) AS n";
-        let before = asked(&mut bolt, systems).await.unwrap();
+        let before = run_query(&mut bolt, systems).await.unwrap();
         // A server may refuse the write, or roll it back; it must not keep it.
-        let written = asked(&mut bolt, "CREATE (s:System {name: 'x'}) RETURN s.name AS name").await;
+        let written =
+            run_query(&mut bolt, "CREATE (s:System {name: 'x'}) RETURN s.name AS name").await;
         if written.is_err() {
             bolt = connect().await;
         }
-        assert_eq!(asked(&mut bolt, systems).await.unwrap(), before);
-        assert_eq!(asked(&mut connect().await, systems).await.unwrap(), before);
+        assert_eq!(run_query(&mut bolt, systems).await.unwrap(), before);
+        assert_eq!(run_query(&mut connect().await, systems).await.unwrap(), before);
     }
 }

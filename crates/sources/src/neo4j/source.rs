@@ -93,32 +93,32 @@ impl Neo4jSource {
         &["url_env", "ca", "ca_env", "database", "queries", "limit", "timeout", "confidence"];
 
     async fn run_query(&self, query: &Value) -> Result<Value, EffectError> {
-        let asked = QueryCall::parse(&self.name, &self.queries, query)?;
-        let text = asked.query.template.render(|name| format!("$`{name}`"));
+        let call = QueryCall::parse(&self.name, &self.queries, query)?;
+        let text = call.query.template.render(|name| format!("$`{name}`"));
         let kept = self.idle.lock().await.take();
         let was_kept = kept.is_some();
         let mut bolt = match kept {
             Some(bolt) => bolt,
             None => self.connect().await?,
         };
-        let mut answer = self.read_rows(&mut bolt, &asked, &text).await?;
+        let mut answer = self.read_rows(&mut bolt, &call, &text).await?;
         if was_kept && matches!(answer, Err(BoltError::ConnectionLost(_))) {
             // A server closes connections that were idle for long; try once with a new one.
             bolt = self.connect().await?;
-            answer = self.read_rows(&mut bolt, &asked, &text).await?;
+            answer = self.read_rows(&mut bolt, &call, &text).await?;
         }
-        let (rows, more) = answer.map_err(|error| self.query_error(&asked, &error))?;
+        let (rows, more) = answer.map_err(|error| self.query_error(&call, &error))?;
         *self.idle.lock().await = Some(bolt);
-        asked.build_evidence(rows, more)
+        call.build_evidence(rows, more)
     }
 
     async fn read_rows(
         &self,
         bolt: &mut BoltConnection,
-        asked: &QueryCall<'_>,
+        call: &QueryCall<'_>,
         text: &str,
     ) -> Result<Result<(Vec<Map<String, Value>>, bool), BoltError>, EffectError> {
-        let params = asked.values.iter().map(|(name, value)| (name.clone(), param_to_json(value)));
+        let params = call.values.iter().map(|(name, value)| (name.clone(), param_to_json(value)));
         let question = BoltQuery {
             text,
             params: params.collect(),
@@ -128,7 +128,7 @@ impl Neo4jSource {
         };
         timeout(self.timeout + TIMEOUT_GRACE, bolt.run_query(question))
             .await
-            .map_err(|_| self.timeout_error(asked))
+            .map_err(|_| self.timeout_error(call))
     }
 
     async fn connect(&self) -> Result<BoltConnection, EffectError> {
@@ -137,8 +137,8 @@ impl Neo4jSource {
             EffectError::new_transient(EffectErrorKind::Unavailable, message)
         };
         let greeted = timeout(CONNECT_TIMEOUT, async {
-            let place = (self.address.host.as_str(), self.address.port);
-            let stream = TcpStream::connect(place).await?;
+            let address = (self.address.host.as_str(), self.address.port);
+            let stream = TcpStream::connect(address).await?;
             let wire: Box<dyn BoltTransport> = match &self.tls {
                 None => Box::new(stream),
                 Some(tls) => {
@@ -162,30 +162,30 @@ impl Neo4jSource {
         }
     }
 
-    fn timeout_error(&self, asked: &QueryCall<'_>) -> EffectError {
-        let about = format!("source `{}`: its query `{}`", self.name, asked.query.name);
-        let message = format!("{about} was stopped after its time limit of {:?}", self.timeout);
+    fn timeout_error(&self, call: &QueryCall<'_>) -> EffectError {
+        let label = format!("source `{}`: its query `{}`", self.name, call.query.name);
+        let message = format!("{label} was stopped after its time limit of {:?}", self.timeout);
         EffectError::new_transient(EffectErrorKind::TimedOut, message)
     }
 
-    fn query_error(&self, asked: &QueryCall<'_>, error: &BoltError) -> EffectError {
-        let about = format!("source `{}`: its query `{}`", self.name, asked.query.name);
+    fn query_error(&self, call: &QueryCall<'_>, error: &BoltError) -> EffectError {
+        let label = format!("source `{}`: its query `{}`", self.name, call.query.name);
         let kind = match error {
             BoltError::ConnectionLost(_) => {
-                let message = format!("{about} lost the connection to its server");
+                let message = format!("{label} lost the connection to its server");
                 return EffectError::new_transient(EffectErrorKind::Unavailable, message);
             }
             BoltError::Refused { code } if code.contains("TransactionTimedOut") => {
-                return self.timeout_error(asked);
+                return self.timeout_error(call);
             }
             BoltError::Refused { code } if code.contains("TransientError") => {
-                let message = format!("{about} got no answer: {error}");
+                let message = format!("{label} got no answer: {error}");
                 return EffectError::new_transient(EffectErrorKind::Unavailable, message);
             }
             BoltError::Refused { .. } | BoltError::UnexpectedMessage => EffectErrorKind::Failed,
             BoltError::TooLarge => EffectErrorKind::TooLarge,
         };
-        EffectError::new_permanent(kind, format!("{about} failed: {error}"))
+        EffectError::new_permanent(kind, format!("{label} failed: {error}"))
     }
 }
 

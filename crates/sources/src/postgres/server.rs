@@ -17,9 +17,9 @@ impl PostgresSourceServer {
     /// Reads the address from the variable that `url_env` names, and `ca` if it is set.
     pub(super) fn from_settings(settings: &SourceSettings<'_>) -> Result<Self, EffectError> {
         let url = settings.read_variable("url_env")?;
-        let given =
+        let options =
             PgConnectOptions { ca_file: settings.get_path("ca")?, ..PgConnectOptions::default() };
-        let server = countersign_postgres::PgServer::parse(&url, &given).map_err(|fault| {
+        let server = countersign_postgres::PgServer::parse(&url, &options).map_err(|fault| {
             // Details of the error could show a password, so it only says that the address is
             // invalid.
             match fault {

@@ -70,13 +70,13 @@ impl PostgresSource {
         &["url_env", "ca", "ca_env", "queries", "limit", "timeout", "confidence"];
 
     async fn run_query(&self, query: &Value) -> Result<Value, EffectError> {
-        let asked = QueryCall::parse(&self.name, &self.queries, query)?;
+        let call = QueryCall::parse(&self.name, &self.queries, query)?;
         let kept = self.idle.lock().await.take().filter(|client| !client.is_closed());
         let mut client = match kept {
             Some(client) => client,
             None => self.server.connect().await?,
         };
-        let rows = timeout(self.timeout + TIMEOUT_GRACE, self.read_rows(&mut client, &asked)).await;
+        let rows = timeout(self.timeout + TIMEOUT_GRACE, self.read_rows(&mut client, &call)).await;
         let (rows, more) = match rows {
             Ok(Ok(rows)) => {
                 *self.idle.lock().await = Some(client);
@@ -84,22 +84,22 @@ impl PostgresSource {
             }
             Ok(Err(PostgresFetchError::Effect(error))) => return Err(error),
             Ok(Err(PostgresFetchError::Client(error))) => {
-                return Err(self.query_error(&asked, &error));
+                return Err(self.query_error(&call, &error));
             }
-            Err(_) => return Err(self.timeout_error(&asked)),
+            Err(_) => return Err(self.timeout_error(&call)),
         };
-        asked.build_evidence(rows, more)
+        call.build_evidence(rows, more)
     }
 
     async fn read_rows(
         &self,
         client: &mut Client,
-        asked: &QueryCall<'_>,
+        call: &QueryCall<'_>,
     ) -> Result<FetchedRows, PostgresFetchError> {
         let asking = client.build_transaction().read_only(true).start().await?;
         let limit = self.timeout.as_millis();
         asking.batch_execute(&format!("SET LOCAL statement_timeout = {limit}")).await?;
-        let rows = self.fetch_rows(&asking, asked).await?;
+        let rows = self.fetch_rows(&asking, call).await?;
         asking.rollback().await?;
         Ok(rows)
     }
@@ -107,12 +107,12 @@ impl PostgresSource {
     async fn fetch_rows(
         &self,
         asking: &Transaction<'_>,
-        asked: &QueryCall<'_>,
+        call: &QueryCall<'_>,
     ) -> Result<FetchedRows, PostgresFetchError> {
-        let names = asked.query.template.param_names();
-        let inner = asked.query.template.render(|name| {
+        let names = call.query.template.param_names();
+        let inner = call.query.template.render(|name| {
             let number = names.iter().position(|known| *known == name).unwrap_or_default() + 1;
-            format_placeholder(number, asked.query.params[name].kind)
+            format_placeholder(number, call.query.params[name].kind)
         });
         let described = asking.prepare(&inner).await?;
         let columns: Vec<(String, Type)> = described
@@ -120,7 +120,7 @@ impl PostgresSource {
             .iter()
             .map(|column| (column.name().to_owned(), column.type_().clone()))
             .collect();
-        if let Some(fault) = self.check_columns(asked, &columns) {
+        if let Some(fault) = self.check_columns(call, &columns) {
             return Err(PostgresFetchError::Effect(fault));
         }
         // As a subquery, the statement can only read: there, `PostgreSQL` accepts neither a second
@@ -140,14 +140,14 @@ impl PostgresSource {
                 || error.code() == Some(&SqlState::FEATURE_NOT_SUPPORTED)
             {
                 PostgresFetchError::Effect(
-                    self.declaration_error(asked, "is not a read-only statement"),
+                    self.declaration_error(call, "is not a read-only statement"),
                 )
             } else {
                 PostgresFetchError::Client(error)
             }
         })?;
         let values: Vec<&(dyn ToSql + Sync)> =
-            names.iter().map(|name| &asked.values[*name] as &(dyn ToSql + Sync)).collect();
+            names.iter().map(|name| &call.values[*name] as &(dyn ToSql + Sync)).collect();
         let portal = asking.bind(&statement, &values).await?;
         let (mut found, mut bytes) = (Vec::new(), 0);
         loop {
@@ -162,7 +162,7 @@ impl PostgresSource {
                     let text: Option<&str> = row.try_get(at)?;
                     bytes += text.map_or(0, str::len);
                     if text.is_some_and(|text| text.chars().count() > MAX_CELL_CHARS) {
-                        return Err(PostgresFetchError::Effect(self.cell_size_error(asked, name)));
+                        return Err(PostgresFetchError::Effect(self.cell_size_error(call, name)));
                     }
                     cells.insert(name.clone(), cell_to_json(text, kind));
                 }
@@ -176,65 +176,66 @@ impl PostgresSource {
 
     fn check_columns(
         &self,
-        asked: &QueryCall<'_>,
+        call: &QueryCall<'_>,
         columns: &[(String, Type)],
     ) -> Option<EffectError> {
         if columns.is_empty() {
-            return Some(self.declaration_error(asked, "is not a read-only statement"));
+            return Some(self.declaration_error(call, "is not a read-only statement"));
         }
         let twice = columns
             .iter()
             .enumerate()
             .find(|(at, (name, _))| columns[..*at].iter().any(|(before, _)| before == name));
         twice.map(|(_, (name, _))| {
-            self.declaration_error(asked, &format!("returns the column `{name}` twice"))
+            self.declaration_error(call, &format!("returns the column `{name}` twice"))
         })
     }
 
-    fn declaration_error(&self, asked: &QueryCall<'_>, what: &str) -> EffectError {
-        source_config_error(&self.name, format!("has a query `{}` that {what}", asked.query.name))
+    fn declaration_error(&self, call: &QueryCall<'_>, what: &str) -> EffectError {
+        source_config_error(&self.name, format!("has a query `{}` that {what}", call.query.name))
     }
 
-    fn describe_query(&self, asked: &QueryCall<'_>) -> String {
-        format!("source `{}`: its query `{}`", self.name, asked.query.name)
+    fn describe_query(&self, call: &QueryCall<'_>) -> String {
+        format!("source `{}`: its query `{}`", self.name, call.query.name)
     }
 
-    fn cell_size_error(&self, asked: &QueryCall<'_>, column: &str) -> EffectError {
-        let about = self.describe_query(asked);
+    fn cell_size_error(&self, call: &QueryCall<'_>, column: &str) -> EffectError {
+        let label = self.describe_query(call);
         let message =
-            format!("{about} returned a `{column}` of more than {MAX_CELL_CHARS} characters");
+            format!("{label} returned a `{column}` of more than {MAX_CELL_CHARS} characters");
         EffectError::new_permanent(EffectErrorKind::TooLarge, message)
     }
 
-    fn timeout_error(&self, asked: &QueryCall<'_>) -> EffectError {
-        let about = self.describe_query(asked);
-        let message = format!("{about} was stopped after its time limit of {:?}", self.timeout);
+    fn timeout_error(&self, call: &QueryCall<'_>) -> EffectError {
+        let label = self.describe_query(call);
+        let message = format!("{label} was stopped after its time limit of {:?}", self.timeout);
         EffectError::new_transient(EffectErrorKind::TimedOut, message)
     }
 
-    fn query_error(&self, asked: &QueryCall<'_>, error: &tokio_postgres::Error) -> EffectError {
-        let about = self.describe_query(asked);
+    fn query_error(&self, call: &QueryCall<'_>, error: &tokio_postgres::Error) -> EffectError {
+        let label = self.describe_query(call);
         let Some(fault) = error.as_db_error() else {
-            let message = format!("{about} lost the connection to its server");
+            let message = format!("{label} lost the connection to its server");
             return EffectError::new_transient(EffectErrorKind::Unavailable, message);
         };
         match fault.code().code() {
-            "57014" => self.timeout_error(asked),
-            "25006" => self.declaration_error(asked, "does more than read, and was refused"),
-            "42501" => self
-                .declaration_error(asked, "reads data that its server does not allow it to read"),
+            "57014" => self.timeout_error(call),
+            "25006" => self.declaration_error(call, "does more than read, and was refused"),
+            "42501" => {
+                self.declaration_error(call, "reads data that its server does not allow it to read")
+            }
             // The statement itself is wrong: the message quotes the author's text, never a value.
             code if code.starts_with("42") => {
-                self.declaration_error(asked, &format!("is refused: {}", fault.message()))
+                self.declaration_error(call, &format!("is refused: {}", fault.message()))
             }
             // The server is out of resources, shutting down, or rolled the transaction back.
             code if code.starts_with("53") || code.starts_with("57") || code.starts_with("40") => {
-                let message = format!("{about} got no answer from its server ({code})");
+                let message = format!("{label} got no answer from its server ({code})");
                 EffectError::new_transient(EffectErrorKind::Unavailable, message)
             }
             code => EffectError::new_permanent(
                 EffectErrorKind::Failed,
-                format!("{about} failed ({code})"),
+                format!("{label} failed ({code})"),
             ),
         }
     }

@@ -45,27 +45,27 @@ impl<'q> QueryCall<'q> {
             fault(format!("names none of its queries ({}){near}", known.join(", ")))
         })?;
         let none = Map::new();
-        let given = match fields.get("params") {
+        let params = match fields.get("params") {
             None => &none,
-            Some(given) => given.as_object().ok_or_else(shape)?,
+            Some(params) => params.as_object().ok_or_else(shape)?,
         };
-        let about = |what: String| fault(format!("`{name}` {what}"));
-        if let Some(extra) = given.keys().position(|key| !query.params.contains_key(key)) {
+        let query_error = |what: String| fault(format!("`{name}` {what}"));
+        if let Some(extra) = params.keys().position(|key| !query.params.contains_key(key)) {
             let declared: Vec<&str> = query.params.keys().map(String::as_str).collect();
             let declared =
                 if declared.is_empty() { "none".to_owned() } else { declared.join(", ") };
             let nth = extra + 1;
-            return Err(about(format!(
+            return Err(query_error(format!(
                 "has an undeclared parameter (declared: {declared}): number {nth}"
             )));
         }
         let mut values = BTreeMap::new();
         for (param, declared) in &query.params {
-            let value = match given.get(param) {
+            let value = match params.get(param) {
                 None | Some(Value::Null) if declared.optional => ParamValue::Null,
-                None => return Err(about(format!("lacks the parameter `{param}`"))),
+                None => return Err(query_error(format!("lacks the parameter `{param}`"))),
                 Some(value) => declared.kind.bind(value).ok_or_else(|| {
-                    about(format!(
+                    query_error(format!(
                         "has a parameter `{param}` that is not {}",
                         declared.kind.describe_expected()
                     ))
@@ -113,7 +113,7 @@ impl<'q> QueryCall<'q> {
         let filled: Vec<String> = filled.collect();
         let question =
             if filled.is_empty() { String::new() } else { format!("?{}", filled.join("&")) };
-        let place = if self.query.key_columns.is_empty() {
+        let key = if self.query.key_columns.is_empty() {
             format!("row={}", index + 1)
         } else {
             let mut parts = Vec::new();
@@ -131,6 +131,6 @@ impl<'q> QueryCall<'q> {
             }
             parts.join("&")
         };
-        Ok(format!("query:{}{question}#{place}", percent_encode(&self.query.name)))
+        Ok(format!("query:{}{question}#{key}", percent_encode(&self.query.name)))
     }
 }

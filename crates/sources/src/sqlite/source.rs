@@ -61,90 +61,90 @@ impl SourceRetriever for SqliteSource {
 
 impl SqliteSourceInner {
     fn run_query(&self, query: &Value) -> Result<Value, EffectError> {
-        let asked = QueryCall::parse(&self.name, &self.queries, query)?;
+        let call = QueryCall::parse(&self.name, &self.queries, query)?;
         // A panic in here leaves the connection usable.
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = open.take();
         let opened = open.insert(self.origin.open(&self.name, kept)?);
-        let (rows, more) = self.read_rows(&mut opened.db, &asked)?;
-        asked.build_evidence(rows, more)
+        let (rows, more) = self.read_rows(&mut opened.db, &call)?;
+        call.build_evidence(rows, more)
     }
 
     fn read_rows(
         &self,
         db: &mut Connection,
-        asked: &QueryCall<'_>,
+        call: &QueryCall<'_>,
     ) -> Result<(Vec<Map<String, Value>>, bool), EffectError> {
         let deadline = QueryDeadline::install(db, self.timeout)
-            .map_err(|error| self.query_error(asked, &error, false))?;
-        let outcome = execute_query(db, asked, self.limit);
+            .map_err(|error| self.query_error(call, &error, false))?;
+        let outcome = execute_query(db, call, self.limit);
         match outcome {
             Ok(SqliteReadOutcome::Rows { rows, more }) => Ok((rows, more)),
             Ok(SqliteReadOutcome::NotReadOnly) => {
-                Err(self.declaration_error(asked, "is not a read-only statement"))
+                Err(self.declaration_error(call, "is not a read-only statement"))
             }
             Ok(SqliteReadOutcome::DuplicateColumn(column)) => {
-                Err(self.declaration_error(asked, &format!("returns the column `{column}` twice")))
+                Err(self.declaration_error(call, &format!("returns the column `{column}` twice")))
             }
             Ok(SqliteReadOutcome::PrepareFailed(error)) => {
-                Err(self.prepare_error(asked, &error, deadline.was_hit()))
+                Err(self.prepare_error(call, &error, deadline.was_hit()))
             }
-            Err(error) => Err(self.query_error(asked, &error, deadline.was_hit())),
+            Err(error) => Err(self.query_error(call, &error, deadline.was_hit())),
         }
     }
 
-    fn declaration_error(&self, asked: &QueryCall<'_>, what: &str) -> EffectError {
-        source_config_error(&self.name, format!("has a query `{}` that {what}", asked.query.name))
+    fn declaration_error(&self, call: &QueryCall<'_>, what: &str) -> EffectError {
+        source_config_error(&self.name, format!("has a query `{}` that {what}", call.query.name))
     }
 
     /// No value is bound while a statement is prepared, so the message of `SQLite` quotes only the
     /// author's text.
     fn prepare_error(
         &self,
-        asked: &QueryCall<'_>,
+        call: &QueryCall<'_>,
         error: &rusqlite::Error,
         late: bool,
     ) -> EffectError {
         match error {
             rusqlite::Error::SqlInputError { msg, .. } => {
-                self.declaration_error(asked, &format!("is refused: {msg}"))
+                self.declaration_error(call, &format!("is refused: {msg}"))
             }
             rusqlite::Error::SqliteFailure(code, Some(said)) if code.code == ErrorCode::Unknown => {
-                self.declaration_error(asked, &format!("is refused: {said}"))
+                self.declaration_error(call, &format!("is refused: {said}"))
             }
-            _ => self.query_error(asked, error, late),
+            _ => self.query_error(call, error, late),
         }
     }
 
     fn query_error(
         &self,
-        asked: &QueryCall<'_>,
+        call: &QueryCall<'_>,
         error: &rusqlite::Error,
         late: bool,
     ) -> EffectError {
-        let about = format!("source `{}`: its query `{}`", self.name, asked.query.name);
+        let label = format!("source `{}`: its query `{}`", self.name, call.query.name);
         let code = error.sqlite_error_code();
         match code {
             _ if late => EffectError::new_transient(
                 EffectErrorKind::TimedOut,
-                format!("{about} was stopped after its time limit of {:?}", self.timeout),
+                format!("{label} was stopped after its time limit of {:?}", self.timeout),
             ),
             Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => {
-                self.declaration_error(asked, "does more than read, and was refused")
+                self.declaration_error(call, "does more than read, and was refused")
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 EffectError::new_transient(
                     EffectErrorKind::Unavailable,
-                    format!("{about} found the database locked by another process"),
+                    format!("{label} found the database locked by another process"),
                 )
             }
             Some(ErrorCode::TooBig) => EffectError::new_permanent(
                 EffectErrorKind::TooLarge,
-                format!("{about} returned a value of more than 1 MiB"),
+                format!("{label} returned a value of more than 1 MiB"),
             ),
             _ => EffectError::new_permanent(
                 EffectErrorKind::Failed,
-                format!("{about} failed ({code:?})"),
+                format!("{label} failed ({code:?})"),
             ),
         }
     }
@@ -165,10 +165,10 @@ enum SqliteReadOutcome {
 
 fn execute_query(
     db: &Connection,
-    asked: &QueryCall<'_>,
+    call: &QueryCall<'_>,
     limit: usize,
 ) -> rusqlite::Result<SqliteReadOutcome> {
-    let text = asked.query.template.render(|name| format!(":{name}"));
+    let text = call.query.template.render(|name| format!(":{name}"));
     let mut statement = match db.prepare(&text) {
         Ok(statement) => statement,
         Err(error) => return Ok(SqliteReadOutcome::PrepareFailed(error)),
@@ -182,7 +182,7 @@ fn execute_query(
     {
         return Ok(SqliteReadOutcome::DuplicateColumn(twice.clone()));
     }
-    for (name, value) in &asked.values {
+    for (name, value) in &call.values {
         if let Some(index) = statement.parameter_index(&format!(":{name}"))? {
             statement.raw_bind_parameter(index, value)?;
         }

@@ -34,7 +34,7 @@ impl Asking {
 
     /// The same with one variable in the environment.
     pub(crate) fn with_variable(self, name: &'static str, value: String) -> Self {
-        let environment = move |asked: &str| (asked == name).then(|| value.clone());
+        let environment = move |variable: &str| (variable == name).then(|| value.clone());
         Self { kinds: BuiltinSources::new(PdfReader::InProcess, Box::new(environment)), ..self }
     }
 

@@ -113,12 +113,12 @@ fn folder(name: &str) -> Asking {
 async fn questions_find_their_answers_in_four_languages() {
     let (doc, policy) = (folder("doc"), folder("policy"));
     let mut astray = Vec::new();
-    for (name, question, place) in ANSWERED {
+    for (name, question, reference) in ANSWERED {
         let source = if name == "policy" { &policy } else { &doc };
         let answer = source.ask(json!(question)).await.unwrap();
         let found = refs(&answer);
         let confidence = answer["items"][0]["confidence"].as_f64().unwrap_or_default();
-        if found.first() != Some(&place) || confidence < 0.6 {
+        if found.first() != Some(&reference) || confidence < 0.6 {
             astray.push(format!("{question} -> {confidence} {found:?}"));
         }
         assert_eq!(answer["skipped"], json!([]));

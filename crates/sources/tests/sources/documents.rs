@@ -19,10 +19,10 @@ fn source(folder: &Path) -> Asking {
 /// A PDF of one page whose content stream is given, with the filter that it names.
 fn pdf(filter: &str, content: &[u8]) -> Vec<u8> {
     let mut out = b"%PDF-1.4\n".to_vec();
-    let mut places = Vec::new();
+    let mut offsets = Vec::new();
     let mut add = |out: &mut Vec<u8>, body: &[u8]| {
-        places.push(out.len());
-        out.extend(format!("{} 0 obj\n", places.len()).bytes());
+        offsets.push(out.len());
+        out.extend(format!("{} 0 obj\n", offsets.len()).bytes());
         out.extend(body);
         out.extend(b"\nendobj\n");
     };
@@ -41,11 +41,11 @@ fn pdf(filter: &str, content: &[u8]) -> Vec<u8> {
     let stream = [head.as_bytes(), content, b"\nendstream"];
     add(&mut out, &stream.concat());
     let start = out.len();
-    out.extend(format!("xref\n0 {}\n0000000000 65535 f \n", places.len() + 1).bytes());
-    for place in &places {
-        out.extend(format!("{place:010} 00000 n \n").bytes());
+    out.extend(format!("xref\n0 {}\n0000000000 65535 f \n", offsets.len() + 1).bytes());
+    for offset in &offsets {
+        out.extend(format!("{offset:010} 00000 n \n").bytes());
     }
-    let size = places.len() + 1;
+    let size = offsets.len() + 1;
     out.extend(
         format!("trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n").bytes(),
     );

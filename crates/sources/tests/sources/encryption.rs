@@ -59,7 +59,7 @@ async fn server(words: Words) -> u16 {
     port
 }
 
-async fn asked(kind: &str, address: String, more: Value) -> (EffectErrorKind, String) {
+async fn connect(kind: &str, address: String, more: Value) -> (EffectErrorKind, String) {
     let language = if kind == "neo4j" { "cypher" } else { "sql" };
     let mut settings =
         json!({ "url_env": "ADDRESS", "queries": { "q": { language: "RETURN 1" } } });
@@ -74,18 +74,18 @@ async fn a_server_is_talked_to_when_its_authority_is_trusted() {
     // The client asks with eight bytes whether it may encrypt; `S` is yes.
     let port = server(Words { before: Some((8, b"S")), behind: refused }).await;
     let address = format!("postgresql://me@127.0.0.1:{port}/x?sslmode=require");
-    let (kind, text) = asked("postgres", address.clone(), json!({ "ca": "tls/ca.pem" })).await;
+    let (kind, text) = connect("postgres", address.clone(), json!({ "ca": "tls/ca.pem" })).await;
     assert_eq!(kind, EffectErrorKind::NotConfigured);
     assert_eq!(text, "source `db` is rejected by its server (28P01)");
-    let (_, text) = asked("postgres", address, json!({})).await;
+    let (_, text) = connect("postgres", address, json!({})).await;
     assert!(!text.contains("28P01"), "a stranger's certificate was taken: {text}");
 
     let port = server(Words { before: None, behind: vec![0, 0, 0, 0] }).await;
     let address = format!("bolt+s://127.0.0.1:{port}");
-    let (kind, text) = asked("neo4j", address.clone(), json!({ "ca": "tls/ca.pem" })).await;
+    let (kind, text) = connect("neo4j", address.clone(), json!({ "ca": "tls/ca.pem" })).await;
     assert_eq!(kind, EffectErrorKind::NotConfigured);
     assert_eq!(text, "source `db` has a server that does not support a known version of Bolt");
-    let (_, text) = asked("neo4j", address, json!({})).await;
+    let (_, text) = connect("neo4j", address, json!({})).await;
     assert!(
         !text.contains("does not support a known version of Bolt"),
         "a stranger's certificate was taken: {text}"
@@ -107,7 +107,7 @@ async fn a_server_without_encryption_is_not_talked_to_where_it_is_asked_for() {
         rest
     });
     let address = format!("postgresql://me:secret@127.0.0.1:{port}/x");
-    let (kind, text) = asked("postgres", address, json!({ "ca": "tls/ca.pem" })).await;
+    let (kind, text) = connect("postgres", address, json!({ "ca": "tls/ca.pem" })).await;
     assert_eq!(
         (kind, text.as_str()),
         (EffectErrorKind::Unavailable, "source `db` cannot reach its server")
@@ -119,7 +119,7 @@ async fn a_server_without_encryption_is_not_talked_to_where_it_is_asked_for() {
 async fn an_authority_that_is_none_is_told() {
     for ca in ["tls/gone.pem", "tls/server.key", "tls/make.sh"] {
         let address = "postgresql://me@127.0.0.1:1/x".to_owned();
-        let (kind, text) = asked("postgres", address, json!({ "ca": ca })).await;
+        let (kind, text) = connect("postgres", address, json!({ "ca": ca })).await;
         assert_eq!(kind, EffectErrorKind::NotConfigured);
         assert_eq!(text, "source `db` has a `ca` that is not a PEM file of certificates");
     }

@@ -54,8 +54,8 @@ async fn rows_are_evidence() {
         return;
     }
     let source = source(&systems());
-    let asked = json!({ "query": "calls", "params": { "name": "claims service" } });
-    let answer = source.ask(asked.clone()).await.unwrap();
+    let query = json!({ "query": "calls", "params": { "name": "claims service" } });
+    let answer = source.ask(query.clone()).await.unwrap();
     assert_eq!(
         refs(&answer),
         [
@@ -64,7 +64,7 @@ async fn rows_are_evidence() {
         ]
     );
     assert_eq!(answer["items"][0]["snippet"], "name: exchange server");
-    assert_eq!(source.ask(asked).await.unwrap(), answer, "the connection is used again");
+    assert_eq!(source.ask(query).await.unwrap(), answer, "the connection is used again");
     let person = source.ask(json!({ "query": "node" })).await.unwrap();
     assert_eq!(person["data"][0]["person"]["labels"], json!(["Person"]));
     let known = &person["data"][0]["person"]["properties"];
@@ -93,8 +93,8 @@ async fn parameters_are_values_and_faults_are_told() {
     }
     let source = source(&systems());
     for hostile in ["' OR 1=1 //", "'}) DETACH DELETE s //", "`", "\\' RETURN 1"] {
-        let asked = json!({ "query": "calls", "params": { "name": hostile } });
-        assert_eq!(source.ask(asked).await.unwrap()["items"], json!([]), "{hostile}");
+        let query = json!({ "query": "calls", "params": { "name": hostile } });
+        assert_eq!(source.ask(query).await.unwrap()["items"], json!([]), "{hostile}");
     }
     let (kind, text) = source.refused(json!({ "query": "wrong" })).await;
     assert_eq!(kind, EffectErrorKind::Failed);

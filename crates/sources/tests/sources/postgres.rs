@@ -61,9 +61,9 @@ async fn rows_are_evidence() {
             },
         },
     }));
-    let asked =
+    let query =
         json!({ "query": "of_project", "params": { "project": "Atlas", "until": "2026-12-31" } });
-    let answer = source.ask(asked).await.unwrap();
+    let answer = source.ask(query).await.unwrap();
     assert_eq!(
         answer["data"],
         json!([

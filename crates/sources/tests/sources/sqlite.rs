@@ -57,9 +57,9 @@ fn from_file(folder: &Path, queries: &Value) -> Asking {
 async fn rows_are_evidence() {
     let folder = folder();
     for source in [from_script(folder.path(), &queries()), from_file(folder.path(), &queries())] {
-        let asked = json!({ "query": "of_project", "params": { "project": "Atlas" } });
+        let query = json!({ "query": "of_project", "params": { "project": "Atlas" } });
         assert_eq!(
-            source.ask(asked).await.unwrap(),
+            source.ask(query).await.unwrap(),
             json!({
                 "items": [
                     {
@@ -142,8 +142,8 @@ async fn parameters_are_values_and_never_code() {
         "Atlas\u{0}",
         "') UNION SELECT sql, 1, 1 FROM sqlite_schema --",
     ] {
-        let asked = json!({ "query": "of_project", "params": { "project": hostile } });
-        match source.ask(asked).await {
+        let query = json!({ "query": "of_project", "params": { "project": hostile } });
+        match source.ask(query).await {
             Ok(answer) => assert_eq!(answer["items"], json!([]), "{hostile}"),
             Err(error) => assert_eq!(error.kind, EffectErrorKind::Invalid, "{hostile}"),
         }
@@ -194,7 +194,7 @@ async fn a_statement_that_does_more_than_read_is_refused() {
 #[tokio::test]
 async fn a_declaration_that_makes_no_sense_is_told() {
     let folder = folder();
-    let told = async |settings: Value| {
+    let fails = async |settings: Value| {
         let (kind, text) = Asking::of("db", "sqlite", &settings, folder.path())
             .refused(json!({ "query": "q" }))
             .await;
@@ -258,7 +258,7 @@ async fn a_declaration_that_makes_no_sense_is_told() {
             "has a `timeout`",
         ),
     ] {
-        let text = told(settings).await;
+        let text = fails(settings).await;
         assert!(text.contains(said), "{said}: {text}");
     }
 }

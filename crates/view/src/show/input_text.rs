@@ -53,9 +53,9 @@ pub fn describe_input(what: &InputKind) -> String {
         InputKind::Halted { by, reason } => format!("{by} halted the run{}", noted(reason)),
         InputKind::Resumed { by, grants } if grants.is_empty() => format!("{by} resumed the run"),
         InputKind::Resumed { by, grants } => {
-            let told: Vec<String> =
+            let parts: Vec<String> =
                 grants.iter().map(|(name, amount)| format!("{amount} more of {name}")).collect();
-            format!("{by} resumed the run and granted {}", told.join(", "))
+            format!("{by} resumed the run and granted {}", parts.join(", "))
         }
         InputKind::Cancelled { by, reason } => format!("{by} cancelled the run{}", noted(reason)),
     }
@@ -78,8 +78,8 @@ fn describe_start(start: &RunStart) -> String {
         (Some(fork), _) => format!("forked{by} from {}@{}", fork.run, fork.version),
         (None, Some(parent)) => format!("started by run {}", parent.run),
         (None, None) => {
-            let with = start.input.as_ref().map_or_else(String::new, |given| {
-                format!(" with {}", truncate_line(&given.to_string(), 80))
+            let with = start.input.as_ref().map_or_else(String::new, |input| {
+                format!(" with {}", truncate_line(&input.to_string(), 80))
             });
             format!("started{by}{with}")
         }

@@ -29,8 +29,8 @@ pub async fn collect_outputs(
     engine: &Engine,
     run: &str,
 ) -> Result<Vec<RunOutputView>, EngineError> {
-    let (mut made, mut asked) = (Vec::new(), vec![run.to_owned()]);
-    while let Some(run) = asked.pop() {
+    let (mut made, mut queue) = (Vec::new(), vec![run.to_owned()]);
+    while let Some(run) = queue.pop() {
         let outcome = engine.get_run(&run).await?;
         let state = outcome.state;
         let completed = matches!(state.end, Some((RunEndKind::Completed, _)));
@@ -41,7 +41,7 @@ pub async fn collect_outputs(
         if workflow.output.is_empty() {
             let children = list_child_runs(&run, &engine.read_log(&run).await?).into_iter();
             let done = children.filter(|(_, end)| *end == Some(true)).map(|(child, _)| child);
-            asked.extend(done.rev());
+            queue.extend(done.rev());
         }
         made.extend(workflow.select_output(&state.document).map(|(at, value)| RunOutputView {
             run: run.clone(),

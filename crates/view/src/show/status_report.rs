@@ -96,15 +96,15 @@ impl RunStatusReport {
 /// Returns the child runs in the order they were started, and whether they completed.
 #[must_use]
 pub fn list_child_runs(run: &str, log: &[RunLogEntry]) -> Vec<(String, Option<bool>)> {
-    let (mut children, mut asked) = (Vec::new(), BTreeMap::new());
+    let (mut children, mut indices) = (Vec::new(), BTreeMap::new());
     for event in log.iter().flat_map(|one| one.decode_events(run).unwrap_or_default()) {
         match event {
             RunEvent::ChildRequested { action, run, .. } => {
-                asked.insert(action, children.len());
+                indices.insert(action, children.len());
                 children.push((run, None));
             }
             RunEvent::ChildEnded { action, completed } => {
-                if let Some(index) = asked.get(&action) {
+                if let Some(index) = indices.get(&action) {
                     children[*index].1 = Some(completed);
                 }
             }

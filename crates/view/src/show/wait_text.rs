@@ -8,14 +8,14 @@ use serde_json::Value;
 pub fn describe_answer(wait: &RunWait) -> Option<String> {
     Some(match wait.answer_shape.as_ref()? {
         WaitAnswerShape::Choices { choices } => {
-            let told = choices.iter().map(|one| {
+            let labels = choices.iter().map(|one| {
                 if one.id == one.label {
                     one.id.clone()
                 } else {
                     format!("{} ({})", one.id, one.label)
                 }
             });
-            format!("one of: {}", told.collect::<Vec<_>>().join(", "))
+            format!("one of: {}", labels.collect::<Vec<_>>().join(", "))
         }
         WaitAnswerShape::Document { suggested_path, accepts } => {
             let kinds = if accepts.is_empty() {
@@ -54,8 +54,8 @@ pub fn answer_command(run: &str, wait: &RunWait) -> String {
 /// Describes a schema in a few words, enough to write an answer that is probably accepted.
 fn describe_schema(schema: &Value) -> String {
     if let Some(members) = schema["enum"].as_array() {
-        let told: Vec<String> = members.iter().map(plain_text).collect();
-        return format!("one of: {}", told.join(", "));
+        let texts: Vec<String> = members.iter().map(plain_text).collect();
+        return format!("one of: {}", texts.join(", "));
     }
     let number = |word: &str| match (schema.get("minimum"), schema.get("maximum")) {
         (Some(least), Some(most)) => format!("{word} from {least} to {most}"),

@@ -124,7 +124,7 @@ impl WorkflowView {
             question: input
                 .question
                 .as_ref()
-                .map(|asked| asked.version_for(language.as_deref()).clone()),
+                .map(|text| text.version_for(language.as_deref()).clone()),
             schema: input.answer.schema.source().clone(),
         });
         let transitions = workflow.transitions.iter().map(|transition| TransitionView {

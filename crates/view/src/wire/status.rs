@@ -167,11 +167,11 @@ pub struct ProtocolRef {
 }
 
 impl From<&RunStatusReport> for RunStatusView {
-    fn from(standing: &RunStatusReport) -> Self {
-        let InputOutcome { state, protocol, .. } = &standing.outcome;
+    fn from(report: &RunStatusReport) -> Self {
+        let InputOutcome { state, protocol, .. } = &report.outcome;
         let workflow = protocol.workflows.get(&state.workflow);
         let phase = workflow.and_then(|workflow| workflow.find_phase(&state.phase));
-        let (input_tokens, output_tokens, cost) = standing.usage;
+        let (input_tokens, output_tokens, cost) = report.usage;
         Self {
             run: state.run.clone(),
             workflow: state.workflow.clone(),
@@ -183,16 +183,16 @@ impl From<&RunStatusReport> for RunStatusView {
             events: state.seq,
             created_at: state.created_at,
             updated_at: state.updated_at,
-            wake_at: standing.wake_at,
+            wake_at: report.wake_at,
             end: state.end.clone().map(|(how, reason)| RunEndView { kind: how, reason }),
             halted: state.halted.clone().map(|(by, reason)| HaltView { by, reason }),
-            parked: standing.parked.clone(),
+            parked: report.parked.clone(),
             blocked: state.blocked.clone(),
-            output: standing.outputs.clone(),
+            output: report.outputs.clone(),
             waits: state.waits.values().map(WaitView::from).collect(),
             closed_gates: state.closed_gates.clone(),
             pending: list_pending_actions(state),
-            budgets: list_budgets(standing),
+            budgets: list_budgets(report),
             model: state.model.clone(),
             model_calls: state.model_calls,
             input_tokens,
@@ -200,14 +200,14 @@ impl From<&RunStatusReport> for RunStatusView {
             cost,
             last_reply: state.last_reply.clone(),
             parent: state.parent.clone(),
-            children: standing.children.iter().map(ChildRunRow::from).collect(),
+            children: report.children.iter().map(ChildRunRow::from).collect(),
             fork: state.fork.clone(),
-            document_bytes: standing.document_bytes,
+            document_bytes: report.document_bytes,
             protocol: ProtocolRef {
                 name: protocol.name.clone(),
                 version: protocol.version.clone(),
                 digest: protocol.digest.clone(),
-                folder_changed: standing.folder_changed,
+                folder_changed: report.folder_changed,
             },
             tickets: state.tickets.clone(),
         }
@@ -224,8 +224,8 @@ fn list_pending_actions(state: &countersign_run::RunState) -> Vec<PendingActionR
     orders.collect()
 }
 
-fn list_budgets(standing: &RunStatusReport) -> Vec<BudgetView> {
-    let budgets = standing.budgets.iter().map(|one| BudgetView {
+fn list_budgets(report: &RunStatusReport) -> Vec<BudgetView> {
+    let budgets = report.budgets.iter().map(|one| BudgetView {
         name: one.name.clone(),
         spent: one.spent,
         limit: one.limit,

@@ -103,7 +103,7 @@ fn describe_flaw(flaw: &IntegrityError) -> String {
         return format!("version {version}: the log ends before event {seq} (`{kind}`)");
     };
     let patch = Patch::diff(&ours, &theirs);
-    let places = patch.ops.iter().map(|op| {
+    let pointers = patch.ops.iter().map(|op| {
         let at = op.path().as_str();
         let side = |value: &Value| {
             let found = value.pointer(at).map(Value::to_string);
@@ -113,6 +113,6 @@ fn describe_flaw(flaw: &IntegrityError) -> String {
     });
     format!(
         "version {version}, event {seq}: replaying the input does not give the event in the log\n{}",
-        places.collect::<Vec<_>>().join("\n")
+        pointers.collect::<Vec<_>>().join("\n")
     )
 }

@@ -33,8 +33,8 @@ impl VersionRow {
         let (mut input, mut rest) = (None, Vec::with_capacity(events.len()));
         for event in events {
             match event {
-                RunEvent::InputReceived { input: came } if input.is_none() => {
-                    input = Some(came.payload);
+                RunEvent::InputReceived { input: received } if input.is_none() => {
+                    input = Some(received.payload);
                 }
                 RunEvent::InputReceived { .. } => {}
                 other => rest.push(other),

@@ -14,14 +14,14 @@ pub(super) fn apply(rng: &mut SeededRng, pieces: &mut TextPieces, corruption: Co
     // Half of the time the position is chosen by character, so that long strings are hit in
     // proportion to their length; otherwise by piece, because the structure would hardly ever be
     // hit.
-    let places = pieces.find_positions(|kind| kind != PieceKind::Changed);
-    if places.is_empty() {
+    let positions = pieces.find_positions(|kind| kind != PieceKind::Changed);
+    if positions.is_empty() {
         return false;
     }
     let piece = if rng.roll_percent(50) {
-        *rng.pick(&places)
+        *rng.pick(&positions)
     } else {
-        pick_long_piece(rng, pieces, &places)
+        pick_long_piece(rng, pieces, &positions)
     };
     let piece = &mut pieces.0[piece];
     let characters: Vec<char> = piece.strict.chars().collect();
@@ -40,7 +40,7 @@ pub(super) fn apply(rng: &mut SeededRng, pieces: &mut TextPieces, corruption: Co
     true
 }
 
-fn pick_long_piece(rng: &mut SeededRng, pieces: &TextPieces, places: &[usize]) -> usize {
-    let some = [*rng.pick(places), *rng.pick(places), *rng.pick(places)];
-    some.into_iter().max_by_key(|&at| pieces.0[at].strict.len()).unwrap_or(places[0])
+fn pick_long_piece(rng: &mut SeededRng, pieces: &TextPieces, positions: &[usize]) -> usize {
+    let some = [*rng.pick(positions), *rng.pick(positions), *rng.pick(positions)];
+    some.into_iter().max_by_key(|&at| pieces.0[at].strict.len()).unwrap_or(positions[0])
 }

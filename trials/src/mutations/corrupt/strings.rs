@@ -111,9 +111,9 @@ fn change_one(
     fits: impl Fn(&str) -> bool,
     change: impl Fn(&mut SeededRng, &mut TextPiece),
 ) -> bool {
-    let places = pieces.find_positions(|kind| matches!(kind, PieceKind::Key | PieceKind::Text));
+    let positions = pieces.find_positions(|kind| matches!(kind, PieceKind::Key | PieceKind::Text));
     let fitting: Vec<usize> =
-        places.into_iter().filter(|&at| fits(&pieces.0[at].decoded)).collect();
+        positions.into_iter().filter(|&at| fits(&pieces.0[at].decoded)).collect();
     if fitting.is_empty() {
         return false;
     }

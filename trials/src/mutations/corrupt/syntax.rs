@@ -53,11 +53,11 @@ fn change_any(
     kind: impl Fn(PieceKind) -> bool,
     change: impl Fn(&mut SeededRng, &mut TextPiece),
 ) -> bool {
-    let places = pieces.find_positions(kind);
-    if places.is_empty() {
+    let positions = pieces.find_positions(kind);
+    if positions.is_empty() {
         return false;
     }
-    let at = *rng.pick(&places);
+    let at = *rng.pick(&positions);
     change(rng, &mut pieces.0[at]);
     true
 }

@@ -17,8 +17,8 @@ pub(super) fn apply(
     let Some(members) = reply.as_object_mut() else { return false };
     match corruption {
         Corruption::EnumTypo => {
-            let place = *rng.pick(generate::enum_pointers(contract));
-            let Some(Value::String(word)) = reply.pointer_mut(place) else { return false };
+            let pointer = *rng.pick(generate::enum_pointers(contract));
+            let Some(Value::String(word)) = reply.pointer_mut(pointer) else { return false };
             *word = make_typo(rng, word);
             true
         }

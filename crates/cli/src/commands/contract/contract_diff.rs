@@ -59,8 +59,8 @@ fn render_comparison(old: &Contract, new: &Contract, comparison: &ContractCompar
         text += &format!("\n{HEADING}Changes{HEADING:#}\n");
     }
     for change in &comparison.changes {
-        let place = if change.pointer.is_empty() { "the whole value" } else { &change.pointer };
-        text += &format!("  {place}: {}\n", change.message);
+        let location = if change.pointer.is_empty() { "the whole value" } else { &change.pointer };
+        text += &format!("  {location}: {}\n", change.message);
     }
     text
 }

@@ -47,18 +47,18 @@ fn print_losses(exported: &ExportedContract) {
         exported.losses.len()
     ));
     for loss in &exported.losses {
-        let place = if loss.pointer.is_empty() { "the whole value" } else { &loss.pointer };
+        let location = if loss.pointer.is_empty() { "the whole value" } else { &loss.pointer };
         output::print_message(&format!(
-            "  {} {place}, {}: {}",
+            "  {} {location}, {}: {}",
             loss.effect.as_str(),
             loss.keyword,
             loss.reason
         ));
     }
     if !exported.nullable.is_empty() {
-        let places = exported.nullable.join(", ");
+        let pointers = exported.nullable.join(", ");
         output::print_message(&format!(
-            "null means absent and is removed before admission, at: {places}"
+            "null means absent and is removed before admission, at: {pointers}"
         ));
     }
 }

@@ -46,12 +46,12 @@ fn render_contract(contract: &Contract) -> String {
         text += &format!("\n{HEADING}Rules{HEADING:#}\n");
     }
     for rule in &contract.rules {
-        let place = match &rule.each {
+        let location = match &rule.each {
             Some(each) => format!("{each}{}", rule.at),
             None if rule.at.is_empty() => "the whole reply".to_owned(),
             None => rule.at.clone(),
         };
-        text += &format!("  {} at {place}\n    {}\n", rule.id, rule.says);
+        text += &format!("  {} at {location}\n    {}\n", rule.id, rule.says);
         if let Some(when) = &rule.when {
             text += &format!("    when {}\n", when.source());
         }

@@ -27,8 +27,8 @@ use crate::store_location::StoreLocation;
 pub(in crate::commands) fn run(args: &DoctorArgs, json: bool) -> CliExit {
     let mut report = DoctorReport::default();
     let home = run_checks(&mut report, &args.store_args);
-    if let Some(place) = home {
-        count_runs(&mut report, &args.store_args, &place);
+    if let Some(location) = home {
+        count_runs(&mut report, &args.store_args, &location);
     }
     if json {
         output::print_json(&report.to_json());
@@ -76,13 +76,13 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
     let settings = match CliSettings::load(&workspace, site, None) {
         Ok(settings) => settings,
         Err(error) => {
-            let told = match &error {
+            let text = match &error {
                 CliError::InvalidFiles(faults) => {
                     faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
                 }
                 other => other.to_string(),
             };
-            report.add_problem("settings", told, "Fix the file, or remove it.");
+            report.add_problem("settings", text, "Fix the file, or remove it.");
             return None;
         }
     };
@@ -117,9 +117,9 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
         }
     };
     let is_named = named.is_some();
-    let place =
+    let location =
         named.or_else(|| home.as_ref().map(|home| StoreLocation::File(home.database_path())));
-    match place {
+    match location {
         Some(StoreLocation::Server(server)) => {
             let good = postgres_checks::check_server(report, &server, home.as_ref());
             good.then_some(StoreLocation::Server(server))
@@ -128,10 +128,10 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
             check_sqlite_file(report, &path).then_some(StoreLocation::File(path))
         }
         Some(StoreLocation::File(path)) if is_named => {
-            let told = format!("no file at `{}`", display_path(&path));
+            let text = format!("no file at `{}`", display_path(&path));
             report.add_problem(
                 "database",
-                told,
+                text,
                 "Name another with --store, or create this one with `countersign run`.",
             );
             None
@@ -152,10 +152,10 @@ fn check_writable(report: &mut DoctorReport, folder: &Path) {
             report.add_passed("writable", "files can be written here", true);
         }
         Err(error) => {
-            let told = format!("cannot write to `{}`: {error}", display_path(folder));
+            let text = format!("cannot write to `{}`: {error}", display_path(folder));
             report.add_problem(
                 "writable",
-                told,
+                text,
                 "Give yourself write permission, or free some disk space.",
             );
         }
@@ -175,9 +175,9 @@ fn check_permissions(report: &mut DoctorReport, home: &EngineHome) {
     }
     if !wide.is_empty() {
         let folder = display_path(home.folder());
-        let told =
+        let text =
             format!("other users of this machine can read {} in `{folder}`", wide.join(", "));
-        report.add_problem("private", told, format!("`chmod -R go= {folder}` makes it private."));
+        report.add_problem("private", text, format!("`chmod -R go= {folder}` makes it private."));
     }
 }
 
@@ -194,20 +194,20 @@ fn check_protocol(report: &mut DoctorReport, found: Result<PathBuf, CliError>) -
     report.add("folder", display_path(&folder), display_path(&folder));
     match load_protocol_folder(&folder) {
         Ok((protocol, _)) => {
-            let told = format!("{} {}", protocol.name, protocol.version);
+            let text = format!("{} {}", protocol.name, protocol.version);
             let value = json!({ "name": protocol.name, "version": protocol.version, "digest": protocol.digest });
-            report.add_passed("loads", told, value);
+            report.add_passed("loads", text, value);
             protocol.default_model.clone()
         }
         Err(CliError::InvalidFiles(faults)) => {
             let first = faults.first().map(ToString::to_string).unwrap_or_default();
-            let told = match faults.len() {
+            let text = match faults.len() {
                 1 => first,
                 several => format!("{first}, and {} more", several - 1),
             };
             report.add_problem(
                 "loads",
-                told,
+                text,
                 "`countersign check` shows every error with its location.",
             );
             None
@@ -237,8 +237,8 @@ fn check_models(report: &mut DoctorReport, named: Option<&str>) {
         .filter(|one| has_key(*one))
         .map(ModelProvider::as_str)
         .collect();
-    let told = if providers.is_empty() { "none".to_owned() } else { providers.join(", ") };
-    report.add("keys for", told, json!(providers));
+    let text = if providers.is_empty() { "none".to_owned() } else { providers.join(", ") };
+    report.add("keys for", text, json!(providers));
     let Some(named) = named else {
         report.add(
             "model",
@@ -253,16 +253,16 @@ fn check_models(report: &mut DoctorReport, named: Option<&str>) {
     match parsed {
         Err(error) => report.add_problem("model", error.to_string(), "Name a valid model."),
         Ok(ModelSpec::Remote { provider, address, .. }) => {
-            let place = address.map_or_else(
+            let address_text = address.map_or_else(
                 || settings.addresses.for_provider(provider).to_owned(),
                 |address| address.to_string(),
             );
-            let told = format!("{named}, at {place} (not called now)");
+            let text = format!("{named}, at {address_text} (not called now)");
             let needs_key = matches!(
                 provider,
                 ModelProvider::OpenAi | ModelProvider::Anthropic | ModelProvider::Gemini
             );
-            let usual = place == provider.default_address();
+            let usual = address_text == provider.default_address();
             if needs_key && usual && !has_key(provider) {
                 let variable = provider.key_variable();
                 report.add_problem(
@@ -271,7 +271,7 @@ fn check_models(report: &mut DoctorReport, named: Option<&str>) {
                     format!("Put it into {variable}, or the path of a file with it into {variable}_FILE."),
                 );
             } else {
-                report.add_passed("model", told, named);
+                report.add_passed("model", text, named);
             }
         }
         Ok(ModelSpec::Script(_)) => report.add_passed("model", format!("{named}, a script"), named),
@@ -285,22 +285,22 @@ fn check_sqlite_file(report: &mut DoctorReport, path: &Path) -> bool {
     let bytes = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
     let wal = PathBuf::from(format!("{}-wal", path.display()));
     let (size, log) = (bytes(path), bytes(&wal));
-    let told = format!("{}, write-ahead log {}", format_bytes(size), format_bytes(log));
-    report.add("size", told, json!({ "bytes": size, "wal_bytes": log }));
+    let text = format!("{}, write-ahead log {}", format_bytes(size), format_bytes(log));
+    report.add("size", text, json!({ "bytes": size, "wal_bytes": log }));
     match SqliteHealth::probe(path) {
         Ok(health) => {
-            let told = format!(
+            let text = format!(
                 "{}, journal {}, SQLite {}",
                 health.schema, health.journal_mode, health.sqlite_version
             );
             let value = json!({ "number": health.schema, "journal": health.journal_mode, "sqlite": health.sqlite_version });
-            report.add_passed("schema", told, value);
+            report.add_passed("schema", text, value);
             if health.integrity_errors.is_empty() {
                 report.add_passed("pages", "every page is intact", true);
                 return true;
             }
-            let told = format!("the database is damaged: {}", health.integrity_errors.join("; "));
-            report.add_problem("pages", told, "Make a copy of the file now; restore a backup, or `countersign export` every run that `replay --all --verify` still proves.");
+            let text = format!("the database is damaged: {}", health.integrity_errors.join("; "));
+            report.add_problem("pages", text, "Make a copy of the file now; restore a backup, or `countersign export` every run that `replay --all --verify` still proves.");
             true
         }
         Err(error) => {
@@ -313,11 +313,11 @@ fn check_sqlite_file(report: &mut DoctorReport, path: &Path) -> bool {
 }
 
 /// Counts runs by status, and open waits.
-fn count_runs(report: &mut DoctorReport, site: &StoreArgs, place: &StoreLocation) {
+fn count_runs(report: &mut DoctorReport, site: &StoreArgs, location: &StoreLocation) {
     let counted = block_on(async {
-        let Some(house) = CliContext::find(site)? else { return Ok(None) };
-        debug_assert_eq!(house.location().to_string(), place.to_string());
-        let (store, tenant) = (house.engine.store(), house.engine.tenant());
+        let Some(context) = CliContext::find(site)? else { return Ok(None) };
+        debug_assert_eq!(context.location().to_string(), location.to_string());
+        let (store, tenant) = (context.engine.store(), context.engine.tenant());
         let mut runs = Vec::new();
         for status in ExecutionStatus::ALL {
             let mut filter = RunFilter::newest(tenant.clone(), usize::MAX);
@@ -334,15 +334,15 @@ fn count_runs(report: &mut DoctorReport, site: &StoreArgs, place: &StoreLocation
                 .filter(|(_, count)| *count > 0)
                 .map(|(status, count)| format!("{count} {status}"))
                 .collect();
-            let told = if some.is_empty() { "none".to_owned() } else { some.join(", ") };
+            let text = if some.is_empty() { "none".to_owned() } else { some.join(", ") };
             let value: serde_json::Map<String, Value> =
                 runs.iter().map(|(status, count)| ((*status).to_owned(), json!(count))).collect();
-            report.add("runs", told, Value::Object(value));
-            let told = match waits {
+            report.add("runs", text, Value::Object(value));
+            let text = match waits {
                 0 => "none open".to_owned(),
                 _ => format!("{waits} open; `countersign inbox` shows them"),
             };
-            report.add("waits", told, waits);
+            report.add("waits", text, waits);
         }
         Ok(None) => {}
         Err(error) => {
@@ -358,7 +358,7 @@ fn display_setting(setting: &CliSetting) -> String {
         return redact_credentials(&value).into_owned();
     }
     StoreLocation::parse(&value)
-        .map_or_else(|_| "an invalid address".to_owned(), |place| place.to_string())
+        .map_or_else(|_| "an invalid address".to_owned(), |location| location.to_string())
 }
 
 fn display_path(path: &Path) -> String {

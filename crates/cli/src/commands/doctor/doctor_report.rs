@@ -27,33 +27,38 @@ impl DoctorReport {
     pub(super) fn add(
         &mut self,
         name: &'static str,
-        told: impl Into<String>,
+        detail: impl Into<String>,
         value: impl Into<Value>,
     ) {
-        self.push(DoctorCheck { name, text: told.into(), passed: None, value: value.into() });
+        self.push(DoctorCheck { name, text: detail.into(), passed: None, value: value.into() });
     }
 
     pub(super) fn add_passed(
         &mut self,
         name: &'static str,
-        told: impl Into<String>,
+        detail: impl Into<String>,
         value: impl Into<Value>,
     ) {
-        self.push(DoctorCheck { name, text: told.into(), passed: Some(true), value: value.into() });
+        self.push(DoctorCheck {
+            name,
+            text: detail.into(),
+            passed: Some(true),
+            value: value.into(),
+        });
     }
 
     pub(super) fn add_problem(
         &mut self,
         name: &'static str,
-        told: impl Into<String>,
+        detail: impl Into<String>,
         way_out: impl Into<String>,
     ) {
-        let told = told.into();
-        self.problems.push((told.clone(), way_out.into()));
+        let detail = detail.into();
+        self.problems.push((detail.clone(), way_out.into()));
         self.push(DoctorCheck {
             name,
-            value: told.clone().into(),
-            text: told,
+            value: detail.clone().into(),
+            text: detail,
             passed: Some(false),
         });
     }

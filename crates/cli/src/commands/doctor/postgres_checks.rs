@@ -58,15 +58,15 @@ pub(super) fn check_server(
             "Set `fsync` and `synchronous_commit` to `on` for this database.",
         );
     }
-    let mut told = "stored in the same database".to_owned();
+    let mut text = "stored in the same database".to_owned();
     let local = home.map(EngineHome::memory_path).filter(|file| file.is_file());
     let local = local.map(|file| file.display().to_string());
     if let Some(file) = &local {
-        told.push_str(&format!(
+        text.push_str(&format!(
             "; `{file}` is not used: move its content with `memory export --store` and `memory import`"
         ));
     }
-    report.add("memory", told, json!({ "location": "server", "unused_local_file": local }));
+    report.add("memory", text, json!({ "location": "server", "unused_local_file": local }));
     true
 }
 
@@ -84,9 +84,9 @@ fn check_schema_version(report: &mut DoctorReport, health: &PostgresHealth) {
             );
         }
         _ => {
-            let told =
+            let text =
                 format!("{found}, from a newer version of the program; this one supports {known}");
-            report.add("schema", told, value);
+            report.add("schema", text, value);
         }
     }
 }

@@ -19,10 +19,10 @@ pub(super) fn run(whose: &ScopeArgs, json: bool) -> Result<CliExit, CliError> {
         let audit = memory.audit(&subject, now).await?;
         let findings = list_findings(&audit);
         if json {
-            let told = |finding: &AuditFinding| json!({ "count": finding.count, "examples": finding.examples });
+            let to_json = |finding: &AuditFinding| json!({ "count": finding.count, "examples": finding.examples });
             let mut value = json!({ "events": audit.events, "facts": audit.facts });
             for (name, _, finding) in findings {
-                value[name] = told(finding);
+                value[name] = to_json(finding);
             }
             output::print_json(&value);
             return Ok(CliExit::Success);

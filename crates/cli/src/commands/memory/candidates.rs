@@ -75,9 +75,9 @@ pub(super) fn promote_candidate(
                     outcome: kept.outcome,
                 };
                 if json {
-                    let mut told = json!(SavedMemoryRow::from(&done));
-                    told["candidate"] = id.into();
-                    output::print_json(&told);
+                    let mut report = json!(SavedMemoryRow::from(&done));
+                    report["candidate"] = id.into();
+                    output::print_json(&report);
                 } else {
                     output::print_message(&describe_outcome(&done));
                 }
@@ -121,8 +121,8 @@ async fn resolve_candidate(
     name: &str,
 ) -> Result<ClaimCandidate, CliError> {
     let mut all = memory.list_candidates(subject, usize::MAX).await?;
-    if let Some(place) = all.iter().position(|candidate| candidate.id == name) {
-        return Ok(all.swap_remove(place));
+    if let Some(index) = all.iter().position(|candidate| candidate.id == name) {
+        return Ok(all.swap_remove(index));
     }
     all.retain(|candidate| !name.is_empty() && candidate.id.starts_with(name));
     match all.len() {

@@ -46,14 +46,14 @@ fn describe_sweep(swept: SweepReport, dry_run: bool) -> String {
         open_memory::pluralize(events, "event"),
         open_memory::pluralize(insights, "insight")
     );
-    let mut told = match (events + insights, dry_run) {
+    let mut text = match (events + insights, dry_run) {
         (0, _) => "there are no expired items to remove".to_owned(),
         (_, true) => format!("{counted} would be removed; nothing was changed"),
         (_, false) => format!("{GOOD}removed{GOOD:#}: {counted}"),
     };
     if spared > 0 {
-        told.push_str(". ");
-        told.push_str(&if spared == 1 {
+        text.push_str(". ");
+        text.push_str(&if spared == 1 {
             "1 expired row is kept: a build used it, or it is an insight that was not validated; `--include-used` removes it too".to_owned()
         } else {
             format!(
@@ -61,5 +61,5 @@ fn describe_sweep(swept: SweepReport, dry_run: bool) -> String {
             )
         });
     }
-    told
+    text
 }

@@ -48,11 +48,11 @@ pub(super) fn run(
         let same = compute_packet_digest(&packet) == build.digest;
         let prefix = compare_with_previous(&*memory, &scope, &build, &packet).await?;
         if json {
-            let mut told = json!(BuildExplanation::from_build(&build, &packet));
-            told["prefix"] = prefix.as_ref().map_or(Value::Null, |(previous, prefix)| json!({
+            let mut report = json!(BuildExplanation::from_build(&build, &packet));
+            report["prefix"] = prefix.as_ref().map_or(Value::Null, |(previous, prefix)| json!({
                 "previous": previous, "bytes": prefix.bytes, "total_bytes": prefix.total_bytes, "share": prefix.share(),
             }));
-            output::print_json(&told);
+            output::print_json(&report);
             return Ok(if same { CliExit::Success } else { CliExit::Refused });
         }
         output::print_data(&render_explanation(&build, &packet, prefix.as_ref()));
@@ -173,23 +173,26 @@ fn render_header(build: &PacketBuild) -> String {
         scope.session(),
         scope.run()
     );
-    let mut asked: Vec<String> = Vec::new();
+    let mut cue_texts: Vec<String> = Vec::new();
     if let Some(message) = &request.message {
-        asked.push(format!("message \"{}\"", truncate_line(message, 60)));
+        cue_texts.push(format!("message \"{}\"", truncate_line(message, 60)));
     }
     if let Some(cues) = &request.cues {
         let lists = [("tag", &cues.tags), ("entity", &cues.entities), ("keyword", &cues.keywords)];
         for (name, list) in lists {
-            asked.extend(list.iter().flatten().map(|cue| format!("{name} {cue}")));
+            cue_texts.extend(list.iter().flatten().map(|cue| format!("{name} {cue}")));
         }
         if let Some(range) = &cues.time_range {
             let end = |end: &Option<String>| end.clone().unwrap_or_else(|| "…".to_owned());
-            asked.push(format!("time {} to {}", end(&range.start), end(&range.end)));
+            cue_texts.push(format!("time {} to {}", end(&range.start), end(&range.end)));
         }
     }
-    let asked =
-        if asked.is_empty() { "no message and no cues".to_owned() } else { asked.join(", ") };
-    let _ = writeln!(text, "query   {asked}");
+    let query = if cue_texts.is_empty() {
+        "no message and no cues".to_owned()
+    } else {
+        cue_texts.join(", ")
+    };
+    let _ = writeln!(text, "query   {query}");
     let _ = writeln!(
         text,
         "policy  {} {}, counted by {}",
@@ -246,8 +249,8 @@ fn parse_selected(line: &str) -> (&str, &str, &str) {
 /// Formats the rules of an item. Score terms are shown in points; the total score has its own
 /// column.
 fn format_rules(rules: &str) -> String {
-    let told = rules.split(',').filter(|rule| !rule.starts_with("score:"));
-    let told: Vec<String> = told
+    let shown = rules.split(',').filter(|rule| !rule.starts_with("score:"));
+    let shown: Vec<String> = shown
         .map(|rule| match rule.split_once(':') {
             Some((name, value))
                 if SCORE_TERMS.contains(&name)
@@ -262,7 +265,7 @@ fn format_rules(rules: &str) -> String {
             _ => rule.to_owned(),
         })
         .collect();
-    told.join(", ")
+    shown.join(", ")
 }
 
 /// Describes in a few words why an item was omitted.

@@ -20,10 +20,10 @@ pub(super) fn run(
     args: &MemoryForgetArgs,
     json: bool,
 ) -> Result<CliExit, CliError> {
-    let (whom, told) = resolve_target(whose)?;
+    let (whom, target) = resolve_target(whose)?;
     let now = open_memory::resolve_now(whose)?;
     let Some(memory) = open_memory::find_memory(whose)? else {
-        report_nothing(&told, json);
+        report_nothing(&target, json);
         return Ok(CliExit::Success);
     };
     block_on(async {
@@ -31,16 +31,16 @@ pub(super) fn run(
         if going.rows.is_empty() {
             // The file is rewritten even so, because a crash may have left residue.
             memory.forget(whom, now).await?;
-            report_nothing(&told, json);
+            report_nothing(&target, json);
             return Ok(CliExit::Success);
         }
         if !json {
             output::print_message(&format!(
-                "This data of {HEADING}{told}{HEADING:#} will be erased permanently:"
+                "This data of {HEADING}{target}{HEADING:#} will be erased permanently:"
             ));
             output::print_message(render_erasure(&going).trim_end());
         }
-        if !args.yes && !confirm_erasure(&told, json).await? {
+        if !args.yes && !confirm_erasure(&target, json).await? {
             output::print_message("Nothing was erased.");
             return Ok(CliExit::Refused);
         }
@@ -78,12 +78,12 @@ fn resolve_target(whose: &ScopeArgs) -> Result<(EraseTarget, String), CliError> 
     };
     Ok(match whose.agent {
         Some(_) => {
-            let told = format!("{user} with {agent}{at}");
-            (EraseTarget::Subject(MemorySubject { tenant, user, agent }), told)
+            let target = format!("{user} with {agent}{at}");
+            (EraseTarget::Subject(MemorySubject { tenant, user, agent }), target)
         }
         None => {
-            let told = format!("{user} with every agent{at}");
-            (EraseTarget::User { tenant, user }, told)
+            let target = format!("{user} with every agent{at}");
+            (EraseTarget::User { tenant, user }, target)
         }
     })
 }
@@ -99,7 +99,7 @@ fn render_erasure(going: &EraseReport) -> String {
     text
 }
 
-async fn confirm_erasure(told: &str, json: bool) -> Result<bool, CliError> {
+async fn confirm_erasure(target: &str, json: bool) -> Result<bool, CliError> {
     let nobody = || {
         CliError::Usage(
             "cannot ask for confirmation, so nothing was erased; use `--yes` to confirm".to_owned(),
@@ -108,15 +108,15 @@ async fn confirm_erasure(told: &str, json: bool) -> Result<bool, CliError> {
     if json {
         return Err(nobody());
     }
-    let question = format!("{BAD}Permanently erase the memory of {told}?{BAD:#} [y/N]");
+    let question = format!("{BAD}Permanently erase the memory of {target}?{BAD:#} [y/N]");
     let line = terminal::prompt_line(&question).await.ok_or_else(nobody)?;
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
-fn report_nothing(told: &str, json: bool) {
+fn report_nothing(target: &str, json: bool) {
     if json {
         output::print_json(&json!({ "rows": {}, "shared": [], "tombstones": 0 }));
     } else {
-        output::print_message(&format!("there is no memory of {told}"));
+        output::print_message(&format!("there is no memory of {target}"));
     }
 }

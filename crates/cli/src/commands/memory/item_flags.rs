@@ -12,12 +12,12 @@ use crate::files;
 
 /// Returns the item that the flags describe; `None` if they name no item.
 pub(super) fn parse_item(args: &MemoryRememberArgs) -> Result<Option<MemoryInput>, CliError> {
-    let (what, about) = (&args.item, &args.details);
+    let (what, details) = (&args.item, &args.details);
     let (fact, value) = match what.fact.as_deref().map(parse_key_value).transpose()? {
         Some((key, value)) => (Some(key), Some(value)),
         None => (None, None),
     };
-    let told = MemoryInput {
+    let input = MemoryInput {
         event: what.event.clone(),
         fact,
         value,
@@ -28,35 +28,35 @@ pub(super) fn parse_item(args: &MemoryRememberArgs) -> Result<Option<MemoryInput
         summary: what.summary.clone(),
         session: None,
         run: None,
-        id: about.id.clone(),
-        role: about.role.clone(),
-        kind: about.kind.clone(),
-        origin: about.origin.clone(),
-        speaker: about.speaker.clone(),
-        ts: about.ts.clone(),
-        tags: about.tags.clone(),
-        entities: about.entities.clone(),
-        sources: about.sources.clone(),
-        quote: about.quote.clone(),
-        confidence: about.confidence,
-        level: about.level.clone(),
-        preference: about.preference,
-        confirmed: about.confirmed,
-        valid_from: about.valid_from.clone(),
-        valid_to: about.valid_to.clone(),
-        start: about.start.clone(),
-        end: about.end.clone(),
-        highlights: about.highlights.clone(),
-        task_type: about.task_type.clone(),
-        priority: about.priority,
-        usage: about.usage,
-        purposes: about.purposes.clone(),
-        insight_type: about.insight_type.clone(),
-        validation: about.validation.clone(),
-        expires: about.expires.clone(),
-        build: about.build.clone(),
+        id: details.id.clone(),
+        role: details.role.clone(),
+        kind: details.kind.clone(),
+        origin: details.origin.clone(),
+        speaker: details.speaker.clone(),
+        ts: details.ts.clone(),
+        tags: details.tags.clone(),
+        entities: details.entities.clone(),
+        sources: details.sources.clone(),
+        quote: details.quote.clone(),
+        confidence: details.confidence,
+        level: details.level.clone(),
+        preference: details.preference,
+        confirmed: details.confirmed,
+        valid_from: details.valid_from.clone(),
+        valid_to: details.valid_to.clone(),
+        start: details.start.clone(),
+        end: details.end.clone(),
+        highlights: details.highlights.clone(),
+        task_type: details.task_type.clone(),
+        priority: details.priority,
+        usage: details.usage,
+        purposes: details.purposes.clone(),
+        insight_type: details.insight_type.clone(),
+        validation: details.validation.clone(),
+        expires: details.expires.clone(),
+        build: details.build.clone(),
     };
-    Ok((!told.list_kinds().is_empty()).then_some(told))
+    Ok((!input.list_kinds().is_empty()).then_some(input))
 }
 
 /// Reads the JSON object from the file of a flag, if the flag is given.

@@ -91,7 +91,7 @@ fn parse_claim(
         Some((key, value)) => (Some(key), Some(value)),
         None => (None, None),
     };
-    let told = MemoryInput {
+    let input = MemoryInput {
         fact,
         value,
         procedure: read_object("--procedure", args.item.procedure.as_deref())?,
@@ -106,7 +106,7 @@ fn parse_claim(
         entities: args.entities.clone(),
         ..MemoryInput::default()
     };
-    match to_memory_write(told, InputAuthor::Person, scope, now).map_err(CliError::Usage)? {
+    match to_memory_write(input, InputAuthor::Person, scope, now).map_err(CliError::Usage)? {
         MemoryWrite::Claim { claim, .. } => Ok(claim),
         _ => unreachable!("a fact or a procedure is a claim"),
     }
@@ -125,8 +125,8 @@ async fn resolve_insight(
     };
     let mut all: Vec<MemoryInsight> =
         lines.into_iter().filter_map(|line| insight(line.row)).collect();
-    if let Some(place) = all.iter().position(|insight| insight.id == name) {
-        return Ok(all.swap_remove(place));
+    if let Some(index) = all.iter().position(|insight| insight.id == name) {
+        return Ok(all.swap_remove(index));
     }
     all.retain(|insight| !name.is_empty() && insight.id.starts_with(name));
     match all.len() {
@@ -151,9 +151,9 @@ fn report_outcome(
         Ok(ClaimReceipt { id, revision, outcome }) => {
             let done = IngestedItem { kind, id, revision: revision.into(), outcome };
             if json {
-                let mut told = json!(SavedMemoryRow::from(&done));
-                told["insight"] = insight.into();
-                output::print_json(&told);
+                let mut report = json!(SavedMemoryRow::from(&done));
+                report["insight"] = insight.into();
+                output::print_json(&report);
             } else {
                 output::print_message(&says(&done));
             }

@@ -47,9 +47,11 @@ pub(super) fn import_memory(
             report.kept += imported.accepted;
             // The memory numbers the lines of the batch; the report uses the line numbers of the
             // file.
-            for (given, said) in imported.refused {
-                let place = usize::try_from(given).ok().and_then(|given| given.checked_sub(1));
-                let line = place.and_then(|place| batch.numbers.get(place)).copied();
+            for (batch_line, said) in imported.refused {
+                let index = usize::try_from(batch_line)
+                    .ok()
+                    .and_then(|batch_line| batch_line.checked_sub(1));
+                let line = index.and_then(|index| batch.numbers.get(index)).copied();
                 report.record_refusal(line.unwrap_or_default(), &said);
             }
             let (line, read) = (source.line, format_bytes(source.bytes));
@@ -100,11 +102,11 @@ impl ImportReport {
     fn finish(self) -> CliExit {
         let more = self.refused.saturating_sub(MAX_IMPORT_ERRORS);
         if self.json {
-            let mut told = json!({ "saved": self.kept, "refused": self.refused_lines });
+            let mut report = json!({ "saved": self.kept, "refused": self.refused_lines });
             if more > 0 {
-                told["more_refused"] = more.into();
+                report["more_refused"] = more.into();
             }
-            output::print_json(&told);
+            output::print_json(&report);
         } else {
             if more > 0 {
                 output::print_message(&format!("{BAD}refused{BAD:#} … and {more} more lines"));

@@ -88,10 +88,10 @@ fn report_erased(
         output::print_message(good);
         return;
     }
-    for ResidueMatch { needle, location: place, offset } in traces {
+    for ResidueMatch { needle, location, offset } in traces {
         let needle = truncate_line(&needles[*needle], 40);
         output::print_message(&format!(
-            "{BAD}found{BAD:#} \"{needle}\" in {place} at byte {offset}"
+            "{BAD}found{BAD:#} \"{needle}\" in {location} at byte {offset}"
         ));
     }
 }

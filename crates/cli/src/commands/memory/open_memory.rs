@@ -26,7 +26,7 @@ pub(super) const NO_MEMORY_MESSAGE: &str =
 /// Opens the memory and creates it if it does not exist.
 pub(super) fn open_or_create(whose: &ScopeArgs) -> Result<Arc<dyn Memory>, CliError> {
     match resolve_location(whose)? {
-        Some(place) => place.open_memory(),
+        Some(location) => location.open_memory(),
         None => StoreLocation::File(EngineHome::find_or_create(Path::new("."))?.memory_path())
             .open_memory(),
     }
@@ -35,13 +35,13 @@ pub(super) fn open_or_create(whose: &ScopeArgs) -> Result<Arc<dyn Memory>, CliEr
 /// Finds the memory for read-only commands. Creates nothing; returns `None` if nothing is stored
 /// yet.
 pub(super) fn find_memory(whose: &ScopeArgs) -> Result<Option<Arc<dyn Memory>>, CliError> {
-    let place = match resolve_location(whose)? {
-        Some(place) if whose.store.is_some() && !place.exists() => {
-            return Err(CliError::Usage(format!("`--store`: no database at `{place}`")));
+    let location = match resolve_location(whose)? {
+        Some(location) if whose.store.is_some() && !location.exists() => {
+            return Err(CliError::Usage(format!("`--store`: no database at `{location}`")));
         }
-        place => place.filter(StoreLocation::exists),
+        location => location.filter(StoreLocation::exists),
     };
-    place.map(|place| place.open_memory()).transpose()
+    location.map(|location| location.open_memory()).transpose()
 }
 
 /// Like [`find_memory`], but returns a usage error if nothing is stored yet.

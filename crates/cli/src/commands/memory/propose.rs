@@ -27,11 +27,11 @@ pub(super) fn run(
     let memory = open_memory::open_existing(whose)?;
     block_on(async {
         let events = args.events;
-        let asked =
+        let proposal =
             extract_candidates(&*memory, &*model, &scope, events, now, &mut progress_printer(json))
                 .await;
         output::print_transient("");
-        match asked {
+        match proposal {
             Ok(proposals) => {
                 print_proposals(&proposals, json);
                 Ok(CliExit::Success)

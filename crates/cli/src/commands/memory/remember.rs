@@ -31,9 +31,9 @@ pub(super) fn run(
 ) -> Result<CliExit, CliError> {
     let (scope, now) = (open_memory::resolve_scope(whose)?, open_memory::resolve_now(whose)?);
     let things = match parse_item(args)? {
-        Some(told) => vec![(
+        Some(input) => vec![(
             0,
-            to_memory_write(told, InputAuthor::Person, &scope, now).map_err(CliError::Usage)?,
+            to_memory_write(input, InputAuthor::Person, &scope, now).map_err(CliError::Usage)?,
         )],
         None => read_items(args.file.as_deref(), &scope, now)?,
     };
@@ -74,9 +74,9 @@ fn read_items(
         .map(|(number, line)| {
             let value =
                 serde_json::from_str(line).map_err(|error| format!("invalid JSON: {error}"));
-            let told = value.and_then(MemoryInput::from_json);
+            let input = value.and_then(MemoryInput::from_json);
             let thing =
-                told.and_then(|told| to_memory_write(told, InputAuthor::Person, scope, now));
+                input.and_then(|input| to_memory_write(input, InputAuthor::Person, scope, now));
             thing
                 .map(|thing| (number, thing))
                 .map_err(|said| CliError::Usage(format!("{name}:{number}: {said}")))
@@ -100,8 +100,8 @@ fn print_results(account: &IngestReport, json: bool) {
         output::print_message(&format!("… and {} more", account.saved.len() - MAX_LISTED));
     }
     for (line, said) in &account.refused {
-        let place = if *line == 0 { String::new() } else { format!(" line {line}") };
-        output::print_message(&format!("{BAD}refused{BAD:#}{place}: {said}"));
+        let location = if *line == 0 { String::new() } else { format!(" line {line}") };
+        output::print_message(&format!("{BAD}refused{BAD:#}{location}: {said}"));
     }
 }
 

@@ -94,6 +94,6 @@ fn format_score_parts(score: &RelevanceScore) -> String {
     let sum = if sum.len() > 1 { format!("({})", sum.join(" + ")) } else { sum.concat() };
     let words = std::iter::once(sum).chain(factors).filter(|part| !part.is_empty());
     let words = words.collect::<Vec<_>>().join(" × ");
-    let told = [words].into_iter().chain(part(VECTOR_TERM)).filter(|part| !part.is_empty());
-    told.collect::<Vec<_>>().join(" + ")
+    let shown = [words].into_iter().chain(part(VECTOR_TERM)).filter(|part| !part.is_empty());
+    shown.collect::<Vec<_>>().join(" + ")
 }

@@ -27,14 +27,14 @@ pub(super) fn run(
         .transpose()?;
     let memory = open_memory::open_existing(whose)?;
     block_on(async {
-        let told = match &model {
+        let summary = match &model {
             Some(model) => {
                 let heard = &mut propose::progress_printer(json);
-                let told =
+                let summary =
                     extract_summary(&*memory, &**model, &scope, args.tokens, now, heard).await;
                 output::print_transient("");
-                match told {
-                    Ok(told) => told,
+                match summary {
+                    Ok(summary) => summary,
                     Err(error) => return propose::report_refusal(error, json),
                 }
             }
@@ -43,7 +43,7 @@ pub(super) fn run(
                 summarize_by_rules(&material, args.tokens, &TiktokenCounter::o200k(), now)
             }
         };
-        let Some(summary) = told else {
+        let Some(summary) = summary else {
             return Err(CliError::Usage(format!(
                 "there is nothing to summarize in session `{}`",
                 scope.session()

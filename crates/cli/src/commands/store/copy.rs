@@ -135,8 +135,8 @@ async fn compare_tenant(
 
 /// The hash covers everything before it, so equal hashes mean equal histories.
 fn is_same_history(ours: &RunHead, theirs: Option<&RunHead>) -> bool {
-    let place = |head: &RunHead| (head.version, head.seq, head.hash.clone());
-    theirs.is_some_and(|theirs| place(ours) == place(theirs))
+    let position = |head: &RunHead| (head.version, head.seq, head.hash.clone());
+    theirs.is_some_and(|theirs| position(ours) == position(theirs))
 }
 
 fn is_outage(error: &countersign_runtime::engine::EngineError) -> bool {

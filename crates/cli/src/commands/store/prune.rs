@@ -20,9 +20,9 @@ use crate::{byte_format::format_bytes, output, terminal};
 pub(super) fn run(args: &StorePruneArgs, json: bool) -> Result<CliExit, CliError> {
     let now = SystemClock.now();
     let old = parse_prune_criteria(args, now)?;
-    let place = resolve_location(&args.store_args)?;
+    let location = resolve_location(&args.store_args)?;
     block_on(async {
-        let store = place.open_store()?;
+        let store = location.open_store()?;
         let mut planned: Vec<(TenantId, Engine, PrunePlan)> = Vec::new();
         for tenant in list_tenants(&store, args.tenant.as_deref()).await? {
             let engine = open_engine(&store, &tenant);
@@ -44,9 +44,9 @@ pub(super) fn run(args: &StorePruneArgs, json: bool) -> Result<CliExit, CliError
         let going = planned.iter().map(|(.., plan)| plan.runs.len()).sum::<usize>();
         if args.dry_run || going == 0 {
             if json {
-                let told = planned.iter().map(|(tenant, _, plan)| plan_to_json(tenant, plan));
+                let rows = planned.iter().map(|(tenant, _, plan)| plan_to_json(tenant, plan));
                 output::print_json(
-                    &json!({ "dry_run": args.dry_run, "tenants": told.collect::<Vec<_>>() }),
+                    &json!({ "dry_run": args.dry_run, "tenants": rows.collect::<Vec<_>>() }),
                 );
             }
             return Ok(CliExit::Success);
@@ -74,9 +74,9 @@ pub(super) fn run(args: &StorePruneArgs, json: bool) -> Result<CliExit, CliError
         }
         let good = all.iter().all(|(_, done)| done.skipped.is_empty());
         if json {
-            let told: Vec<Value> =
+            let rows: Vec<Value> =
                 all.iter().map(|(tenant, done)| result_to_json(tenant, done)).collect();
-            output::print_json(&json!({ "dry_run": false, "tenants": told }));
+            output::print_json(&json!({ "dry_run": false, "tenants": rows }));
         }
         Ok(if good { CliExit::Success } else { CliExit::Refused })
     })

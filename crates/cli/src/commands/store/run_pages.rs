@@ -34,15 +34,15 @@ pub(super) fn resolve_location(site: &StoreArgs) -> Result<StoreLocation, CliErr
     let home = EngineHome::find(Path::new("."))?;
     let folder = home.as_ref().map_or(Path::new("."), EngineHome::workspace);
     let settings = CliSettings::load(folder, site, None)?;
-    let place = match (settings.resolve_store()?, &home) {
+    let location = match (settings.resolve_store()?, &home) {
         (Some(named), _) => StoreLocation::parse(named)?,
         (None, Some(home)) => StoreLocation::File(home.database_path()),
         (None, None) => return Err(CliError::Usage(NO_RUN_MESSAGE.to_owned())),
     };
-    if place.exists() {
-        Ok(place)
+    if location.exists() {
+        Ok(location)
     } else {
-        Err(CliError::Usage(format!("no database at `{place}`")))
+        Err(CliError::Usage(format!("no database at `{location}`")))
     }
 }
 

@@ -25,9 +25,9 @@ struct TenantVerification {
 }
 
 pub(super) fn run(args: &StoreVerifyArgs, json: bool) -> Result<CliExit, CliError> {
-    let place = resolve_location(&args.store_args)?;
+    let location = resolve_location(&args.store_args)?;
     block_on(async {
-        let store = place.open_store()?;
+        let store = location.open_store()?;
         let mut all = Vec::new();
         for tenant in list_tenants(&store, args.tenant.as_deref()).await? {
             let found = verify_tenant(&store, &tenant, args.decide).await?;

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { browser, person } from "../browser.mjs";
-import { House } from "../house.mjs";
+import { TestServer } from "../test_server.mjs";
 
 export default async function play() {
-  const house = await House.open("answer");
-  const { run } = await house.api("POST", "/runs", { protocol: "answer", input: "How many tasks of project Atlas are late?" }, { prefer: "wait=25" });
+  const server = await TestServer.open("answer");
+  const { run } = await server.api("POST", "/runs", { protocol: "answer", input: "How many tasks of project Atlas are late?" }, { prefer: "wait=25" });
   const chromium = await browser();
-  const ann = await person(chromium, house);
+  const ann = await person(chromium, server);
   const { page } = ann;
   await ann.to(`/runs/${run}`);
   await page.getByText("In project ATLAS 1 task is late").first().waitFor();
@@ -24,5 +24,5 @@ export default async function play() {
   }
   ann.check();
   await chromium.close();
-  await house.close();
+  await server.close();
 }

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { axe, browser, person, picture } from "../browser.mjs";
-import { House } from "../house.mjs";
+import { TestServer } from "../test_server.mjs";
 
 export default async function play() {
-  const house = await House.open("demo");
+  const server = await TestServer.open("demo");
   const chromium = await browser();
-  const ann = await person(chromium, house);
+  const ann = await person(chromium, server);
   const { page } = ann;
   await ann.to("/contracts");
   await page.getByRole("searchbox").fill("guardian");
@@ -27,5 +27,5 @@ export default async function play() {
   await page.getByText("Counterexample:").first().waitFor();
   ann.check();
   await chromium.close();
-  await house.close();
+  await server.close();
 }

@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { axe, browser, person, picture } from "../browser.mjs";
-import { House } from "../house.mjs";
+import { TestServer } from "../test_server.mjs";
 
 export default async function play() {
-  const house = await House.open("desk");
-  const { run } = await house.api("POST", "/runs", { protocol: "desk" });
+  const server = await TestServer.open("desk");
+  const { run } = await server.api("POST", "/runs", { protocol: "desk" });
   const chromium = await browser();
-  const ann = await person(chromium, house, { name: "Ann" });
+  const ann = await person(chromium, server, { name: "Ann" });
   const { page } = ann;
   await ann.to("/inbox");
   // The nearest deadline first, and its form is there.
@@ -47,16 +47,16 @@ export default async function play() {
   await page.getByLabel(/Note/).fill("Well prepared.");
   await page.getByRole("button", { name: "Approve" }).click();
   await page.getByText("Accepted. The run continues.").waitFor();
-  const state = await house.api("GET", `/runs/${run}`);
+  const state = await server.api("GET", `/runs/${run}`);
   assert.equal(state.status, "completed");
-  const document = await house.api("GET", `/runs/${run}/document`);
+  const document = await server.api("GET", `/runs/${run}/document`);
   assert.deepEqual(document.facts, { buyer: "Atelier Nord", count: 200, urgent: false, address: { city: "Lyon", country: "FR" }, notes: ["By rail."] });
   assert.equal(document.colour, "green");
-  assert.equal(fs.readFileSync(path.join(house.folder, document.brief.path), "utf8"), "# Chairs\n");
-  const { items } = await house.api("GET", `/runs/${run}/versions`);
+  assert.equal(fs.readFileSync(path.join(server.folder, document.brief.path), "utf8"), "# Chairs\n");
+  const { items } = await server.api("GET", `/runs/${run}/versions`);
   const decided = items.find((one) => one.input?.kind === "approval_decided").input;
   assert.deepEqual([decided.approve, decided.by, decided.note], [true, "Ann", "Well prepared."]);
   ann.check();
   await chromium.close();
-  await house.close();
+  await server.close();
 }

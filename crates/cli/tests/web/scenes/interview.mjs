@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { browser, person, picture } from "../browser.mjs";
-import { House } from "../house.mjs";
+import { TestServer } from "../test_server.mjs";
 
 export default async function play() {
-  const house = await House.open("intake");
+  const server = await TestServer.open("intake");
   const chromium = await browser();
-  const ann = await person(chromium, house, { name: "Ann" });
+  const ann = await person(chromium, server, { name: "Ann" });
   const { page } = ann;
   await ann.to("/");
   await page.getByRole("heading", { name: "Nothing needs your attention" }).waitFor();
@@ -32,11 +32,11 @@ export default async function play() {
   await page.getByRole("link", { name: "Verification" }).click();
   await page.getByRole("button", { name: "Verify now" }).click();
   await page.getByRole("heading", { name: "Verification passed" }).waitFor();
-  const [run] = JSON.parse(house.run("list", "--json")).filter((one) => !one.run.includes("."));
+  const [run] = JSON.parse(server.run("list", "--json")).filter((one) => !one.run.includes("."));
   assert.equal(run.status, "completed");
-  const [first] = JSON.parse(house.run("history", run.run, "--json"));
+  const [first] = JSON.parse(server.run("history", run.run, "--json"));
   assert.equal(first.input.by, "Ann");
   ann.check();
   await chromium.close();
-  await house.close();
+  await server.close();
 }

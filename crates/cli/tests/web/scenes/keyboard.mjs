@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { axe, browser, person } from "../browser.mjs";
-import { House } from "../house.mjs";
+import { TestServer } from "../test_server.mjs";
 
 export default async function play() {
-  const house = await House.open("demo");
-  const { run } = await house.api("POST", "/runs", { protocol: "demo" });
+  const server = await TestServer.open("demo");
+  const { run } = await server.api("POST", "/runs", { protocol: "demo" });
   const chromium = await browser();
-  const ann = await person(chromium, house, { name: "Ann" });
+  const ann = await person(chromium, server, { name: "Ann" });
   const { page } = ann;
   const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim() ?? "");
   await ann.to("/runs");
@@ -36,5 +36,5 @@ export default async function play() {
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");
   ann.check();
   await chromium.close();
-  await house.close();
+  await server.close();
 }

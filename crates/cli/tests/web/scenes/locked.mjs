@@ -2,18 +2,18 @@
 
 import assert from "node:assert/strict";
 import { axe, browser, person, picture } from "../browser.mjs";
-import { House } from "../house.mjs";
+import { TestServer } from "../test_server.mjs";
 
 export default async function play() {
   let operator, reader;
-  const before = (house) => {
-    const made = (role, user) => house.run("key", "create", "--tenant", "local", "--role", role, "--user", user).trim();
+  const before = (server) => {
+    const made = (role, user) => server.run("key", "create", "--tenant", "local", "--role", role, "--user", user).trim();
     [operator, reader] = [made("operator", "Ann"), made("reader", "Rae")];
   };
-  const house = await House.open("demo", { more: ["--keys"], before });
-  const { run } = await house.api("POST", "/runs", { protocol: "demo" }, { authorization: `Bearer ${operator}` });
+  const server = await TestServer.open("demo", { more: ["--keys"], before });
+  const { run } = await server.api("POST", "/runs", { protocol: "demo" }, { authorization: `Bearer ${operator}` });
   const chromium = await browser();
-  const rae = await person(chromium, house);
+  const rae = await person(chromium, server);
   const { page } = rae;
   await rae.to(`/runs/${run}`);
   await page.getByRole("heading", { name: "An API key is required" }).waitFor();
@@ -30,5 +30,5 @@ export default async function play() {
   assert.equal(await page.evaluate(() => JSON.stringify(localStorage).includes("csk_")), false);
   rae.check();
   await chromium.close();
-  await house.close();
+  await server.close();
 }

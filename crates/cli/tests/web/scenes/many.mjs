@@ -2,17 +2,17 @@
 
 import assert from "node:assert/strict";
 import { browser, person, picture } from "../browser.mjs";
-import { House } from "../house.mjs";
+import { TestServer } from "../test_server.mjs";
 
 const MANY = 24_000;
 const PAGE = 100;
 
 export default async function play() {
-  const house = await House.open("demo");
+  const server = await TestServer.open("demo");
   const now = Date.now();
   const row = (n) => ({ id: "w1", kind: n % 3 ? "question" : "approval", phase: "ask", name: "q", question: `Question number ${n}: what is the delivery date of order ${n * 7}?`, shape: { shape: "value", schema: { type: "string" } }, deadline: now + n * 60_000, opened_at: now - n * 1_000, run: `r${n}`, address: `r${n}/w1`, answer_hint: "text", answer_command: "" });
   const chromium = await browser();
-  const ann = await person(chromium, house);
+  const ann = await person(chromium, server);
   const { page } = ann;
   // What the store takes to find a page is measured elsewhere; here it is what the page takes to show it.
   let held = null;
@@ -64,5 +64,5 @@ export default async function play() {
   await page.locator(".rows > li").nth(150).waitFor({ state: "attached" });
   ann.check();
   await chromium.close();
-  await house.close();
+  await server.close();
 }

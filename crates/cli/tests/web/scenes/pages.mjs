@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { axe, browser, fits, person, picture } from "../browser.mjs";
-import { House } from "../house.mjs";
+import { TestServer } from "../test_server.mjs";
 
 const LOOKS = [
   ["light", { theme: "light" }],
@@ -11,12 +11,12 @@ const LOOKS = [
 ];
 
 export default async function play() {
-  const house = await House.open("intake");
-  const { run } = await house.api("POST", "/runs", { protocol: "intake", input: "I need a contract for the supply of 200 chairs." });
-  await house.api("POST", `/runs/${run}/waits/w1/answer`, { value: "40 euros a chair." });
-  await house.api("POST", "/runs", { protocol: "demo" });
-  const done = await house.api("POST", "/runs", { protocol: "answer", input: "How many tasks of project Atlas are late?", model: "human" });
-  await house.api("POST", `/runs/${done.run}/halt`, { reason: "to be looked at" });
+  const server = await TestServer.open("intake");
+  const { run } = await server.api("POST", "/runs", { protocol: "intake", input: "I need a contract for the supply of 200 chairs." });
+  await server.api("POST", `/runs/${run}/waits/w1/answer`, { value: "40 euros a chair." });
+  await server.api("POST", "/runs", { protocol: "demo" });
+  const done = await server.api("POST", "/runs", { protocol: "answer", input: "How many tasks of project Atlas are late?", model: "human" });
+  await server.api("POST", `/runs/${done.run}/halt`, { reason: "to be looked at" });
   const pages = {
     inbox: "/inbox", runs: "/runs", "run-now": `/runs/${run}`, "run-timeline": `/runs/${run}/timeline`, "run-document": `/runs/${run}/document`, "run-prompt": `/runs/${done.run}/prompt`, "run-proof": `/runs/${run}/proof`,
     start: "/start", "start-intake": "/start/intake", protocols: "/protocols", protocol: "/protocols/intake", contracts: "/contracts", contract: "/contracts/xiaojing_review_v1", packets: "/packets", packet: `/packets?build=${run}%2F1.1`, system: "/system", "no-run": "/runs/none",
@@ -24,7 +24,7 @@ export default async function play() {
   const chromium = await browser();
   const found = [];
   for (const [look, as] of LOOKS) {
-    const ann = await person(chromium, house, as);
+    const ann = await person(chromium, server, as);
     for (const [name, address] of Object.entries(pages)) {
       await ann.to(address);
       await ann.page.locator("main h1").waitFor();
@@ -38,7 +38,7 @@ export default async function play() {
     await ann.close();
   }
   for (const [language, title] of [["ru-RU", "Входящие"], ["zh-CN", "收件箱"]]) {
-    const ann = await person(chromium, house, { language, width: 360, height: 760 });
+    const ann = await person(chromium, server, { language, width: 360, height: 760 });
     for (const name of ["inbox", "runs", "run-now", "run-timeline", "start-intake", "system"]) {
       await ann.to(pages[name]);
       await ann.page.waitForFunction(() => !document.querySelector(".skeleton"));
@@ -51,5 +51,5 @@ export default async function play() {
   }
   assert.deepEqual(found, []);
   await chromium.close();
-  await house.close();
+  await server.close();
 }

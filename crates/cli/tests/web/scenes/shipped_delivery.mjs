@@ -5,21 +5,21 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { browser, person, picture } from "../browser.mjs";
-import { House } from "../house.mjs";
+import { TestServer } from "../test_server.mjs";
 
 const asks = "    - reply: { schema_version: xiaobo_action_v1, task_id: note, result_type: NEEDS_INPUT, needs_input: { required_docs: [ { name: Brief, description: What is wanted, accepted_types: [md], suggested_path: workspace/inputs/brief.md } ] } }\n";
 
 /** The executor wants a document more often than its budget allows. */
-function insists(house) {
-  const file = path.join(house.folder, "replies.yaml");
+function insists(server) {
+  const file = path.join(server.folder, "replies.yaml");
   const script = fs.readFileSync(file, "utf8");
   fs.writeFileSync(file, script.replace("\n  execute:\n", `\n  execute:\n${asks.repeat(6)}`));
 }
 
 export default async function play() {
-  const house = await House.open("delivery", { before: insists });
+  const server = await TestServer.open("delivery", { before: insists });
   const chromium = await browser();
-  const ann = await person(chromium, house, { name: "Ann" });
+  const ann = await person(chromium, server, { name: "Ann" });
   const { page } = ann;
   await ann.to("/start");
   await page.getByRole("link", { name: /delivery/ }).click();
@@ -43,16 +43,16 @@ export default async function play() {
   await grant.getByRole("button", { name: "Grant and continue" }).click();
   await brings("# Brief, once more\n");
   await page.getByRole("heading", { name: "Nothing needs your attention" }).waitFor();
-  const [whole] = JSON.parse(house.run("list", "--workflow", "delivery", "--json"));
+  const [whole] = JSON.parse(server.run("list", "--workflow", "delivery", "--json"));
   await ann.to(`/runs/${whole.run}`);
   await page.getByText("Completed", { exact: true }).first().waitFor();
   await picture(page, "delivery-done");
-  const manifest = JSON.parse(fs.readFileSync(path.join(house.folder, "deliverables/manifest.json"), "utf8"));
+  const manifest = JSON.parse(fs.readFileSync(path.join(server.folder, "deliverables/manifest.json"), "utf8"));
   assert.equal(manifest.deliverables[0].version, 2);
-  const task = JSON.parse(house.run("list", "--workflow", "task", "--json"))[0];
-  const said = JSON.parse(house.run("history", task.run, "--json")).map(({ input }) => input).filter((one) => one?.by === "Ann");
+  const task = JSON.parse(server.run("list", "--workflow", "task", "--json"))[0];
+  const said = JSON.parse(server.run("history", task.run, "--json")).map(({ input }) => input).filter((one) => one?.by === "Ann");
   assert.equal(said.length, 3, "what Ann handed in twice, and what she granted");
   ann.check();
   await chromium.close();
-  await house.close();
+  await server.close();
 }

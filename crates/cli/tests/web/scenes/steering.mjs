@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { axe, browser, person } from "../browser.mjs";
-import { House } from "../house.mjs";
+import { TestServer } from "../test_server.mjs";
 
 export default async function play() {
-  const house = await House.open("demo");
-  const { run } = await house.api("POST", "/runs", { protocol: "demo" });
+  const server = await TestServer.open("demo");
+  const { run } = await server.api("POST", "/runs", { protocol: "demo" });
   const chromium = await browser();
-  const ann = await person(chromium, house, { name: "Änne" });
+  const ann = await person(chromium, server, { name: "Änne" });
   const { page } = ann;
   await ann.to(`/runs/${run}`);
   await page.getByRole("button", { name: "Halt" }).click();
@@ -34,8 +34,8 @@ export default async function play() {
   await page.getByRole("button", { name: "Cancel" }).click();
   await dialog.getByRole("button", { name: "Cancel", exact: true }).click();
   await page.getByText("Cancelled", { exact: true }).waitFor();
-  assert.equal((await house.api("GET", `/runs/${run}`)).status, "failed");
+  assert.equal((await server.api("GET", `/runs/${run}`)).status, "failed");
   ann.check();
   await chromium.close();
-  await house.close();
+  await server.close();
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import http from "node:http";
 import { browser, person, picture } from "../browser.mjs";
-import { House } from "../house.mjs";
+import { TestServer } from "../test_server.mjs";
 
 const REPLY = JSON.stringify({ points: ["A second signature", "What it stands for", "Who gives it"] });
 
@@ -24,12 +24,12 @@ function provider() {
 
 export default async function play() {
   process.env.OPENAI_API_KEY = "none";
-  const house = await House.open("demo");
+  const server = await TestServer.open("demo");
   const model = await provider();
   const chromium = await browser();
-  const ann = await person(chromium, house);
+  const ann = await person(chromium, server);
   const { page } = ann;
-  const { run } = await house.api("POST", "/runs", { protocol: "demo", model: `openai:any@http://127.0.0.1:${model.address().port}/v1` }, { prefer: "wait=0" });
+  const { run } = await server.api("POST", "/runs", { protocol: "demo", model: `openai:any@http://127.0.0.1:${model.address().port}/v1` }, { prefer: "wait=0" });
   await ann.to(`/runs/${run}`);
   await page.locator(".writing pre", { hasText: REPLY.slice(0, 30) }).waitFor();
   await picture(page, "writing");
@@ -40,5 +40,5 @@ export default async function play() {
   await chromium.close();
   model.closeAllConnections();
   model.close();
-  await house.close();
+  await server.close();
 }

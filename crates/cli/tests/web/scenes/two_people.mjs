@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { browser, person, picture } from "../browser.mjs";
-import { House } from "../house.mjs";
+import { TestServer } from "../test_server.mjs";
 
 export default async function play() {
-  const house = await House.open("intake");
-  const { run } = await house.api("POST", "/runs", { protocol: "intake", input: "I need a contract for the supply of 200 chairs." });
+  const server = await TestServer.open("intake");
+  const { run } = await server.api("POST", "/runs", { protocol: "intake", input: "I need a contract for the supply of 200 chairs." });
   const chromium = await browser();
-  const [ann, bob] = [await person(chromium, house, { name: "Ann" }), await person(chromium, house, { name: "Bob" })];
+  const [ann, bob] = [await person(chromium, server, { name: "Ann" }), await person(chromium, server, { name: "Bob" })];
   for (const [one, words] of [[ann, "40 euros a chair."], [bob, "Ask the buyer, please."]]) {
     await one.to(`/runs/${run}`);
     await one.page.getByLabel("Your answer").fill(words);
@@ -31,10 +31,10 @@ export default async function play() {
   await bob.page.getByRole("button", { name: "Send answer" }).click();
   await bob.page.getByText("Ann answered first").waitFor();
   await bob.page.getByText("It is in my mail.").waitFor();
-  const { items } = await house.api("GET", `/runs/${run}/versions`);
+  const { items } = await server.api("GET", `/runs/${run}/versions`);
   const answers = items.filter((one) => one.input?.kind === "answered").map((one) => one.input.by);
   assert.deepEqual(answers, ["Ann", "Ann"]);
   ann.check();
   await chromium.close();
-  await house.close();
+  await server.close();
 }

@@ -52,7 +52,7 @@ pub(in crate::expr) fn call_array_method<'a>(
         BuiltinMethod::Join => {
             let separator = match first {
                 ExprValue::Undefined => None,
-                given => Some(to_expr_string(given, budget)?),
+                argument => Some(to_expr_string(argument, budget)?),
             };
             let separator = separator.as_ref().map_or(",", |text| text.as_str());
             let mut out = String::new();

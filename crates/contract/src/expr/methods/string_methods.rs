@@ -150,7 +150,7 @@ fn ends_with(
     let needle = to_expr_string(needle, budget)?;
     let to = match to {
         ExprValue::Undefined => expr_string::utf16_len(subject),
-        given => to_clamped_index(given, expr_string::utf16_len(subject), budget)?,
+        argument => to_clamped_index(argument, expr_string::utf16_len(subject), budget)?,
     };
     Ok(match expr_string::find_position(subject, to) {
         CodeUnitPosition::Boundary(end) => subject[..end].ends_with(needle.as_str()),
@@ -230,13 +230,13 @@ fn split_text<'a>(
 ) -> Result<ExprValue<'a>, UnlocatedError> {
     let limit = match limit {
         ExprValue::Undefined => u32::MAX as usize,
-        given => to_uint32(to_number(given, budget)?) as usize,
+        argument => to_uint32(to_number(argument, budget)?) as usize,
     };
     let subject = text.as_str();
     let pieces = match separator {
         ExprValue::Undefined => vec![ExprValue::Str(text.clone())],
-        given => {
-            let separator = to_expr_string(given, budget)?;
+        argument => {
+            let separator = to_expr_string(argument, budget)?;
             if separator.as_str().is_empty() {
                 return ExprValue::new_list(split_code_units(text, limit, budget)?, budget);
             }

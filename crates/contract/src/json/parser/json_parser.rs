@@ -219,68 +219,9 @@ impl<'t> JsonParser<'t> {
         })
     }
 
+    #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.position).copied()
-    }
-
-    /// Skips white space, and comments and Unicode spaces if the level allows these repairs.
-    #[expect(clippy::inline_always, reason = "called four times for each member")]
-    #[inline(always)]
-    fn skip_space(&mut self) -> Result<(), BoxedParseError> {
-        // Most often one space follows a colon.
-        if self.peek() == Some(b' ') {
-            self.position += 1;
-        }
-        match self.peek() {
-            Some(b' ' | b'\t' | b'\n' | b'\r' | b'/' | 128..) => self.skip_space_slow(),
-            _ => Ok(()),
-        }
-    }
-
-    #[inline(never)]
-    fn skip_space_slow(&mut self) -> Result<(), BoxedParseError> {
-        loop {
-            match self.peek() {
-                Some(b' ' | b'\t' | b'\n' | b'\r') => {
-                    self.position += 1;
-                    // Indentation is long: count eight spaces at once.
-                    while let Some(word) = self.bytes[self.position..].first_chunk() {
-                        let other = u64::from_le_bytes(*word) ^ u64::from_le_bytes([b' '; 8]);
-                        self.position += other.trailing_zeros() as usize / 8;
-                        if other != 0 {
-                            break;
-                        }
-                    }
-                }
-                Some(b'/') if self.skip_comment()? => {}
-                Some(128..) if self.skip_unicode_space()? => {}
-                _ => return Ok(()),
-            }
-        }
-    }
-
-    /// Skips a comment and records the repair. Returns `false` if no comment starts here.
-    fn skip_comment(&mut self) -> Result<bool, BoxedParseError> {
-        let start = self.position;
-        let rest = &self.bytes[start..];
-        let length = if rest.starts_with(b"//") {
-            rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len())
-        } else if rest.starts_with(b"/*") {
-            match self.text[start + 2..].find("*/") {
-                Some(length) => length + 4,
-                None => return Err(self.end_of_text_error("`*/`")),
-            }
-        } else {
-            return Ok(false);
-        };
-        self.record_repair(
-            RepairKind::Comment,
-            start,
-            start + length,
-            "a value or a closing bracket",
-        )?;
-        self.position = start + length;
-        Ok(true)
     }
 
     fn parse_value(&mut self) -> Result<Value, BoxedParseError> {
@@ -347,10 +288,10 @@ impl<'t> JsonParser<'t> {
             let value =
                 self.parse_member(JsonPointerSegment::Key(&key), Self::parse_member_value)?;
             match members.entry(key) {
-                Entry::Vacant(place) => _ = place.insert(value),
-                Entry::Occupied(mut place) => {
-                    place.insert(value);
-                    let key = place.key().clone();
+                Entry::Vacant(entry) => _ = entry.insert(value),
+                Entry::Occupied(mut entry) => {
+                    entry.insert(value);
+                    let key = entry.key().clone();
                     self.record_data_loss(JsonDataLossKind::DuplicateKey, Some(&key), key_span);
                 }
             }

@@ -1,6 +1,7 @@
 //! Single-pass JSON parser that reports every repair and every data loss.
 
 mod json_parser;
+mod skip_space;
 mod span_locator;
 mod parse_word;
 mod parse_string;

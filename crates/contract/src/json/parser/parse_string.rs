@@ -15,7 +15,7 @@ impl JsonParser<'_> {
     pub(super) fn parse_string(
         &mut self,
         quote: u8,
-        place: JsonStringRole,
+        role: JsonStringRole,
     ) -> Result<String, BoxedParseError> {
         let start = self.position + 1;
         // Fast path: most strings contain no escape and no control character, and are a single
@@ -25,7 +25,7 @@ impl JsonParser<'_> {
             self.position = end + 1;
             return Ok(self.text[start..end].to_owned());
         }
-        self.parse_string_slow(place, &['"'])
+        self.parse_string_slow(role, &['"'])
     }
 
     /// Parses a string in quotes that JSON does not allow, and records the repair `kind`.
@@ -33,14 +33,14 @@ impl JsonParser<'_> {
         &mut self,
         kind: RepairKind,
         close: &'static [char],
-        place: JsonStringRole,
+        role: JsonStringRole,
     ) -> Result<String, BoxedParseError> {
         let expected =
-            if place == JsonStringRole::Key { "a key in double quotes" } else { "a value" };
+            if role == JsonStringRole::Key { "a key in double quotes" } else { "a value" };
         let at = self.repairs.len();
         self.record_repair(kind, self.position, self.position, expected)?;
         let start = self.position;
-        let text = self.parse_string_slow(place, close)?;
+        let text = self.parse_string_slow(role, close)?;
         self.repairs[at].span = TextSpan::new(start, self.position);
         Ok(text)
     }
@@ -48,7 +48,7 @@ impl JsonParser<'_> {
     /// Parses a string character by character, until one of the `close` quotes.
     fn parse_string_slow(
         &mut self,
-        place: JsonStringRole,
+        role: JsonStringRole,
         close: &'static [char],
     ) -> Result<String, BoxedParseError> {
         let opening = self.position;
@@ -63,14 +63,14 @@ impl JsonParser<'_> {
             }
             let at = self.position;
             let Some(character) = self.text[at..].chars().next() else {
-                return self.repair_unterminated(opening + quote_length, text, place, close);
+                return self.repair_unterminated(opening + quote_length, text, role, close);
             };
             self.position += character.len_utf8();
             match character {
                 '\\' => self.parse_escape(at, &mut text, close)?,
                 _ if close.contains(&character) => {
-                    if self.level < RepairLevel::Guess || !self.is_inner_quote(place) {
-                        let plain = close == ['"'] && place == JsonStringRole::Value;
+                    if self.level < RepairLevel::Guess || !self.is_inner_quote(role) {
+                        let plain = close == ['"'] && role == JsonStringRole::Value;
                         return Ok(if plain {
                             self.trim_swallowed_key(opening, text)
                         } else {
@@ -120,13 +120,13 @@ impl JsonParser<'_> {
         &mut self,
         start: usize,
         text: String,
-        place: JsonStringRole,
+        role: JsonStringRole,
         close: &'static [char],
     ) -> Result<String, BoxedParseError> {
         let expected = if close == ['"'] { "`\"`" } else { "the closing quote" };
         let raw = &self.text[start..];
         let fenced = raw.contains("\n```") || raw.contains("\n~~~");
-        if self.level < RepairLevel::Guess || place == JsonStringRole::Key || fenced {
+        if self.level < RepairLevel::Guess || role == JsonStringRole::Key || fenced {
             return Err(self.end_of_text_error(expected));
         }
         let kept =
@@ -232,12 +232,12 @@ impl JsonParser<'_> {
 
     /// Guess: returns whether the quote is part of the string, because more text follows it instead
     /// of a token that can follow a string.
-    fn is_inner_quote(&self, place: JsonStringRole) -> bool {
+    fn is_inner_quote(&self, role: JsonStringRole) -> bool {
         let rest = self.text[self.position..].trim_start();
         match rest.chars().next() {
             None | Some(',' | ':' | '}' | ']' | '"' | '/') => false,
             // Two members without a comma between them are on separate lines.
-            Some(_) if place == JsonStringRole::Value => {
+            Some(_) if role == JsonStringRole::Value => {
                 !self.text[self.position..self.bytes.len() - rest.len()].contains('\n')
             }
             Some(_) => false,

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::json_parser::{BoxedParseError, JsonParser};
 use super::parse_string::JsonStringRole;
+use super::skip_space::is_unicode_space;
 use crate::json::{RepairKind, RepairLevel};
 
 /// Words that stand for a value in other languages. They are never read as text, even at the guess
@@ -97,30 +98,8 @@ impl JsonParser<'_> {
         &rest[..end]
     }
 
-    /// Skips white space that JSON does not allow and zero-width characters, and records one repair
-    /// for the whole run. Returns `false` if there is none here.
-    pub(super) fn skip_unicode_space(&mut self) -> Result<bool, BoxedParseError> {
-        if !self.level.allows(RepairKind::UnicodeSpace.class()) {
-            return Ok(false);
-        }
-        let start = self.position;
-        let rest = &self.text[start..];
-        let length = rest.len() - rest.trim_start_matches(is_unicode_space).len();
-        if length > 0 {
-            let end = start + length;
-            self.record_repair(
-                RepairKind::UnicodeSpace,
-                start,
-                end,
-                "a value or a closing bracket",
-            )?;
-            self.position = end;
-        }
-        Ok(length > 0)
-    }
-
     /// Returns the repair and the closing quotes for an opening quote that JSON does not allow.
-    fn peek_non_json_quote(&self, place: JsonStringRole) -> Option<NonJsonQuote> {
+    fn peek_non_json_quote(&self, role: JsonStringRole) -> Option<NonJsonQuote> {
         let opening = self.text[self.position..].chars().next()?;
         let (close, single): (&'static [char], bool) = match opening {
             '\'' => {
@@ -133,7 +112,7 @@ impl JsonParser<'_> {
             _ => return None,
         };
         let inside = &self.text[self.position + opening.len_utf8()..];
-        let certain = has_certain_end(inside, close, single, place);
+        let certain = has_certain_end(inside, close, single, role);
         let kind = if certain { RepairKind::SmartQuotes } else { RepairKind::MixedQuotes };
         Some(NonJsonQuote { kind, close })
     }
@@ -162,7 +141,7 @@ struct NonJsonQuote {
 /// Returns whether a string in typographic quotes has only one possible end: the first quote of any
 /// kind is a closing quote, no escape precedes it, and a token that can follow a string comes after
 /// it.
-fn has_certain_end(inside: &str, close: &[char], single: bool, place: JsonStringRole) -> bool {
+fn has_certain_end(inside: &str, close: &[char], single: bool, role: JsonStringRole) -> bool {
     let ends = |c: char| {
         let quote =
             matches!(c, '"' | '“' | '”' | '„' | '‟' | '«' | '»' | '＂' | '\\' | '\n' | '\r');
@@ -171,13 +150,6 @@ fn has_certain_end(inside: &str, close: &[char], single: bool, place: JsonString
     let Some((at, character)) = inside.char_indices().find(|(_, c)| ends(*c)) else { return false };
     let behind = inside[at + character.len_utf8()..]
         .trim_start_matches(|c: char| c.is_ascii_whitespace() || is_unicode_space(c));
-    let expected: &[char] = if place == JsonStringRole::Key { &[':'] } else { &[',', '}', ']'] };
+    let expected: &[char] = if role == JsonStringRole::Key { &[':'] } else { &[',', '}', ']'] };
     close.contains(&character) && behind.starts_with(expected)
-}
-
-/// Returns whether a character is Unicode white space outside ASCII, or a zero-width character.
-fn is_unicode_space(character: char) -> bool {
-    !character.is_ascii()
-        && (character.is_whitespace()
-            || matches!(character, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{180e}'))
 }

@@ -15,9 +15,9 @@ use countersign_runtime::run_observer::RunObserver;
 use countersign_store::SqliteSettings;
 use serde_json::json;
 
-use super::desk::{Cage, LAMPS, Parrot, events, memory, of, reminded, start, tenant, watched};
+use super::fixtures::{Cage, LAMPS, Parrot, events, memory, of, reminded, start, tenant, watched};
 use super::stories::FAMILY;
-use crate::rig::{House, Kind, answer};
+use crate::rig::{Kind, TestApp, answer};
 
 #[derive(Default)]
 struct Ear(Mutex<Vec<String>>);
@@ -37,10 +37,10 @@ fn with(section: &str) -> String {
 }
 
 async fn a_protocol_may_turn_it_off(kind: Kind) {
-    let house = House::new(kind, &with("{ off: true }"));
-    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
-    let own = reminded(&house, &memory, &parrot);
-    start(&house, &own.engine, "r1", "main", "anna").await;
+    let app = TestApp::new(kind, &with("{ off: true }"));
+    let (memory, parrot) = (memory(kind, &app), Parrot::saying(&[]));
+    let own = reminded(&app, &memory, &parrot);
+    start(&app, &own.engine, "r1", "main", "anna").await;
     answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
     assert_eq!(
         own.driver.drive("r1").await.unwrap(),
@@ -51,13 +51,13 @@ async fn a_protocol_may_turn_it_off(kind: Kind) {
 }
 
 async fn what_was_started_without_memory_is_never_remembered(kind: Kind) {
-    let house = House::new(kind, LAMPS);
-    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
-    let without = house.engine_without();
-    start(&house, &without, "r1", "main", "anna").await;
+    let app = TestApp::new(kind, LAMPS);
+    let (memory, parrot) = (memory(kind, &app), Parrot::saying(&[]));
+    let without = app.engine_without();
+    start(&app, &without, "r1", "main", "anna").await;
     answer(&without, "r1", "w1", "cobalt").await.unwrap();
     // Processes with a memory go on with it, fork it, and catch up.
-    let own = reminded(&house, &memory, &parrot);
+    let own = reminded(&app, &memory, &parrot);
     assert_eq!(
         own.driver.drive("r1").await.unwrap(),
         IdleReason::Ended(ExecutionStatus::Completed)
@@ -67,8 +67,8 @@ async fn what_was_started_without_memory_is_never_remembered(kind: Kind) {
         ForkOptions { version: Some(2), by: "anna".to_owned(), ..ForkOptions::default() };
     let (fork, _) = own.engine.fork_run("r1", otherwise, None).await.unwrap();
     own.driver.drive(&fork).await.unwrap();
-    let next = reminded(&house, &memory, &parrot);
-    start(&house, &next.engine, "r2", "again", "anna").await;
+    let next = reminded(&app, &memory, &parrot);
+    start(&app, &next.engine, "r2", "again", "anna").await;
     next.driver.drive("r2").await.unwrap();
     catch_up(&next.engine, "r1").await.unwrap();
     assert!(!parrot.last().contains("cobalt"), "{}", parrot.last());
@@ -77,19 +77,19 @@ async fn what_was_started_without_memory_is_never_remembered(kind: Kind) {
 }
 
 async fn a_child_is_remembered_where_its_parent_is(kind: Kind) {
-    let house = House::new(kind, FAMILY);
-    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
-    let (without, own) = (house.engine_without(), reminded(&house, &memory, &parrot));
-    start(&house, &without, "r1", "main", "anna").await;
+    let app = TestApp::new(kind, FAMILY);
+    let (memory, parrot) = (memory(kind, &app), Parrot::saying(&[]));
+    let (without, own) = (app.engine_without(), reminded(&app, &memory, &parrot));
+    start(&app, &without, "r1", "main", "anna").await;
     own.driver.drive("r1").await.unwrap();
     own.driver.drive("r1.1").await.unwrap();
     answer(&own.engine, "r1.1", "w1", "sold").await.unwrap();
     own.driver.drive("r1.1").await.unwrap();
     assert!(memory.export(&of("anna")).await.unwrap().is_empty());
     // A worker without a memory starts the child of a run with one.
-    start(&house, &own.engine, "r2", "main", "anna").await;
+    start(&app, &own.engine, "r2", "main", "anna").await;
     let models = Arc::new(Cage(Arc::clone(&parrot)));
-    house.driver_with(&without, models, "v").drive("r2").await.unwrap();
+    app.driver_with(&without, models, "v").drive("r2").await.unwrap();
     answer(&own.engine, "r2.1", "w1", "kept").await.unwrap();
     own.driver.drive("r2.1").await.unwrap();
     let all = events(&*memory, "anna").await;
@@ -98,8 +98,8 @@ async fn a_child_is_remembered_where_its_parent_is(kind: Kind) {
 
 #[tokio::test]
 async fn a_memory_that_is_away_is_told_and_holds_nothing_up() {
-    let house = House::new(Kind::Sqlite, LAMPS);
-    let path = house.folder.path().join("memory.db");
+    let app = TestApp::new(Kind::Sqlite, LAMPS);
+    let path = app.folder.path().join("memory.db");
     let settings =
         SqliteSettings { busy_timeout: Duration::from_millis(20), ..SqliteSettings::default() };
     let memory: Arc<dyn Memory> = Arc::new(SqliteMemory::open_with(&path, settings).unwrap());
@@ -107,57 +107,61 @@ async fn a_memory_that_is_away_is_told_and_holds_nothing_up() {
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let (ear, parrot) = (Arc::new(Ear::default()), Parrot::saying(&[]));
-    let own = watched(&house, &memory, &parrot, ear.clone());
-    start(&house, &own.engine, "r1", "main", "anna").await;
+    let own = watched(&app, &memory, &parrot, ear.clone());
+    start(&app, &own.engine, "r1", "main", "anna").await;
     answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
     assert_eq!(
         own.driver.drive("r1").await.unwrap(),
         IdleReason::Ended(ExecutionStatus::Completed)
     );
     assert!(!parrot.last().contains("## Memory"));
-    let told = ear.0.lock().unwrap().clone();
+    let reported = ear.0.lock().unwrap().clone();
     assert!(
-        told.iter()
+        reported
+            .iter()
             .any(|line| line.contains("memory is unavailable; the prompt is sent without it"))
     );
-    assert!(told.iter().all(|line| line.starts_with("r1: ") && !line.contains('\n')), "{told:?}");
+    assert!(
+        reported.iter().all(|line| line.starts_with("r1: ") && !line.contains('\n')),
+        "{reported:?}"
+    );
 
     other.execute_batch("ROLLBACK").unwrap();
-    start(&house, &own.engine, "r2", "again", "anna").await;
+    start(&app, &own.engine, "r2", "again", "anna").await;
     own.driver.drive("r2").await.unwrap();
     let missed = events(&*memory, "anna").await;
     assert!(missed.iter().any(|event| event.scope.run() == "r2"), "{missed:#?}");
     // The next process catches up with what this one could not keep.
-    let next = reminded(&house, &memory, &parrot);
-    start(&house, &next.engine, "r3", "again", "anna").await;
+    let next = reminded(&app, &memory, &parrot);
+    start(&app, &next.engine, "r3", "again", "anna").await;
     next.driver.drive("r3").await.unwrap();
     assert!(parrot.last().contains("— cobalt"), "{}", parrot.last());
 }
 
 async fn what_is_no_policy_is_told(kind: Kind) {
     let text = format!("{}--- memory/wide.yaml\nid: wide\n", with("{ policy: memory/wide.yaml }"));
-    let house = House::new(kind, &text);
+    let app = TestApp::new(kind, &text);
     let (ear, parrot) = (Arc::new(Ear::default()), Parrot::saying(&[]));
-    let own = watched(&house, &memory(kind, &house), &parrot, ear.clone());
-    start(&house, &own.engine, "r1", "again", "anna").await;
+    let own = watched(&app, &memory(kind, &app), &parrot, ear.clone());
+    start(&app, &own.engine, "r1", "again", "anna").await;
     assert_eq!(
         own.driver.drive("r1").await.unwrap(),
         IdleReason::Ended(ExecutionStatus::Completed)
     );
-    let told = ear.0.lock().unwrap().clone();
-    assert!(told[0].contains("`memory/wide.yaml` is not a valid policy"), "{told:?}");
+    let reported = ear.0.lock().unwrap().clone();
+    assert!(reported[0].contains("`memory/wide.yaml` is not a valid policy"), "{reported:?}");
 }
 
 async fn what_was_forgotten_stays_so(kind: Kind) {
-    let house = House::new(kind, LAMPS);
-    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
-    let own = reminded(&house, &memory, &parrot);
-    start(&house, &own.engine, "r1", "main", "anna").await;
+    let app = TestApp::new(kind, LAMPS);
+    let (memory, parrot) = (memory(kind, &app), Parrot::saying(&[]));
+    let own = reminded(&app, &memory, &parrot);
+    start(&app, &own.engine, "r1", "main", "anna").await;
     answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
     own.driver.drive("r1").await.unwrap();
-    memory.forget(EraseTarget::Subject(of("anna")), house.clock.now()).await.unwrap();
-    let next = reminded(&house, &memory, &parrot);
-    start(&house, &next.engine, "r2", "again", "anna").await;
+    memory.forget(EraseTarget::Subject(of("anna")), app.clock.now()).await.unwrap();
+    let next = reminded(&app, &memory, &parrot);
+    start(&app, &next.engine, "r2", "again", "anna").await;
     assert_eq!(
         next.driver.drive("r2").await.unwrap(),
         IdleReason::Ended(ExecutionStatus::Completed)
@@ -168,10 +172,10 @@ async fn what_was_forgotten_stays_so(kind: Kind) {
 
 async fn the_working_state_follows_the_document(kind: Kind) {
     let section = "{ tokens: 600, working: { goal: \"'a lamp of ' + state.colour\", slots: \"{ colour: state.colour }\" } }";
-    let house = House::new(kind, &with(section));
-    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
-    let own = reminded(&house, &memory, &parrot);
-    start(&house, &own.engine, "r1", "main", "anna").await;
+    let app = TestApp::new(kind, &with(section));
+    let (memory, parrot) = (memory(kind, &app), Parrot::saying(&[]));
+    let own = reminded(&app, &memory, &parrot);
+    start(&app, &own.engine, "r1", "main", "anna").await;
     own.driver.drive("r1").await.unwrap();
     let working = || async {
         let scope = MemoryScope::new(tenant(), "anna", "lamps", "r1", "r1").unwrap();
@@ -183,7 +187,7 @@ async fn the_working_state_follows_the_document(kind: Kind) {
             message: None,
             vector: None,
             budget: None,
-            as_of: house.clock.now(),
+            as_of: app.clock.now(),
         };
         memory
             .retrieve_candidates(&request, RetrievalLimits::default())

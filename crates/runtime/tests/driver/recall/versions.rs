@@ -11,12 +11,12 @@ use countersign_run::{
 use countersign_runtime::memory_recorder::{RecordedVersion, extract_memory_events};
 use serde_json::{Value, from_value, json};
 
-use super::desk::LAMPS;
+use super::fixtures::LAMPS;
 use crate::rig::protocol;
 
-type Told = (MemoryEventKind, SpeakerRole, MemoryOrigin, Option<String>, String);
+type RecordedEvent = (MemoryEventKind, SpeakerRole, MemoryOrigin, Option<String>, String);
 
-fn remembered(before: &RunState, what: InputKind, became: Vec<RunEvent>) -> Vec<Told> {
+fn remembered(before: &RunState, what: InputKind, became: Vec<RunEvent>) -> Vec<RecordedEvent> {
     let (protocol, _) = protocol(LAMPS);
     let scope = MemoryScope::new("t", "anna", "lamps", "r1", "r1").unwrap();
     let input = RunInput {
@@ -33,8 +33,8 @@ fn remembered(before: &RunState, what: InputKind, became: Vec<RunEvent>) -> Vec<
         assert_eq!(event.id, format!("r1/7/{number}"));
         assert_eq!((event.ts, event.recorded_at), (Timestamp(5), Timestamp(9)));
     }
-    let told = lived.into_iter();
-    told.map(|it| (it.kind, it.role, it.origin, it.speaker, it.text)).collect()
+    let recorded = lived.into_iter();
+    recorded.map(|it| (it.kind, it.role, it.origin, it.speaker, it.text)).collect()
 }
 
 fn run() -> RunState {
@@ -84,10 +84,10 @@ fn what_a_run_is_started_with_was_said_by_who_started_it() {
         parent,
         ..RunStart::default()
     };
-    let told = remembered(&RunState::new("r1"), InputKind::Start(Box::new(start(None))), vec![]);
+    let events = remembered(&RunState::new("r1"), InputKind::Start(Box::new(start(None))), vec![]);
     let text = "title: Lamps; pages: 2".to_owned();
     assert_eq!(
-        told,
+        events,
         [(MemoryEventKind::Message, SpeakerRole::User, MemoryOrigin::User, by("anna"), text)]
     );
     let parent = from_value(json!({"run": "r0", "action": "1.1", "depth": 1})).unwrap();
@@ -106,17 +106,17 @@ fn decisions_are_remembered_with_their_note() {
         note: note.clone(),
     };
     let resolution = WaitResolution::Denied { by: "bob".to_owned(), note };
-    let told = remembered(&before, what, vec![RunEvent::WaitClosed { wait, resolution }]);
+    let events = remembered(&before, what, vec![RunEvent::WaitClosed { wait, resolution }]);
     let text = "denied: May it be sold? — too dear".to_owned();
     assert_eq!(
-        told,
+        events,
         [(MemoryEventKind::Decision, SpeakerRole::User, MemoryOrigin::User, by("bob"), text)]
     );
     let emitted = RunEvent::EventEmitted { name: "SOLD".to_owned(), data: Some(json!({"for": 3})) };
-    let told = remembered(&run(), InputKind::Ticked, vec![emitted]);
+    let events = remembered(&run(), InputKind::Ticked, vec![emitted]);
     let text = "SOLD for: 3".to_owned();
     assert_eq!(
-        told,
+        events,
         [(MemoryEventKind::Decision, SpeakerRole::Tool, MemoryOrigin::System, None, text)]
     );
 }
@@ -138,8 +138,8 @@ fn a_document_is_remembered_by_its_place() {
     let what = InputKind::Answered { wait: "w1".to_owned(), value, by: "workspace".to_owned() };
     let resolution = WaitResolution::Answered { by: "workspace".to_owned() };
     let closed = RunEvent::WaitClosed { wait: "w1".to_owned(), resolution };
-    let told = remembered(&before, what, vec![closed]);
-    assert_eq!(told[0].4, "Bring the drawing. — in/lamp.pdf");
+    let events = remembered(&before, what, vec![closed]);
+    assert_eq!(events[0].4, "Bring the drawing. — in/lamp.pdf");
 }
 
 #[test]
@@ -164,21 +164,21 @@ fn results_are_remembered_when_they_came_to_something() {
         remembered(&doing(effect), InputKind::EffectFinished { action, result }, became)
     };
     let is_done = || vec![RunEvent::EffectFinished { action: "6.1".to_owned() }];
-    let told = done(
+    let events = done(
         json!({"effect": "http", "method": "GET", "url": "https://shop.example/lamps?key=secret"}),
         is_done(),
     );
     let text = "GET https://shop.example/lamps: price: 3".to_owned();
     assert_eq!(
-        told,
+        events,
         [(MemoryEventKind::ToolResult, SpeakerRole::Tool, MemoryOrigin::Web, by("http"), text)]
     );
     let looked = json!({"effect": "retrieve", "source": "notes", "query": "lamps"});
     assert_eq!(done(looked.clone(), is_done())[0].2, MemoryOrigin::Web);
     assert_eq!(done(looked, vec![]), [], "a result that was not taken");
     let ran = json!({"effect": "run", "program": "count", "args": []});
-    let told = done(ran, is_done());
-    assert_eq!((told[0].2, told[0].4.as_str()), (MemoryOrigin::Tool, "ran count: price: 3"));
+    let events = done(ran, is_done());
+    assert_eq!((events[0].2, events[0].4.as_str()), (MemoryOrigin::Tool, "ran count: price: 3"));
 }
 
 #[test]
@@ -221,11 +221,11 @@ fn what_is_handed_in_is_a_reply_of_who_handed_it_in() {
         more_defaults: 0,
     };
     let patch = from_value(json!([{"op": "add", "path": "/a", "value": 1}])).unwrap();
-    let told = remembered(&run(), what, vec![accepted, RunEvent::DocumentChanged { patch }]);
-    assert_eq!(told[0].3, by("anna"));
+    let events = remembered(&run(), what, vec![accepted, RunEvent::DocumentChanged { patch }]);
+    assert_eq!(events[0].3, by("anna"));
     let text = "/a = 1".to_owned();
     assert_eq!(
-        told[1],
+        events[1],
         (MemoryEventKind::StatePatch, SpeakerRole::Tool, MemoryOrigin::System, None, text)
     );
 }

@@ -13,12 +13,12 @@ pub(crate) const EPOCH: i64 = 1_768_996_800_000;
 /// The clock.
 pub(crate) struct Manual {
     now: watch::Sender<i64>,
-    asked: AtomicU64,
+    sleep_count: AtomicU64,
 }
 
 impl Manual {
     pub(crate) fn new() -> Self {
-        Self { now: watch::Sender::new(EPOCH), asked: AtomicU64::new(0) }
+        Self { now: watch::Sender::new(EPOCH), sleep_count: AtomicU64::new(0) }
     }
 
     /// Moves it, and wakes who waits for a moment that has come.
@@ -27,8 +27,8 @@ impl Manual {
     }
 
     /// How often somebody began to wait for a moment.
-    pub(crate) fn asked(&self) -> u64 {
-        self.asked.load(Ordering::SeqCst)
+    pub(crate) fn sleep_count(&self) -> u64 {
+        self.sleep_count.load(Ordering::SeqCst)
     }
 }
 
@@ -39,7 +39,7 @@ impl Clock for Manual {
 
     fn sleep_until(&self, moment: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         let mut now = self.now.subscribe();
-        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.sleep_count.fetch_add(1, Ordering::SeqCst);
         Box::pin(async move {
             now.wait_for(|now| *now >= moment.0).await.unwrap();
         })

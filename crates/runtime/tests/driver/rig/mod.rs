@@ -1,12 +1,12 @@
-//! What the tests of the driver share: a house with a store, a clock, a protocol and a model.
+//! What the tests of the driver share: an app with a store, a clock, a protocol and a model.
 
 mod clock;
-mod desk;
-mod house;
+mod manual_models;
+mod test_app;
 
 pub(crate) use clock::{EPOCH, Manual};
-pub(crate) use desk::{Desk, Question};
-pub(crate) use house::{House, Kind, answer, protocol};
+pub(crate) use manual_models::{ManualModels, Question};
+pub(crate) use test_app::{Kind, TestApp, answer, protocol};
 
 /// Runs each of these over both stores.
 macro_rules! on_both {

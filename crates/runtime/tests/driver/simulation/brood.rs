@@ -61,15 +61,15 @@ async fn undisturbed() -> (Brood, u64) {
     (brood, writes)
 }
 
-async fn survives(lives: &[Life], expected: &Brood, told: &str) {
+async fn survives(lives: &[Life], expected: &Brood, label: &str) {
     let world = World::new(&stories::brood());
     for life in lives {
         if world.live(life).is_some() {
             break;
         }
     }
-    assert!(world.live(&Life::good()).is_some(), "{told}: the last life comes to an end");
-    assert_eq!(brood(world.judge().await), *expected, "{told}");
+    assert!(world.live(&Life::good()).is_some(), "{label}: the last life comes to an end");
+    assert_eq!(brood(world.judge().await), *expected, "{label}");
 }
 
 #[tokio::test]

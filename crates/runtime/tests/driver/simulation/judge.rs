@@ -41,7 +41,7 @@ impl World {
 
     /// The text of every log.
     pub(super) async fn logs(&self) -> Vec<String> {
-        let engine = self.house.engine();
+        let engine = self.app.engine();
         let mut logs = Vec::new();
         for run in self.runs(&engine).await {
             logs.extend(engine.read_log(&run).await.unwrap().into_iter().map(|one| one.body));
@@ -51,7 +51,7 @@ impl World {
 
     /// Checks everything that was kept.
     pub(super) async fn judge(&self) -> Judgement {
-        let engine = self.house.engine();
+        let engine = self.app.engine();
         let (mut ends, mut kinds) = (BTreeMap::new(), BTreeMap::new());
         let mut versions: BTreeMap<(String, u64), Vec<RunEvent>> = BTreeMap::new();
         let mut ordered = BTreeSet::new();
@@ -95,14 +95,14 @@ impl World {
             kinds.insert(run, words);
         }
         self.acknowledged(&engine, &versions).await;
-        let marks = self.house.file("ids.txt");
+        let marks = self.app.file("ids.txt");
         let programs: BTreeSet<String> = marks.lines().map(str::to_owned).collect();
         assert!(programs.is_subset(&ordered), "nothing was done that was not ordered");
         let missing: Vec<_> =
             ordered.intersection(&done).filter(|id| !programs.contains(*id)).collect();
         assert!(missing.is_empty(), "what is done was done: {missing:?}");
         let mut files = BTreeMap::new();
-        gather(&self.house.work(), "", &mut files);
+        gather(&self.app.work(), "", &mut files);
         files.remove("ids.txt");
         Judgement { ends, kinds, files, programs }
     }

@@ -25,19 +25,19 @@ async fn undisturbed(story: &Story) -> (Judgement, u64) {
 }
 
 /// Lives through a story with these deaths, then in peace; it must end as without them.
-async fn survives(story: &Story, lives: &[Life], expected: &Judgement, told: &str) -> World {
+async fn survives(story: &Story, lives: &[Life], expected: &Judgement, label: &str) -> World {
     let world = World::new(story);
     for life in lives {
         if world.live(life).is_some() {
             break;
         }
     }
-    assert!(world.live(&Life::good()).is_some(), "{told}: the last life comes to an end");
+    assert!(world.live(&Life::good()).is_some(), "{label}: the last life comes to an end");
     let judgement = world.judge().await;
-    assert_eq!(judgement.ends, expected.ends, "{told}: the same end");
-    assert_eq!(judgement.files, expected.files, "{told}: the same files");
-    assert_eq!(judgement.programs, expected.programs, "{told}: the same orders to programs");
-    assert_eq!(judgement.kinds, expected.kinds, "{told}: the same history");
+    assert_eq!(judgement.ends, expected.ends, "{label}: the same end");
+    assert_eq!(judgement.files, expected.files, "{label}: the same files");
+    assert_eq!(judgement.programs, expected.programs, "{label}: the same orders to programs");
+    assert_eq!(judgement.kinds, expected.kinds, "{label}: the same history");
     world
 }
 
@@ -50,8 +50,8 @@ async fn dies_at_every_write(story: Story) {
             [InjectedFault::BeforeWrite, InjectedFault::AfterWrite, InjectedFault::LostReply]
         {
             let life = Life { plan: FaultPlan::Crash { write, fault }, polls: None };
-            let told = format!("{} dies at write {write}, {fault:?}", story.name);
-            survives(&story, &[life], &expected, &told).await;
+            let label = format!("{} dies at write {write}, {fault:?}", story.name);
+            survives(&story, &[life], &expected, &label).await;
         }
     }
 }
@@ -76,8 +76,8 @@ async fn dies_anywhere(story: Story, most: usize) {
     let (expected, _) = undisturbed(&story).await;
     for polls in 1..=most {
         let life = Life { plan: FaultPlan::NoFaults, polls: Some(polls) };
-        let told = format!("{} dies after {polls} polls", story.name);
-        survives(&story, &[life], &expected, &told).await;
+        let label = format!("{} dies after {polls} polls", story.name);
+        survives(&story, &[life], &expected, &label).await;
     }
 }
 
@@ -98,8 +98,8 @@ async fn long_runs_survive_many_deaths() {
             let lives: Vec<Life> = (0..chance.next_between(1, 5))
                 .map(|_| Life::by_chance(&mut chance, writes))
                 .collect();
-            let told = format!("{}, seed {seed}: {lives:?}", story.name);
-            survives(&story, &lives, &expected, &told).await;
+            let label = format!("{}, seed {seed}: {lives:?}", story.name);
+            survives(&story, &lives, &expected, &label).await;
         }
     }
 }
@@ -114,8 +114,8 @@ async fn the_same_seed_gives_the_same_bytes() {
                 let mut chance = SeededRng::for_case(0xB17E5, seed);
                 let lives: Vec<Life> =
                     (0..4).map(|_| Life::by_writes(&mut chance, writes)).collect();
-                let told = format!("{}, seed {seed}", story.name);
-                logs.push(survives(&story, &lives, &expected, &told).await.logs().await);
+                let label = format!("{}, seed {seed}", story.name);
+                logs.push(survives(&story, &lives, &expected, &label).await.logs().await);
             }
             assert!(logs[0].iter().map(String::len).sum::<usize>() > 1_000);
             assert!(logs[0] == logs[1], "{}, seed {seed}: other bytes", story.name);
@@ -132,8 +132,8 @@ async fn both_stores_keep_the_same_bytes() {
         assert!(memory.logs().await == sqlite.logs().await, "{}: other bytes", story.name);
         sqlite.judge().await;
         if story.name == "long" {
-            let run = sqlite.house.engine().run_id("r1");
-            let loaded = sqlite.house.store.load_run(&run, None).await.unwrap().unwrap();
+            let run = sqlite.app.engine().run_id("r1");
+            let loaded = sqlite.app.store.load_run(&run, None).await.unwrap().unwrap();
             assert!(loaded.snapshot.is_some(), "it is long enough for a snapshot");
         }
     }

@@ -17,7 +17,7 @@ use testkit::SeededRng;
 
 use super::clock::Simulated;
 use super::stories::Story;
-use crate::rig::{House, Kind};
+use crate::rig::{Kind, TestApp};
 
 /// One process, and how it ends.
 #[derive(Debug, Clone)]
@@ -77,7 +77,7 @@ impl RunObserver for Witness {
 
 /// What outlives a process.
 pub(super) struct World {
-    pub(super) house: House,
+    pub(super) app: TestApp,
     pub(super) clock: Arc<Simulated>,
     pub(super) witness: Arc<Witness>,
     answers: Vec<(&'static str, serde_json::Value)>,
@@ -94,16 +94,16 @@ impl World {
     }
 
     fn over(kind: Kind, story: &Story) -> Self {
-        let house = House::loaded(kind, &story.protocol, &story.files);
+        let app = TestApp::loaded(kind, &story.protocol, &story.files);
         for (path, content) in &story.files {
             if content.starts_with("#!") {
                 let mode = std::fs::Permissions::from_mode(0o755);
-                std::fs::set_permissions(house.work().join(path), mode).unwrap();
+                std::fs::set_permissions(app.work().join(path), mode).unwrap();
             }
         }
         let answers = story.answers.clone();
         Self {
-            house,
+            app,
             clock: Arc::new(Simulated::new()),
             witness: Arc::default(),
             answers,
@@ -128,7 +128,7 @@ impl World {
             *lives += 1;
             *lives
         };
-        let store = Arc::new(FaultyStore::new(Arc::clone(&self.house.store), life.plan.clone()));
+        let store = Arc::new(FaultyStore::new(Arc::clone(&self.app.store), life.plan.clone()));
         let last = match life.plan {
             FaultPlan::Crash { write, fault: InjectedFault::LostReply } => write,
             _ => u64::MAX,
@@ -154,12 +154,9 @@ impl World {
     /// What a process does: begins the run, works on all there are, asks people, lets time go by.
     /// False where the store is gone for good.
     async fn work(&self, store: Arc<dyn Store>, number: usize) -> bool {
-        let engine = self.house.engine_at(
-            store,
-            Arc::clone(&self.clock) as _,
-            Arc::clone(&self.witness) as _,
-        );
-        let driver = self.house.driver(&engine, &format!("w{number}"));
+        let engine =
+            self.app.engine_at(store, Arc::clone(&self.clock) as _, Arc::clone(&self.witness) as _);
+        let driver = self.app.driver(&engine, &format!("w{number}"));
         // Faults that pass are met again and again; one that lasts ends the process.
         for _ in 0..400 {
             match self.round(&engine, &driver).await {
@@ -183,8 +180,8 @@ impl World {
     ) -> Result<bool, EngineError> {
         let begun = engine.start_named_run(
             "r1",
-            &self.house.protocol,
-            self.house.begin(),
+            &self.app.protocol,
+            self.app.begin(),
             Some("start".to_owned()),
         );
         begun.await?;

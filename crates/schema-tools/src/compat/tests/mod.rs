@@ -32,7 +32,7 @@ fn check_with(
 ) {
     let (old, new) = (contract(&old.0, old.1), contract(&new.0, new.1));
     let comparison = compare(&old, &new);
-    let told: Vec<String> = comparison
+    let messages: Vec<String> = comparison
         .changes
         .iter()
         .map(|change| format!("{}: {}", change.pointer, change.message))
@@ -40,9 +40,9 @@ fn check_with(
     assert_eq!(
         (shown(&comparison.backward).as_str(), shown(&comparison.forward).as_str()),
         (backward, forward),
-        "{told:?}"
+        "{messages:?}"
     );
-    assert_eq!(told, changes);
+    assert_eq!(messages, changes);
     let expected = match (backward, forward) {
         ("yes", "yes") => CompatibilityLevel::Full,
         ("yes", _) => CompatibilityLevel::Backward,

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::export::export_traversal::ExportTraversal;
 use crate::export::exported_contract::{ExportLoss, LossEffect};
+use crate::export::loss_recorder::LossRecorder;
 
 /// The rules that every grammar includes. Escapes of surrogate halves are excluded, so that one
 /// `char` is one character; such characters are written unescaped.
@@ -33,9 +34,7 @@ pub(super) struct GrammarBuilder<'r> {
     /// The names in use; `next_suffixes` holds the next suffix to try for each requested name.
     names: BTreeSet<String>,
     next_suffixes: BTreeMap<String, usize>,
-    losses: Vec<ExportLoss>,
-    /// The recorded losses by pointer, keyword and reason, so that each is listed once.
-    recorded_losses: BTreeSet<(String, String, String)>,
+    pub(super) losses: LossRecorder,
     references: BTreeMap<String, String>,
     pending_references: Vec<(String, String)>,
 }
@@ -47,8 +46,7 @@ impl<'r> GrammarBuilder<'r> {
             rules: Vec::new(),
             names: BASE_RULES.iter().map(|(name, _)| (*name).to_owned()).collect(),
             next_suffixes: BTreeMap::new(),
-            losses: Vec::new(),
-            recorded_losses: BTreeSet::new(),
+            losses: LossRecorder::default(),
             references: BTreeMap::new(),
             pending_references: Vec::new(),
         }
@@ -97,20 +95,7 @@ impl<'r> GrammarBuilder<'r> {
     }
 
     pub(super) fn record_widening(&mut self, pointer: &str, keyword: &str, reason: &str) {
-        self.record_loss(pointer, keyword, reason, LossEffect::Widened);
-    }
-
-    pub(super) fn record_loss(
-        &mut self,
-        pointer: &str,
-        keyword: &str,
-        reason: &str,
-        effect: LossEffect,
-    ) {
-        let key = (pointer.to_owned(), keyword.to_owned(), reason.to_owned());
-        if self.recorded_losses.insert(key) {
-            self.losses.push(ExportLoss::new(pointer, keyword, reason, effect));
-        }
+        self.losses.record(pointer, keyword, reason, LossEffect::Widened);
     }
 
     /// Returns the grammar text: the root rule, the other rules in order of creation, then the base
@@ -120,7 +105,7 @@ impl<'r> GrammarBuilder<'r> {
         let base = BASE_RULES.iter().map(|(name, body)| ((*name).to_owned(), (*body).to_owned()));
         let all = self.rules.into_iter().chain(base);
         let lines: Vec<String> = all.map(|(name, body)| format!("{name} ::= {body}\n")).collect();
-        (lines.concat(), self.losses)
+        (lines.concat(), self.losses.into_losses())
     }
 }
 

@@ -71,7 +71,7 @@ impl GrammarBuilder<'_> {
             };
         }
         if members.len() > 1 {
-            self.record_loss(
+            self.losses.record(
                 at,
                 "properties",
                 "fields come in declaration order",
@@ -105,7 +105,7 @@ impl GrammarBuilder<'_> {
             _ if declared.is_empty() => "string".to_owned(),
             Some(key) => {
                 let reason = "undeclared fields come last";
-                self.record_loss(at, "additionalProperties", reason, LossEffect::Unstated);
+                self.losses.record(at, "additionalProperties", reason, LossEffect::Unstated);
                 self.define_rule(&format!("{name}-other"), key)
             }
             None => {

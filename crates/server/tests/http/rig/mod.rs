@@ -1,4 +1,4 @@
-//! A house with a server before it, in a folder of its own, and a client.
+//! An app with a server before it, in a folder of its own, and a client.
 
 mod answer;
 mod client;

@@ -96,9 +96,9 @@ impl Rig {
         if demand == AuthMode::KeyRequired && keyring.load_keys().unwrap().is_empty() {
             make_key(&keyring, "local", AccessRole::Admin);
         }
-        let house = Arc::new(AppState::open(furniture(&folder, home)));
+        let app_state = Arc::new(AppState::open(build_deps(&folder, home)));
         let bound =
-            HttpServer::bind(&[address], house, Arc::clone(&keyring), demand).await.unwrap();
+            HttpServer::bind(&[address], app_state, Arc::clone(&keyring), demand).await.unwrap();
         let address = bound.addresses()[0];
         let (stop, stopping) = ShutdownTrigger::new();
         // A model that never answers is not waited for.
@@ -154,7 +154,7 @@ pub(crate) fn make_key(keyring: &Keyring, tenant: &str, role: AccessRole) -> Str
     keyring.create(new, SystemClock.now()).unwrap().1.reveal().to_owned()
 }
 
-fn furniture(folder: &TempDir, home: EngineHome) -> ServerDeps {
+fn build_deps(folder: &TempDir, home: EngineHome) -> ServerDeps {
     let models = CachedModelResolver::new(ModelSettings::default(), folder.path().to_owned());
     ServerDeps {
         store: Arc::new(SqliteStore::open(home.database_path()).unwrap()),

@@ -94,11 +94,13 @@ impl LayeredGraph {
                 let layer = if downward { step } else { count - 1 - step };
                 let (fixed, near) =
                     if downward { (layer - 1, &above) } else { (layer + 1, &below) };
-                let place = layer_positions(&self.layers[fixed], self.nodes.len());
+                let positions = layer_positions(&self.layers[fixed], self.nodes.len());
                 let here = layer_positions(&self.layers[layer], self.nodes.len());
                 let mut wished: Vec<(f64, usize)> = self.layers[layer]
                     .iter()
-                    .map(|room| (mean_position(&near[*room], &place).unwrap_or(here[*room]), *room))
+                    .map(|room| {
+                        (mean_position(&near[*room], &positions).unwrap_or(here[*room]), *room)
+                    })
                     .collect();
                 wished.sort_by(|one, two| one.0.total_cmp(&two.0));
                 self.layers[layer] = wished.into_iter().map(|(_, room)| room).collect();
@@ -114,11 +116,12 @@ impl LayeredGraph {
     fn count_crossings(&self, below: &[Vec<usize>]) -> usize {
         let mut crossings = 0;
         for pair in self.layers.windows(2) {
-            let place = layer_positions(&pair[1], self.nodes.len());
+            let positions = layer_positions(&pair[1], self.nodes.len());
             let ends: Vec<f64> = pair[0]
                 .iter()
                 .flat_map(|room| {
-                    let mut ends: Vec<f64> = below[*room].iter().map(|end| place[*end]).collect();
+                    let mut ends: Vec<f64> =
+                        below[*room].iter().map(|end| positions[*end]).collect();
                     ends.sort_by(f64::total_cmp);
                     ends
                 })
@@ -132,16 +135,16 @@ impl LayeredGraph {
 }
 
 fn layer_positions(layer: &[usize], rooms: usize) -> Vec<f64> {
-    let mut places = vec![0.0; rooms];
-    for (place, room) in layer.iter().enumerate() {
-        places[*room] = place as f64;
+    let mut positions = vec![0.0; rooms];
+    for (position, room) in layer.iter().enumerate() {
+        positions[*room] = position as f64;
     }
-    places
+    positions
 }
 
 /// Returns the mean position of some nodes; `None` if there are none.
-pub(super) fn mean_position(rooms: &[usize], place: &[f64]) -> Option<f64> {
-    let sum: f64 = rooms.iter().map(|room| place[*room]).sum();
+pub(super) fn mean_position(rooms: &[usize], positions: &[f64]) -> Option<f64> {
+    let sum: f64 = rooms.iter().map(|room| positions[*room]).sum();
     (!rooms.is_empty()).then(|| sum / rooms.len() as f64)
 }
 

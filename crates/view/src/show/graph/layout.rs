@@ -234,11 +234,11 @@ fn route_edges(
             })
             .collect();
         there.sort_by(|one, two| one.0.total_cmp(&two.0).then(one.1.cmp(&two.1)));
-        let place = there.iter().position(|(_, other)| *other == edge).unwrap_or(0);
+        let index = there.iter().position(|(_, other)| *other == edge).unwrap_or(0);
         let step = boxes.nodes[node].width / (there.len() + 1) as f64;
         let half = boxes.nodes[node].height / 2.0;
         GraphPoint {
-            x: nodes[node].x - boxes.nodes[node].width / 2.0 + step * (place + 1) as f64,
+            x: nodes[node].x - boxes.nodes[node].width / 2.0 + step * (index + 1) as f64,
             y: if below { nodes[node].y + half } else { nodes[node].y - half },
         }
     };

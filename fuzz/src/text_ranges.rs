@@ -1,8 +1,8 @@
-//! Places in texts, and inputs that hold two texts.
+//! Ranges in texts, and inputs that hold two texts.
 
 use std::ops::Range;
 
-/// Demands that a place lies inside the text and cuts no character.
+/// Demands that a range lies inside the text and cuts no character.
 pub(super) fn assert_inside(text: &str, range: Range<usize>, whose: &dyn std::fmt::Debug) {
     assert!(text.get(range.clone()).is_some(), "{range:?} of {} bytes: {whose:?}", text.len());
 }

@@ -14,23 +14,23 @@ pub(crate) fn version(
     entry: &RunLogEntry,
 ) -> (String, Vec<RunEvent>) {
     let events = fold_entry(state, &entry.body).unwrap();
-    let mut told = String::new();
+    let mut text = String::new();
     for event in &events {
         match event {
             RunEvent::InputReceived { input } => {
-                let _ = writeln!(told, "> {}", shown(&input.payload));
+                let _ = writeln!(text, "> {}", shown(&input.payload));
             }
-            RunEvent::EngineFieldsUpdated { fields: places } => {
+            RunEvent::EngineFieldsUpdated { fields } => {
                 let moment =
                     |value: &Value| *value == state.version || *value == entry.time.to_string();
-                for (at, value) in places.iter().filter(|(_, value)| !moment(value)) {
-                    let _ = writeln!(told, "  stamped {at} {}", short(value));
+                for (at, value) in fields.iter().filter(|(_, value)| !moment(value)) {
+                    let _ = writeln!(text, "  stamped {at} {}", short(value));
                 }
             }
             RunEvent::ReplyRefused { attempt, violations, .. } => {
-                let _ = writeln!(told, "  reply_refused, try {attempt}");
+                let _ = writeln!(text, "  reply_refused, try {attempt}");
                 for one in violations {
-                    let _ = writeln!(told, "    {} {}", one.code, one.message);
+                    let _ = writeln!(text, "    {} {}", one.code, one.message);
                 }
             }
             other => {
@@ -38,13 +38,13 @@ pub(crate) fn version(
                 let members = value.as_object_mut().unwrap();
                 let kind = members.remove("event").unwrap();
                 members.remove("protocol");
-                let _ = writeln!(told, "  {} {value}", kind.as_str().unwrap());
+                let _ = writeln!(text, "  {} {value}", kind.as_str().unwrap());
             }
         }
     }
-    let _ = writeln!(told, "  = {} in {}", state.status().as_str(), state.phase);
-    hold(protocol, state, &told);
-    (told, events)
+    let _ = writeln!(text, "  = {} in {}", state.status().as_str(), state.phase);
+    hold(protocol, state, &text);
+    (text, events)
 }
 
 /// A value of the engine, which is a table of the protocol where it is long: its file shows that better.
@@ -56,8 +56,8 @@ fn short(value: &Value) -> String {
 /// The document as it is shown at the end, without the long tables that the engine keeps in it.
 pub(crate) fn last(protocol: &Protocol, state: &RunState) -> Value {
     let mut document = (*state.document).clone();
-    for place in &protocol.document_for(&protocol.workflows[&state.workflow]).engine {
-        if let Some(value) = document.pointer_mut(&place.pointer)
+    for field in &protocol.document_for(&protocol.workflows[&state.workflow]).engine {
+        if let Some(value) = document.pointer_mut(&field.pointer)
             && value.to_string().len() > LONG
         {
             *value = Value::String(short(value));
@@ -70,7 +70,7 @@ pub(crate) fn last(protocol: &Protocol, state: &RunState) -> Value {
 const LONG: usize = 200;
 
 /// The document fits its contract, rules and all.
-fn hold(protocol: &Protocol, state: &RunState, told: &str) {
+fn hold(protocol: &Protocol, state: &RunState, text: &str) {
     let workflow = &protocol.workflows[&state.workflow];
     let Some(contract) = &protocol.document_for(workflow).contract else { return };
     let document = &*state.document;
@@ -78,7 +78,7 @@ fn hold(protocol: &Protocol, state: &RunState, told: &str) {
     let context = RuleContext { state: Some(document), run: Some(&run), new: Some(document) };
     if let AdmissionVerdict::Refused(violations) = contract.admit_value(document, &context) {
         panic!(
-            "version {}: the document breaks its contract: {violations:#?}\n{told}",
+            "version {}: the document breaks its contract: {violations:#?}\n{text}",
             state.version
         );
     }

@@ -61,7 +61,7 @@ pub(crate) fn remembered(folder: &Path, arguments: &[&str]) -> Value {
 /// A folder where Ann and her helper spoke of a dinner.
 pub(crate) fn dinner() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let told = [
+    let items = [
         json!({"event": "I am vegetarian, and Bob is allergic to nuts.", "id": "e1", "speaker": "Ann"}),
         json!({"event": "Noted. Shall I plan a dinner?", "id": "e2", "role": "assistant"}),
         json!({"event": "Yes, for six, on Friday.", "id": "e3", "speaker": "Ann"}),
@@ -75,7 +75,7 @@ pub(crate) fn dinner() -> tempfile::TempDir {
         json!({"working_memory": {"goal": "a dinner on Friday"}}),
         json!({"summary": "Ann plans a dinner.", "sources": ["e3"]}),
     ];
-    let lines = told.map(|line| line.to_string()).join("\n");
+    let lines = items.map(|line| line.to_string()).join("\n");
     let all: Vec<&str> = ["remember", "-"].into_iter().chain(WHOSE).collect();
     let (code, _, err) = raw(folder.path(), &all, &lines);
     assert_eq!(code, 0, "{err}");

@@ -12,18 +12,18 @@ const HERE = import.meta.dirname;
 const running = new Set();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
-export class House {
+export class TestServer {
   /** A folder with a shipped protocol in it, or with the one of these tests; `more` is said to `serve`, and `before`
-   * is called with the house before it is started. */
+   * is called with the server before it is started. */
   static async open(protocol, { more = [], before } = {}) {
-    const house = new House();
-    house.more = more;
-    house.folder = fs.mkdtempSync(path.join(os.tmpdir(), "countersign-web-"));
-    if (protocol === "desk") fs.cpSync(path.join(HERE, "protocol"), path.join(house.folder, ".opencode/protocol"), { recursive: true });
-    else house.run("init", protocol);
-    before?.(house);
-    await house.start();
-    return house;
+    const server = new TestServer();
+    server.more = more;
+    server.folder = fs.mkdtempSync(path.join(os.tmpdir(), "countersign-web-"));
+    if (protocol === "desk") fs.cpSync(path.join(HERE, "protocol"), path.join(server.folder, ".opencode/protocol"), { recursive: true });
+    else server.run("init", protocol);
+    before?.(server);
+    await server.start();
+    return server;
   }
 
   /** The environment of the program: what the machine's own user trusts does not count here. */

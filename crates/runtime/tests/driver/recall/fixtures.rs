@@ -21,7 +21,7 @@ use countersign_runtime::driver::{Driver, ModelResolver};
 use countersign_runtime::engine::Engine;
 use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 
-use crate::rig::{House, Kind};
+use crate::rig::{Kind, TestApp};
 
 /// Lamps: whoever starts `main` is asked for a colour, `again` asks nobody.
 pub(super) const LAMPS: &str = r#"
@@ -118,29 +118,27 @@ impl ChatModel for Perch {
     }
 }
 
-/// An empty memory beside the runs of a house.
-pub(super) fn memory(kind: Kind, house: &House) -> Arc<dyn Memory> {
+/// An empty memory beside the runs of an app.
+pub(super) fn memory(kind: Kind, app: &TestApp) -> Arc<dyn Memory> {
     match kind {
         Kind::Memory => Arc::new(EphemeralMemory::default()),
-        Kind::Sqlite => {
-            Arc::new(SqliteMemory::open(house.folder.path().join("memory.db")).unwrap())
-        }
+        Kind::Sqlite => Arc::new(SqliteMemory::open(app.folder.path().join("memory.db")).unwrap()),
     }
 }
 
 /// An engine with a memory, and a worker for it.
-pub(super) fn reminded(house: &House, memory: &Arc<dyn Memory>, parrot: &Arc<Parrot>) -> Reminded {
-    watched(house, memory, parrot, Arc::new(NoopRunObserver))
+pub(super) fn reminded(app: &TestApp, memory: &Arc<dyn Memory>, parrot: &Arc<Parrot>) -> Reminded {
+    watched(app, memory, parrot, Arc::new(NoopRunObserver))
 }
 
 pub(super) fn watched(
-    house: &House,
+    app: &TestApp,
     memory: &Arc<dyn Memory>,
     parrot: &Arc<Parrot>,
     watch: Arc<dyn RunObserver>,
 ) -> Reminded {
-    let engine = house.engine_with(Arc::clone(memory), watch);
-    let driver = house.driver_with(&engine, Arc::new(Cage(Arc::clone(parrot))), "w");
+    let engine = app.engine_with(Arc::clone(memory), watch);
+    let driver = app.driver_with(&engine, Arc::new(Cage(Arc::clone(parrot))), "w");
     Reminded { engine, driver }
 }
 
@@ -150,10 +148,9 @@ pub(super) struct Reminded {
 }
 
 /// Starts a run of a workflow for somebody.
-pub(super) async fn start(house: &House, engine: &Engine, run: &str, workflow: &str, by: &str) {
-    let start =
-        RunStart { workflow: workflow.to_owned(), by: Some(by.to_owned()), ..house.begin() };
-    engine.start_named_run(run, &house.protocol, start, None).await.unwrap();
+pub(super) async fn start(app: &TestApp, engine: &Engine, run: &str, workflow: &str, by: &str) {
+    let start = RunStart { workflow: workflow.to_owned(), by: Some(by.to_owned()), ..app.begin() };
+    engine.start_named_run(run, &app.protocol, start, None).await.unwrap();
 }
 
 /// Whose memory.
@@ -176,7 +173,7 @@ pub(super) fn tenant() -> String {
 }
 
 /// The replies in the log of a run.
-pub(super) async fn replies(house: &House, run: &str) -> Vec<ModelReply> {
+pub(super) async fn replies(app: &TestApp, run: &str) -> Vec<ModelReply> {
     let reply = |event: RunEvent| match event {
         RunEvent::InputReceived { input } => match input.payload {
             InputKind::ModelReplied(reply) => Some(*reply),
@@ -184,7 +181,7 @@ pub(super) async fn replies(house: &House, run: &str) -> Vec<ModelReply> {
         },
         _ => None,
     };
-    house.events(run).await.into_iter().filter_map(reply).collect()
+    app.events(run).await.into_iter().filter_map(reply).collect()
 }
 
 /// The build that a reply names, which composes to the same packet again.

@@ -1,4 +1,4 @@
-//! A house: a folder of work, a store, a protocol. Each engine in it is a process of its own.
+//! An app for tests: a folder of work, a store, a protocol. Each engine in it is a process of its own.
 
 use std::fs;
 use std::path::PathBuf;
@@ -34,8 +34,8 @@ pub(crate) enum Kind {
     Sqlite,
 }
 
-/// The house.
-pub(crate) struct House {
+/// The app of one test.
+pub(crate) struct TestApp {
     pub(crate) folder: TempDir,
     pub(crate) clock: Arc<Manual>,
     pub(crate) store: Arc<dyn Store>,
@@ -58,13 +58,13 @@ pub(crate) fn protocol(text: &str) -> (Arc<Protocol>, Vec<(String, String)>) {
     }
 }
 
-impl House {
+impl TestApp {
     pub(crate) fn new(kind: Kind, text: &str) -> Self {
         let (protocol, files) = protocol(text);
         Self::loaded(kind, &protocol, &files)
     }
 
-    /// A house with a protocol that was loaded before, and the files of its folder of work.
+    /// An app with a protocol that was loaded before, and the files of its folder of work.
     pub(crate) fn loaded(kind: Kind, protocol: &Arc<Protocol>, files: &[(String, String)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store: Arc<dyn Store> = match kind {
@@ -106,7 +106,7 @@ impl House {
     }
 
     /// An engine that tells somebody what it keeps.
-    pub(crate) fn engine_told(&self, watch: Arc<dyn RunObserver>) -> Arc<Engine> {
+    pub(crate) fn engine_observed(&self, watch: Arc<dyn RunObserver>) -> Arc<Engine> {
         self.engine_at(Arc::clone(&self.store), Arc::clone(&self.clock) as _, watch)
     }
 

@@ -10,7 +10,11 @@ use serde_json::{Value, json};
 use testkit::SeededRng;
 
 /// The next input: mostly one that fits, sometimes a stale or hostile one.
-pub(crate) fn guess(chance: &mut SeededRng, protocol: &Protocol, state: &RunState) -> RunInput {
+pub(crate) fn random_input(
+    chance: &mut SeededRng,
+    protocol: &Protocol,
+    state: &RunState,
+) -> RunInput {
     let pause =
         *chance.pick(&[0, 1, 1_000, 1_000, 10_000, 10_000, 60_000, 600_000, -5_000, 4_000_000]);
     let what = if state.version == 0 && chance.roll_percent(95) {
@@ -218,7 +222,7 @@ fn reply(chance: &mut SeededRng) -> String {
 }
 
 fn patch(chance: &mut SeededRng) -> Value {
-    let place = |chance: &mut SeededRng| {
+    let pointer = |chance: &mut SeededRng| {
         *chance.pick(&[
             "/phase",
             "/status",
@@ -239,8 +243,7 @@ fn patch(chance: &mut SeededRng) -> Value {
         ])
     };
     let op = *chance.pick(&["add", "remove", "replace", "move", "copy", "test", "none"]);
-    let one =
-        json!({ "op": op, "path": place(chance), "from": place(chance), "value": value(chance) });
+    let one = json!({ "op": op, "path": pointer(chance), "from": pointer(chance), "value": value(chance) });
     match chance.next_below(5) {
         0 => json!({ "format": "merge_patch", "ops": { "phase": 1, "free": { "a": null } } }),
         1 => one,

@@ -28,20 +28,20 @@ impl Question {
 }
 
 /// Every model there is: each question goes to the test.
-pub(crate) struct Desk {
+pub(crate) struct ManualModels {
     questions: mpsc::UnboundedSender<Question>,
 }
 
-impl Desk {
+impl ManualModels {
     pub(crate) fn open() -> (Arc<Self>, mpsc::UnboundedReceiver<Question>) {
-        let (questions, asked) = mpsc::unbounded_channel();
-        (Arc::new(Self { questions }), asked)
+        let (questions, receiver) = mpsc::unbounded_channel();
+        (Arc::new(Self { questions }), receiver)
     }
 }
 
 struct Clerk(mpsc::UnboundedSender<Question>);
 
-impl ModelResolver for Desk {
+impl ModelResolver for ManualModels {
     fn resolve_model(&self, _: &str) -> Result<Option<Arc<dyn ChatModel>>, String> {
         Ok(Some(Arc::new(Clerk(self.questions.clone()))))
     }

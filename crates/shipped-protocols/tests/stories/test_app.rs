@@ -1,4 +1,4 @@
-//! A house: a folder of work, a database in a file, a shipped protocol, and an engine that can be
+//! An app for tests: a folder of work, a database in a file, a shipped protocol, and an engine that can be
 //! closed and opened again. Models are nobody: every reply is handed in by the story.
 
 use std::collections::BTreeMap;
@@ -30,8 +30,8 @@ static SHIPPED: LazyLock<Arc<ContractRegistry>> =
 /// The run that every story is about.
 pub(crate) const RUN: &str = "r1";
 
-/// The house.
-pub(crate) struct House {
+/// The app of one test.
+pub(crate) struct TestApp {
     folder: TempDir,
     pub(crate) clock: Arc<Manual>,
     pub(crate) protocol: Arc<Protocol>,
@@ -49,24 +49,24 @@ impl ModelResolver for Nobody {
     }
 }
 
-impl House {
-    /// A house with a shipped protocol, and what it lays into the folder of work.
+impl TestApp {
+    /// An app with a shipped protocol, and what it lays into the folder of work.
     pub(crate) fn new(protocol: &str) -> Self {
         let shipped = find_shipped_protocol(protocol).unwrap();
         let loaded = load_protocol(shipped.to_bundle(), &SHIPPED).unwrap_or_else(|faults| {
-            let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            panic!("{protocol}: {}", told.join("\n"))
+            let messages: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            panic!("{protocol}: {}", messages.join("\n"))
         });
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("work")).unwrap();
         let clock = Arc::new(Manual::new());
         let engine = engine(&folder, &clock);
         let protocol = Arc::new(loaded.protocol);
-        let house = Self { folder, clock, protocol, engine, runs: BTreeMap::new() };
+        let app = Self { folder, clock, protocol, engine, runs: BTreeMap::new() };
         for (path, content) in shipped.workspace_files {
-            house.put(path, content);
+            app.put(path, content);
         }
-        house
+        app
     }
 
     /// The folder of work.
