@@ -26,6 +26,7 @@ mod scope_violation;
 mod tombstone;
 mod repair_facts;
 mod revisioned_row;
+mod expired_rows;
 mod row_codec;
 mod needle;
 mod row_store;

@@ -9,13 +9,12 @@ use countersign_shipped_contracts::memory::meta::PacketPurpose;
 
 use super::RetrievalLimits;
 use super::event_search::{EventSearchOptions, find_matching_events};
-use super::row_codec::encode_row;
 use super::row_store::{FactFilter, LEVELS, MemoryResult, RowStore, resolve_fact_owner};
 use crate::policy::SimilarityPolicy;
 use crate::rank::WeightedQuery;
 use crate::record::{
     MemoryEpisode, MemoryEvent, MemoryExpiry, MemoryFact, MemoryInsight, MemoryOrigin,
-    MemoryProcedure, SessionSummary, WorkingMemory,
+    SessionSummary, WorkingMemory,
 };
 use crate::rules::{FactRevision, is_expired};
 use crate::{
@@ -64,7 +63,7 @@ pub(super) fn retrieve_candidates(
         }
     }
     let task_type = request.task_type.as_deref().unwrap_or(GENERIC);
-    let rows = load_procedures(shelves, &subject, task_type, limits.procedures)?;
+    let rows = shelves.load_task_procedures(&subject, task_type, limits.procedures)?;
     note_truncation(&mut found, "procedures of the task", rows.len(), limits.procedures);
     found.procedures = rows.into_iter().map(ScoredRow::from_row).collect();
     let rows = shelves.load_rows::<MemoryEpisode>(&subject, limits.episodes)?;
@@ -155,29 +154,6 @@ fn load_earlier_statements(
     }
     earlier.dedup_by(|one, other| one.statement == other.statement);
     Ok(earlier)
-}
-
-/// Loads the latest procedures of a task type, however many others there are.
-fn load_procedures(
-    shelves: &impl RowStore,
-    subject: &MemorySubject,
-    task_type: &str,
-    limit: usize,
-) -> MemoryResult<Vec<MemoryProcedure>> {
-    // The member as a stored body contains it. The content of another procedure may contain it too.
-    let text = format!("\"task_type\":{}", encode_row(&task_type)?);
-    let (mut found, mut read) = (Vec::new(), 0);
-    while found.len() < limit {
-        let rows = shelves.load_rows_containing::<MemoryProcedure>(subject, &text, read, limit)?;
-        let last = rows.len() < limit;
-        read += rows.len();
-        found.extend(rows.into_iter().map(|(_, row)| row).filter(|row| row.task_type == task_type));
-        if last {
-            break;
-        }
-    }
-    found.truncate(limit);
-    Ok(found)
 }
 
 /// Records that there may be more rows than were read.

@@ -1,9 +1,11 @@
 //! The common interface of rows that are stored by revision.
 
 use countersign_contract::Timestamp;
+use countersign_contract::json::sha256_hex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::expired_rows::split_expiry;
 use crate::record::{
     ClaimCandidate, MemoryEpisode, MemoryInsight, MemoryProcedure, SessionSummary, WorkingMemory,
 };
@@ -15,6 +17,14 @@ pub(super) trait RevisionedRow: Serialize + DeserializeOwned + Clone + PartialEq
     /// The kind of the row in messages and tombstones.
     const KIND: &'static str;
 
+    /// The columns beside the body by which an index finds rows of this table only.
+    const LOOKUP_COLUMNS: &'static [&'static str] = &[];
+
+    /// Returns the values of the lookup columns, in the same order.
+    fn lookup_values(&self) -> Vec<LookupValue> {
+        Vec::new()
+    }
+
     /// Returns the revision number, starting at 1.
     fn revision(&self) -> u64;
 
@@ -25,11 +35,27 @@ pub(super) trait RevisionedRow: Serialize + DeserializeOwned + Clone + PartialEq
     fn ordering(&self) -> Timestamp;
 }
 
+/// The value of a lookup column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum LookupValue {
+    /// A text of bounded length without NUL.
+    Text(Option<String>),
+    /// A 64-bit integer.
+    Integer(Option<i64>),
+}
+
+/// Returns the value of `task_digest` for a task type: its SHA-256, because a task type may be
+/// longer than an index entry and contain any character.
+pub(super) fn compute_task_digest(task_type: &str) -> String {
+    sha256_hex(&[task_type.as_bytes()])
+}
+
 macro_rules! revised {
-    ($row:ty, $table:literal, $kind:literal, $ordering:ident) => {
+    ($row:ty, $table:literal, $kind:literal, $ordering:ident $(, { $($lookup:tt)* })?) => {
         impl RevisionedRow for $row {
             const TABLE: &'static str = $table;
             const KIND: &'static str = $kind;
+            $($($lookup)*)?
 
             fn revision(&self) -> u64 {
                 self.revision.into()
@@ -49,8 +75,21 @@ macro_rules! revised {
 }
 
 revised!(MemoryEpisode, "episodes", "episode", end);
-revised!(MemoryProcedure, "procedures", "procedure", recorded_at);
-revised!(MemoryInsight, "insights", "insight", recorded_at);
+revised!(MemoryProcedure, "procedures", "procedure", recorded_at, {
+    const LOOKUP_COLUMNS: &'static [&'static str] = &["task_digest"];
+
+    fn lookup_values(&self) -> Vec<LookupValue> {
+        vec![LookupValue::Text(Some(compute_task_digest(&self.task_type)))]
+    }
+});
+revised!(MemoryInsight, "insights", "insight", recorded_at, {
+    const LOOKUP_COLUMNS: &'static [&'static str] = &["expires_at", "expires_with_run"];
+
+    fn lookup_values(&self) -> Vec<LookupValue> {
+        let (at, with_run) = split_expiry(Some(self.expires), &self.run);
+        vec![LookupValue::Integer(at), LookupValue::Text(with_run.map(str::to_owned))]
+    }
+});
 revised!(ClaimCandidate, "candidates", "candidate", recorded_at);
 revised!(SessionSummary, "stm_summary", "summary", recorded_at);
 

@@ -7,11 +7,15 @@ use countersign_contract::Timestamp;
 use countersign_shipped_contracts::memory::long_term::ScopeLevel;
 use serde::Deserialize;
 
+use super::expired_rows::ExpiryFilter;
 use super::memory_error::MemoryError;
 use super::revisioned_row::RevisionedRow;
 use super::{BuildRowKind, PacketBuild, UnembeddedEvents};
 use crate::rank::{PostingRead, RankedHit, SimilarEvents, WeightedQuery};
-use crate::record::{EventLocation, MemoryEvent, MemoryEventKind, MemoryExpiry, MemoryOrigin};
+use crate::record::{
+    EventLocation, MemoryEvent, MemoryEventKind, MemoryExpiry, MemoryInsight, MemoryOrigin,
+    MemoryProcedure,
+};
 use crate::rules::{FactRevision, is_expired};
 use crate::{CitedEvent, EmbeddingVector, MemoryScope, MemorySubject};
 
@@ -91,8 +95,12 @@ pub(super) trait EventRows {
     /// Loads every event, ascending by location.
     fn load_events(&self, subject: &MemorySubject) -> MemoryResult<Vec<MemoryEvent>>;
 
-    /// Loads the events that have an expiry.
-    fn load_expiring_events(&self, subject: &MemorySubject) -> MemoryResult<Vec<MemoryEvent>>;
+    /// Loads the events that have expired.
+    fn load_expired_events(
+        &self,
+        subject: &MemorySubject,
+        filter: ExpiryFilter<'_>,
+    ) -> MemoryResult<Vec<MemoryEvent>>;
 
     /// Loads the latest events of the session, ascending by location.
     fn load_window(&self, scope: &MemoryScope, limit: usize) -> MemoryResult<Vec<MemoryEvent>>;
@@ -185,14 +193,20 @@ pub(super) trait RecordRows {
         limit: usize,
     ) -> MemoryResult<Vec<(String, R)>>;
 
-    /// Loads rows whose body contains a text, latest first, after skipping the first `skip`.
-    fn load_rows_containing<R: RevisionedRow>(
+    /// Loads the latest revisions of the procedures of a task type, latest first.
+    fn load_task_procedures(
         &self,
         subject: &MemorySubject,
-        text: &str,
-        skip: usize,
+        task_type: &str,
         limit: usize,
-    ) -> MemoryResult<Vec<(String, R)>>;
+    ) -> MemoryResult<Vec<MemoryProcedure>>;
+
+    /// Loads the insights whose latest revision has expired, with their ids.
+    fn load_expired_insights(
+        &self,
+        subject: &MemorySubject,
+        filter: ExpiryFilter<'_>,
+    ) -> MemoryResult<Vec<(String, MemoryInsight)>>;
 
     /// Stores a revision of a row.
     fn put_row<R: RevisionedRow>(

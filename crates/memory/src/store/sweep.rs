@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use countersign_contract::Timestamp;
 use countersign_shipped_contracts::memory::insight::InsightValidationState;
 
+use super::expired_rows::ExpiryFilter;
 use super::row_store::{MemoryResult, RowStore};
 use crate::MemoryScope;
-use crate::record::{MemoryEvent, MemoryExpiry, MemoryInsight};
+use crate::record::{MemoryEvent, MemoryInsight};
 
 /// Options of a sweep. Rows whose expiry timestamp has passed are always removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,17 +82,10 @@ fn collect_expired(
 ) -> MemoryResult<ExpiredRows> {
     scope.check()?;
     let subject = scope.subject();
-    let ended = |expires: MemoryExpiry, run: &str| match expires {
-        MemoryExpiry::Until(end) => end < now,
-        MemoryExpiry::RunEnd => sweep.run_ended && run == scope.run(),
-    };
-    let mut over =
-        ExpiredRows { events: shelves.load_expiring_events(&subject)?, ..ExpiredRows::default() };
-    over.events.retain(|event| event.expires.is_some_and(|end| ended(end, event.scope.run())));
-    for (id, insight) in shelves.load_rows::<MemoryInsight>(&subject, usize::MAX)? {
-        if !ended(insight.expires, &insight.run) {
-            continue;
-        }
+    let filter = ExpiryFilter { now, ended_run: sweep.run_ended.then_some(scope.run()) };
+    let events = shelves.load_expired_events(&subject, filter)?;
+    let mut over = ExpiredRows { events, ..ExpiredRows::default() };
+    for (id, insight) in shelves.load_expired_insights(&subject, filter)? {
         // An expired insight is no longer shown, but other texts may repeat it, and its words must
         // not reach a responder.
         if sweep.include_used || insight.validation == InsightValidationState::Validated {

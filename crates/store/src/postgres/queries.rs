@@ -54,11 +54,13 @@ pub(super) const PARKED: &str = concat!(
 );
 pub(super) const SNAPSHOT: &str = "SELECT version, seq, body FROM countersign.snapshots
     WHERE tenant = $1 AND run = $2 AND version <= $3 ORDER BY version DESC LIMIT 1";
+/// `coalesce` is inside the subquery: outside, row-level security would keep the condition from the
+/// index, and the log would be read from its beginning.
 pub(super) const ENTRIES: &str =
     "SELECT version, first_seq, last_seq, time, hash, body FROM countersign.log
-    WHERE tenant = $1 AND run = $2 AND version <= $3 AND version > coalesce(
-        (SELECT version FROM countersign.snapshots WHERE tenant = $1 AND run = $2 AND version <= $3
-            ORDER BY version DESC LIMIT 1), 0)
+    WHERE tenant = $1 AND run = $2 AND version <= $3 AND version > (
+        SELECT coalesce(max(version), 0) FROM countersign.snapshots
+        WHERE tenant = $1 AND run = $2 AND version <= $3)
     ORDER BY version";
 pub(super) const LOG: &str =
     "SELECT version, first_seq, last_seq, time, hash, body FROM countersign.log

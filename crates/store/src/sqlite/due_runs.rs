@@ -13,22 +13,24 @@ use crate::{DueRunsRequest, RunId, StoreError, TenantId};
 /// are read one by one, so that a tenant with many runs does not hide the others.
 const SCAN_LIMIT: usize = 256;
 
-const ANY_DUE: &str = "SELECT 1 FROM runs WHERE wake_at IS NOT NULL AND wake_at <= ?1
+pub(super) const ANY_DUE: &str = "SELECT 1 FROM runs WHERE wake_at IS NOT NULL AND wake_at <= ?1
     AND (lease_worker IS NULL OR lease_until <= ?1) AND (lease_version <> version
         OR lease_deaths + (lease_worker IS NOT NULL AND lease_worker <> ?2) < 3)
     ORDER BY wake_at LIMIT 1";
-const FIRST_DUE: &str = "SELECT tenant, id FROM runs WHERE wake_at IS NOT NULL AND wake_at <= ?1
+pub(super) const FIRST_DUE: &str =
+    "SELECT tenant, id FROM runs WHERE wake_at IS NOT NULL AND wake_at <= ?1
     AND (lease_worker IS NULL OR lease_until <= ?1) AND (lease_version <> version
         OR lease_deaths + (lease_worker IS NOT NULL AND lease_worker <> ?3) < 3)
     ORDER BY wake_at, tenant, id LIMIT ?2";
-const NEXT_TENANT: &str = "SELECT tenant FROM runs WHERE wake_at IS NOT NULL AND tenant > ?1
+pub(super) const NEXT_TENANT: &str =
+    "SELECT tenant FROM runs WHERE wake_at IS NOT NULL AND tenant > ?1
     ORDER BY tenant LIMIT 1";
-const DUE_OF_TENANT: &str = "SELECT tenant, id FROM runs
+pub(super) const DUE_OF_TENANT: &str = "SELECT tenant, id FROM runs
     WHERE wake_at IS NOT NULL AND tenant = ?1 AND wake_at <= ?2
     AND (lease_worker IS NULL OR lease_until <= ?2) AND (lease_version <> version
         OR lease_deaths + (lease_worker IS NOT NULL AND lease_worker <> ?4) < 3)
     ORDER BY wake_at, id LIMIT ?3";
-const LEASE_COUNT_OF_TENANT: &str = "SELECT count(*) FROM runs
+pub(super) const LEASE_COUNT_OF_TENANT: &str = "SELECT count(*) FROM runs
     WHERE tenant = ?1 AND lease_worker IS NOT NULL AND lease_until > ?2";
 
 /// Whether any run can be acquired.
@@ -155,25 +157,4 @@ fn query_run_ids(
 fn read_run_id(row: &Row<'_>) -> rusqlite::Result<RunId> {
     let tenant = TenantId::new(row.get::<_, String>(0)?);
     Ok(RunId::new(tenant, row.get::<_, String>(1)?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sqlite::migrate::explain_plan;
-
-    #[test]
-    fn nothing_but_what_is_due_or_held_is_read() {
-        for (sql, index) in [
-            (ANY_DUE, "runs_wake (wake_at>? AND wake_at<?)"),
-            (FIRST_DUE, "runs_wake (wake_at>? AND wake_at<?)"),
-            (NEXT_TENANT, "runs_due (tenant>?)"),
-            (DUE_OF_TENANT, "runs_due (tenant=? AND wake_at>? AND wake_at<?)"),
-            (LEASE_COUNT_OF_TENANT, "runs_held (tenant=?)"),
-        ] {
-            let steps = explain_plan(sql);
-            assert_eq!(steps.len(), 1, "{sql}: {steps:?}");
-            assert!(steps[0].starts_with("SEARCH") && steps[0].contains(index), "{sql}: {steps:?}");
-        }
-    }
 }

@@ -114,17 +114,6 @@ pub(super) fn load_applied_migrations(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns the query plan of a statement on the newest schema, one line per step.
-#[cfg(test)]
-pub(super) fn explain_plan(sql: &str) -> Vec<String> {
-    let mut db = Connection::open_in_memory().unwrap();
-    migrate(&mut db, RUNS_SCHEMA).unwrap();
-    let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-    let blanks = vec![rusqlite::types::Value::Null; statement.parameter_count()];
-    let rows = statement.query_map(rusqlite::params_from_iter(blanks), |row| row.get(3));
-    rows.unwrap().map(Result::unwrap).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;

@@ -18,6 +18,8 @@ mod workers;
 mod prune;
 mod sqlite_error;
 mod health;
+#[cfg(test)]
+mod query_plans;
 
 pub use connector::SqliteSettings;
 pub use health::SqliteHealth;

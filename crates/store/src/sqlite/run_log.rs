@@ -6,12 +6,13 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{LogEntryRow, RunId, SnapshotRow, StoreError};
 
-const TAIL: &str = "SELECT number, version, tail FROM runs WHERE tenant = ?1 AND id = ?2";
-const SNAPSHOT: &str = "SELECT version, seq, body FROM snapshots
+pub(super) const TAIL: &str =
+    "SELECT number, version, tail FROM runs WHERE tenant = ?1 AND id = ?2";
+pub(super) const SNAPSHOT: &str = "SELECT version, seq, body FROM snapshots
     WHERE run = ?1 AND version <= ?2 ORDER BY version DESC LIMIT 1";
-const NEXT_SNAPSHOT: &str = "SELECT entry, version FROM snapshots
+pub(super) const NEXT_SNAPSHOT: &str = "SELECT entry, version FROM snapshots
     WHERE run = ?1 AND version >= ?2 ORDER BY version LIMIT 1";
-const ENTRY: &str =
+pub(super) const ENTRY: &str =
     "SELECT previous, run, version, first_seq, last_seq, time, hash, body FROM log WHERE row = ?1";
 
 /// The end of a run's log, from which it is read.
@@ -110,6 +111,3 @@ impl<'d> SqliteRunLog<'d> {
         }
     }
 }
-
-#[cfg(test)]
-pub(super) const QUERIES: [&str; 4] = [TAIL, SNAPSHOT, NEXT_SNAPSHOT, ENTRY];

@@ -11,7 +11,7 @@ const SUSPEND_RUN: &str = "UPDATE runs SET wake_at = ?4
     WHERE tenant = ?1 AND id = ?2 AND version = ?3 AND wake_at IS NOT ?4";
 const VERSION: &str = "SELECT version FROM runs WHERE tenant = ?1 AND id = ?2";
 /// The index is in the order of runs.
-const LEASES: &str = "SELECT tenant, id, lease_worker, lease_epoch, lease_until
+pub(super) const LEASES: &str = "SELECT tenant, id, lease_worker, lease_epoch, lease_until
     FROM runs INDEXED BY runs_held
     WHERE lease_worker IS NOT NULL AND lease_until > ?1 ORDER BY tenant, id LIMIT ?2";
 const HEARTBEAT: &str = "INSERT INTO workers VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
@@ -25,7 +25,8 @@ const TENANTS: &str = "WITH RECURSIVE tenants (name) AS (
         SELECT (SELECT min(tenant) FROM runs WHERE tenant > name) FROM tenants WHERE name IS NOT NULL)
     SELECT name FROM tenants WHERE name IS NOT NULL";
 const DELETE_WORKER: &str = "DELETE FROM workers WHERE name = ?1";
-const WORKERS: &str = "SELECT name, host, pid, version, capacity, started_at, seen_at, expires_at,
+pub(super) const WORKERS: &str =
+    "SELECT name, host, pid, version, capacity, started_at, seen_at, expires_at,
         ifnull(holds, 0)
     FROM workers LEFT JOIN (SELECT lease_worker, count(*) AS holds FROM runs
         WHERE lease_worker IS NOT NULL AND lease_until > ?1 GROUP BY lease_worker)
@@ -142,17 +143,4 @@ fn read_worker(row: &Row<'_>) -> rusqlite::Result<WorkerRow> {
         expires_at: row.get(7)?,
         lease_count: holds,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sqlite::migrate::explain_plan;
-
-    #[test]
-    fn what_is_held_is_found_without_the_rest() {
-        assert_eq!(explain_plan(LEASES), ["SCAN runs USING INDEX runs_held"]);
-        let steps = explain_plan(WORKERS).join("; ");
-        assert!(steps.contains("SCAN runs USING INDEX runs_held"), "{steps}");
-    }
 }

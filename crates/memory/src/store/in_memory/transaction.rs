@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use countersign_shipped_contracts::memory::long_term::FactStatus;
 use serde_json::Value;
 
+use super::super::expired_rows::ExpiryFilter;
 use super::super::memory_error::corrupt_error;
 use super::super::repair_facts::fact_row_kind;
 use super::super::revisioned_row::RevisionedRow;
-use super::super::row_codec::encode_row;
 use super::super::row_store::{
     BuildRows, CitedEventRow, EventRows, FactFilter, FactRows, MemoryResult, RankedHits,
     RecordRows, VectorRows,
@@ -19,7 +19,7 @@ use super::super::{BuildRowKind, PacketBuild, UnembeddedEvents};
 use crate::rank::{
     IndexStats, SimilarEvents, TermPostings, WeightedQuery, analyze_event, plan_reads, rank_hits,
 };
-use crate::record::{EventLocation, MemoryEvent};
+use crate::record::{EventLocation, MemoryEvent, MemoryInsight, MemoryProcedure};
 use crate::rules::FactRevision;
 use crate::{EmbeddingVector, MemoryScope, MemorySubject};
 
@@ -128,8 +128,15 @@ impl EventRows for InMemoryRows {
         Ok(self.iter_events(subject).cloned().collect())
     }
 
-    fn load_expiring_events(&self, subject: &MemorySubject) -> MemoryResult<Vec<MemoryEvent>> {
-        Ok(self.iter_events(subject).filter(|event| event.expires.is_some()).cloned().collect())
+    fn load_expired_events(
+        &self,
+        subject: &MemorySubject,
+        filter: ExpiryFilter<'_>,
+    ) -> MemoryResult<Vec<MemoryEvent>> {
+        let over = |event: &&MemoryEvent| {
+            event.expires.is_some_and(|end| filter.matches(end, event.scope.run()))
+        };
+        Ok(self.iter_events(subject).filter(over).cloned().collect())
     }
 
     fn load_window(&self, scope: &MemoryScope, limit: usize) -> MemoryResult<Vec<MemoryEvent>> {
@@ -328,20 +335,25 @@ impl RecordRows for InMemoryRows {
             .collect()
     }
 
-    fn load_rows_containing<R: RevisionedRow>(
+    fn load_task_procedures(
         &self,
         subject: &MemorySubject,
-        text: &str,
-        skip: usize,
+        task_type: &str,
         limit: usize,
-    ) -> MemoryResult<Vec<(String, R)>> {
-        let mut rows = Vec::new();
-        for (id, row) in self.load_rows::<R>(subject, usize::MAX)? {
-            if encode_row(&row)?.contains(text) {
-                rows.push((id, row));
-            }
-        }
-        Ok(rows.into_iter().skip(skip).take(limit).collect())
+    ) -> MemoryResult<Vec<MemoryProcedure>> {
+        let rows = self.load_rows::<MemoryProcedure>(subject, usize::MAX)?.into_iter();
+        let of_task = rows.map(|(_, row)| row).filter(|row| row.task_type == task_type);
+        Ok(of_task.take(limit).collect())
+    }
+
+    fn load_expired_insights(
+        &self,
+        subject: &MemorySubject,
+        filter: ExpiryFilter<'_>,
+    ) -> MemoryResult<Vec<(String, MemoryInsight)>> {
+        let mut rows = self.load_rows::<MemoryInsight>(subject, usize::MAX)?;
+        rows.retain(|(_, row)| filter.matches(row.expires, &row.run));
+        Ok(rows)
     }
 
     fn put_row<R: RevisionedRow>(

@@ -186,7 +186,7 @@ mod tests {
         let sums = SCHEMA.migrations.iter().map(|step| sha256_hex(&[step.sql.as_bytes()]));
         assert_eq!(
             sums.collect::<Vec<_>>(),
-            ["1139dcab55c4fa7b0478d856cab1adecd415b14e607fb3ef9016a0630be2286a"]
+            ["af21363edfc9cb1e25bb7ca9a4f2b587dd727a45a0b40d9bee96c75f175d2c61"]
         );
     }
 }

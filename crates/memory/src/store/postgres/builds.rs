@@ -19,21 +19,24 @@ const PUT_ROWS: &str = "INSERT INTO countersign.memory_build_rows
     SELECT $1, $2, $3, new.place, new.kind, new.id, new.revision, new.selected, new.score
     FROM unnest($4::text[], $5::text[], $6::bigint[], $7::boolean[], $8::text[])
         WITH ORDINALITY AS new (kind, id, revision, selected, score, place)";
-const ONE: &str = "SELECT body FROM countersign.memory_context_builds
+pub(super) const ONE: &str = "SELECT body FROM countersign.memory_context_builds
     WHERE tenant = $1 AND subject = $2 AND id = $3";
-const ROWS: &str = "SELECT kind, id, revision, selected, score FROM countersign.memory_build_rows
+pub(super) const ROWS: &str =
+    "SELECT kind, id, revision, selected, score FROM countersign.memory_build_rows
     WHERE tenant = $1 AND subject = $2 AND build = $3 ORDER BY number";
 const EARLIER: &str = "SELECT id FROM countersign.memory_context_builds
     WHERE tenant = $1 AND subject = $2 AND session = $3 AND (built_at, id) < ($4, $5)
     ORDER BY built_at DESC, id DESC LIMIT $6";
 const SELECTED: &str = "SELECT DISTINCT kind, id FROM countersign.memory_build_rows
     WHERE tenant = $1 AND subject = $2 AND selected";
-const USED: &str = "SELECT DISTINCT id FROM countersign.memory_build_rows
-    WHERE tenant = $1 AND subject = $2 AND id = ANY ($3)";
-const REDACT_IDS: &str = "UPDATE countersign.memory_build_rows SET id = ''
-    WHERE tenant = $1 AND kind = $3 AND id = ANY ($4) AND subject IN (
-        SELECT number FROM countersign.memory_subjects
-        WHERE tenant = $1 AND $5 IN ('', user_id) AND $6 IN ('', agent))";
+pub(super) const USED: &str = "SELECT asked.id FROM unnest($3::text[]) AS asked (id)
+    CROSS JOIN LATERAL (SELECT FROM countersign.memory_build_rows AS used
+        WHERE used.tenant = $1 AND used.id = asked.id AND used.subject = $2 LIMIT 1) AS found";
+pub(super) const REDACT_ID: &str = "UPDATE countersign.memory_build_rows AS used SET id = ''
+    WHERE used.tenant = $1 AND used.id = $3 AND used.kind = $4
+        AND EXISTS (SELECT FROM countersign.memory_subjects AS owner
+            WHERE owner.tenant = $1 AND owner.number = used.subject
+                AND $5 IN ('', owner.user_id) AND $6 IN ('', owner.agent))";
 
 pub(super) fn put_build(shelf: &SubjectRows<'_>, build: &PacketBuild) -> MemoryResult<()> {
     let body = encode_row(&PacketBuild { rows: Vec::new(), ..build.clone() })?;
@@ -122,8 +125,11 @@ pub(super) fn redact_ids(
     ids: &[&str],
 ) -> MemoryResult<()> {
     let kind = fact_row_kind(holder).name();
-    let call = shelf.build_statement(REDACT_IDS).bind_text(&kind).bind(&ids, Type::TEXT_ARRAY);
-    shelf.query(call.bind_text(&holder.user).bind_text(&holder.agent)).map(drop)
+    let calls = ids.iter().map(|id| {
+        let call = shelf.build_statement(REDACT_ID).bind_text(id).bind_text(&kind);
+        call.bind_text(&holder.user).bind_text(&holder.agent)
+    });
+    shelf.query_all(&calls.collect::<Vec<_>>()).map(drop)
 }
 
 fn parse_row_kind(name: &str) -> MemoryResult<BuildRowKind> {

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use tokio_postgres::types::Type;
 
+use super::super::expired_rows::{ExpiryFilter, split_expiry};
 use super::super::row_codec::{decode_row, encode_row};
 use super::super::row_store::MemoryResult;
 use super::subject_rows::{SubjectRows, is_storable_text, read_column, read_count, to_sql_limit};
-use crate::record::{EventLocation, MemoryEvent, MemoryExpiry};
+use crate::record::{EventLocation, MemoryEvent};
 
 const LAST_PLACE: &str = "SELECT number, last_position FROM countersign.memory_sessions
     WHERE tenant = $1 AND subject = $2 AND id = $3";
@@ -19,19 +20,21 @@ const PUT_SESSIONS: &str = "INSERT INTO countersign.memory_sessions AS old
     SELECT $1, $2, new.* FROM unnest($3::text[], $4::bigint[], $5::bigint[]) AS new
     ON CONFLICT (tenant, subject, id) DO UPDATE SET last_position = greatest(old.last_position, excluded.last_position)";
 const PUT: &str = "INSERT INTO countersign.memory_events
-        (tenant, subject, session, position, id, expires, body)
+        (tenant, subject, session, position, id, expires_at, expires_with_run, body)
     SELECT $1, $2, new.*
-    FROM unnest($3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[]) AS new";
-const REMOVE: &str = "DELETE FROM countersign.memory_events AS event
+    FROM unnest($3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[], $8::text[])
+        AS new";
+pub(super) const REMOVE: &str = "DELETE FROM countersign.memory_events AS event
     USING unnest($3::bigint[], $4::bigint[]) AS gone (session, position)
     WHERE tenant = $1 AND subject = $2
         AND event.session = gone.session AND event.position = gone.position";
-const REMOVE_VECTORS: &str = "DELETE FROM countersign.memory_vectors AS vector
+pub(super) const REMOVE_VECTORS: &str = "DELETE FROM countersign.memory_vectors AS vector
     USING unnest($3::bigint[], $4::bigint[]) AS gone (session, position)
     WHERE tenant = $1 AND subject = $2
         AND vector.session = gone.session AND vector.position = gone.position";
-const BY_ID: &str = "SELECT id, body FROM countersign.memory_events
-    WHERE tenant = $1 AND subject = $2 AND id = ANY ($3)";
+pub(super) const BY_ID: &str = "SELECT found.id, found.body FROM unnest($3::text[]) AS asked (id)
+    CROSS JOIN LATERAL (SELECT id, body FROM countersign.memory_events
+        WHERE tenant = $1 AND subject = $2 AND id = asked.id LIMIT 1) AS found";
 const AT: &str = "SELECT event.body
     FROM unnest($3::bigint[], $4::bigint[]) WITH ORDINALITY AS asked (session, position, place)
         JOIN countersign.memory_events AS event ON event.tenant = $1 AND event.subject = $2
@@ -40,8 +43,10 @@ const AT: &str = "SELECT event.body
 const AFTER: &str = "SELECT body FROM countersign.memory_events
     WHERE tenant = $1 AND subject = $2 AND (session, position) > ($3, $4)
     ORDER BY session, position LIMIT $5";
-const EXPIRING: &str = "SELECT body FROM countersign.memory_events
-    WHERE tenant = $1 AND subject = $2 AND expires IS NOT NULL ORDER BY session, position";
+pub(super) const EXPIRED: &str = "SELECT body FROM countersign.memory_events
+    WHERE tenant = $1 AND subject = $2 AND expires_at < $3";
+pub(super) const ENDED_WITH_RUN: &str = "SELECT body FROM countersign.memory_events
+    WHERE tenant = $1 AND subject = $2 AND expires_with_run = $3";
 const WINDOW: &str = "SELECT body FROM countersign.memory_events
     WHERE tenant = $1 AND subject = $2 AND session = (SELECT number
         FROM countersign.memory_sessions WHERE tenant = $1 AND subject = $2 AND id = $3)
@@ -65,13 +70,8 @@ pub(super) fn load_last_session_number(shelf: &SubjectRows<'_>) -> MemoryResult<
 pub(super) fn put_events(shelf: &SubjectRows<'_>, events: &[MemoryEvent]) -> MemoryResult<()> {
     let (sessions, positions) = split_columns(events.iter().map(|event| event.location));
     let ids: Vec<&str> = events.iter().map(|event| &*event.id).collect();
-    let expires = events.iter().map(|event| {
-        event.expires.map(|expires| match expires {
-            MemoryExpiry::RunEnd => -1,
-            MemoryExpiry::Until(end) => end.0,
-        })
-    });
-    let expires: Vec<Option<i64>> = expires.collect();
+    let expiries = events.iter().map(|event| split_expiry(event.expires, event.scope.run()));
+    let (ends_at, ends_with_run): (Vec<Option<i64>>, Vec<Option<&str>>) = expiries.unzip();
     let bodies = events.iter().map(encode_row).collect::<MemoryResult<Vec<String>>>()?;
     let mut ends: BTreeMap<&str, EventLocation> = BTreeMap::new();
     for event in events {
@@ -82,7 +82,8 @@ pub(super) fn put_events(shelf: &SubjectRows<'_>, events: &[MemoryEvent]) -> Mem
     let names: Vec<&str> = ends.into_keys().collect();
     let put = shelf.build_statement(PUT).bind(&sessions, Type::INT8_ARRAY);
     let put = put.bind(&positions, Type::INT8_ARRAY).bind(&ids, Type::TEXT_ARRAY);
-    let put = put.bind(&expires, Type::INT8_ARRAY).bind(&bodies, Type::TEXT_ARRAY);
+    let put = put.bind(&ends_at, Type::INT8_ARRAY).bind(&ends_with_run, Type::TEXT_ARRAY);
+    let put = put.bind(&bodies, Type::TEXT_ARRAY);
     let ended = shelf.build_statement(PUT_SESSIONS).bind(&names, Type::TEXT_ARRAY);
     let ended = ended.bind(&numbers, Type::INT8_ARRAY).bind(&lasts, Type::INT8_ARRAY);
     shelf.query_all(&[put, ended]).map(drop)
@@ -133,8 +134,11 @@ pub(super) fn load_events_after(
     )?)
 }
 
-pub(super) fn load_expiring_events(shelf: &SubjectRows<'_>) -> MemoryResult<Vec<MemoryEvent>> {
-    decode_events(&shelf.query(shelf.build_statement(EXPIRING))?)
+pub(super) fn load_expired_events(
+    shelf: &SubjectRows<'_>,
+    filter: ExpiryFilter<'_>,
+) -> MemoryResult<Vec<MemoryEvent>> {
+    decode_events(&shelf.query_expired(EXPIRED, ENDED_WITH_RUN, filter)?)
 }
 
 pub(super) fn load_window(

@@ -29,11 +29,13 @@ const IN_FORCE: &str = "AND fact.current AND fact.in_force
 const SUPERSEDED: &str = "AND fact.current AND NOT fact.in_force
     ORDER BY fact.recorded_at DESC, fact.id LIMIT $3";
 const ALL: &str = "AND fact.current ORDER BY fact.recorded_at DESC, fact.id";
-const EVIDENCE: &str = "SELECT piece.fact, piece.revision, source.user_id, source.agent,
+/// `OFFSET 0` keeps the server from joining the tables in another way.
+pub(super) const EVIDENCE: &str = "SELECT piece.fact, piece.revision, source.user_id, source.agent,
         piece.event, piece.quote
     FROM unnest($3::text[], $4::bigint[]) AS asked (fact, revision)
-        JOIN countersign.memory_fact_evidence AS piece ON piece.tenant = $1 AND piece.subject = $2
-            AND piece.fact = asked.fact AND piece.revision = asked.revision
+        CROSS JOIN LATERAL (SELECT * FROM countersign.memory_fact_evidence AS piece
+            WHERE piece.tenant = $1 AND piece.subject = $2
+                AND piece.fact = asked.fact AND piece.revision = asked.revision OFFSET 0) AS piece
         JOIN countersign.memory_subjects AS source
             ON source.tenant = $1 AND source.number = piece.source
     ORDER BY piece.fact, piece.revision, piece.piece";

@@ -13,15 +13,17 @@ use super::super::term_index::{BlockRequest, PostingBlock, TermEntry, TermIndex}
 use super::subject_rows::{SubjectRows, read_column, read_count, to_sql_limit};
 use crate::rank::IndexStats;
 
-const TERMS: &str = "SELECT term, df, blocks, tail FROM countersign.memory_terms
-    WHERE tenant = $1 AND subject = $2 AND term = ANY ($3)";
+pub(super) const TERMS: &str = "SELECT found.term, found.df, found.blocks, found.tail
+    FROM unnest($3::text[]) AS asked (term)
+        CROSS JOIN LATERAL (SELECT term, df, blocks, tail FROM countersign.memory_terms
+            WHERE tenant = $1 AND subject = $2 AND term = asked.term LIMIT 1) AS found";
 const PUT_TERMS: &str = "INSERT INTO countersign.memory_terms
         (tenant, subject, term, df, blocks, tail)
     SELECT $1, $2, new.* FROM unnest($3::text[], $4::bigint[], $5::bigint[], $6::bytea[]) AS new
     ON CONFLICT (tenant, subject, term) DO UPDATE
     SET df = excluded.df, blocks = excluded.blocks, tail = excluded.tail";
-const DROP_TERMS: &str = "DELETE FROM countersign.memory_terms
-    WHERE tenant = $1 AND subject = $2 AND term = ANY ($3)";
+pub(super) const DROP_TERM: &str = "DELETE FROM countersign.memory_terms
+    WHERE tenant = $1 AND subject = $2 AND term = $3";
 const PUT_BLOCK: &str = "INSERT INTO countersign.memory_postings
         (tenant, subject, term, block, body) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (tenant, subject, term, block) DO UPDATE SET body = excluded.body";
@@ -79,9 +81,7 @@ impl TermIndex for SubjectRows<'_> {
             let put = put.bind(&dfs, Type::INT8_ARRAY).bind(&blocks, Type::INT8_ARRAY);
             calls.push(put.bind(&tails, Type::BYTEA_ARRAY));
         }
-        if !gone.is_empty() {
-            calls.push(self.build_statement(DROP_TERMS).bind(&gone, Type::TEXT_ARRAY));
-        }
+        calls.extend(gone.iter().map(|term| self.build_statement(DROP_TERM).bind_text(term)));
         self.query_all(&calls).map(drop)
     }
 

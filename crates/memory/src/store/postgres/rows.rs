@@ -1,9 +1,27 @@
-//! SQL statements for rows with revisions. Their tables differ only in name.
+//! SQL statements for rows with revisions. Their tables differ only in name and lookup columns.
 
-use super::super::revisioned_row::RevisionedRow;
+use super::super::expired_rows::ExpiryFilter;
+use super::super::revisioned_row::{LookupValue, RevisionedRow, compute_task_digest};
 use super::super::row_codec::{decode_row, encode_row};
 use super::super::row_store::MemoryResult;
 use super::subject_rows::{SubjectRows, is_storable_text, read_column, to_sql_limit};
+use crate::record::{MemoryInsight, MemoryProcedure};
+
+/// The index has the order of the rows, so that no more of them are read than are returned.
+pub(super) const PROCEDURES_OF_TASK: &str = "SELECT body FROM countersign.memory_procedures
+    WHERE tenant = $1 AND subject = $2 AND task_digest = $3 AND current
+    ORDER BY ordering DESC, id LIMIT $4";
+pub(super) const EXPIRED_INSIGHTS: &str = "SELECT id, body FROM countersign.memory_insights
+    WHERE tenant = $1 AND subject = $2 AND expires_at < $3 AND current";
+pub(super) const INSIGHTS_ENDED_WITH_RUN: &str = "SELECT id, body FROM countersign.memory_insights
+    WHERE tenant = $1 AND subject = $2 AND expires_with_run = $3 AND current";
+
+pub(super) fn build_remove_sql<R: RevisionedRow>() -> String {
+    format!(
+        "DELETE FROM countersign.memory_{} WHERE tenant = $1 AND subject = $2 AND id = $3",
+        R::TABLE
+    )
+}
 
 pub(super) fn load_row<R: RevisionedRow>(
     shelf: &SubjectRows<'_>,
@@ -37,24 +55,21 @@ pub(super) fn load_latest_rows<R: RevisionedRow>(
     rows.iter().map(|row| Ok((read_column(row, 0)?, decode_row(read_column(row, 1)?)?))).collect()
 }
 
-/// Loads rows whose body contains a text, after skipping the first `skip`.
-pub(super) fn load_latest_rows_containing<R: RevisionedRow>(
+pub(super) fn load_task_procedures(
     shelf: &SubjectRows<'_>,
-    text: &str,
-    skip: usize,
+    task_type: &str,
     limit: usize,
-) -> MemoryResult<Vec<(String, R)>> {
-    if !is_storable_text(text) {
-        return Ok(Vec::new());
-    }
-    let (limit, skip) = (to_sql_limit(limit), to_sql_limit(skip));
-    let sql = format!(
-        "SELECT id, body FROM countersign.memory_{} WHERE tenant = $1 AND subject = $2 AND current
-            AND strpos(body, $3) > 0 ORDER BY ordering DESC, id LIMIT $4 OFFSET $5",
-        R::TABLE
-    );
-    let rows = shelf
-        .query(shelf.build_statement(&sql).bind_text(&text).bind_int8(&limit).bind_int8(&skip))?;
+) -> MemoryResult<Vec<MemoryProcedure>> {
+    let (digest, limit) = (compute_task_digest(task_type), to_sql_limit(limit));
+    let call = shelf.build_statement(PROCEDURES_OF_TASK).bind_text(&digest).bind_int8(&limit);
+    shelf.query(call)?.iter().map(|row| decode_row(read_column(row, 0)?)).collect()
+}
+
+pub(super) fn load_expired_insights(
+    shelf: &SubjectRows<'_>,
+    filter: ExpiryFilter<'_>,
+) -> MemoryResult<Vec<(String, MemoryInsight)>> {
+    let rows = shelf.query_expired(EXPIRED_INSIGHTS, INSIGHTS_ENDED_WITH_RUN, filter)?;
     rows.iter().map(|row| Ok((read_column(row, 0)?, decode_row(read_column(row, 1)?)?))).collect()
 }
 
@@ -68,26 +83,35 @@ pub(super) fn put_row<R: RevisionedRow>(
         "UPDATE countersign.memory_{table} SET current = false
         WHERE tenant = $1 AND subject = $2 AND id = $3 AND current"
     );
+    let mut columns = String::new();
+    let mut places = String::new();
+    for (place, column) in (7..).zip(R::LOOKUP_COLUMNS) {
+        columns.push_str(&format!(", {column}"));
+        places.push_str(&format!(", ${place}"));
+    }
     let put = format!(
         "INSERT INTO countersign.memory_{table}
-            (tenant, subject, id, revision, current, ordering, body)
-        VALUES ($1, $2, $3, $4, true, $5, $6)"
+            (tenant, subject, id, revision, current, ordering, body{columns})
+        VALUES ($1, $2, $3, $4, true, $5, $6{places})"
     );
     let (body, ordering) = (encode_row(row)?, row.ordering().0);
     let revision = i64::try_from(row.revision()).unwrap_or(i64::MAX);
-    let put = shelf
+    let lookups = row.lookup_values();
+    let mut put = shelf
         .build_statement(&put)
         .bind_text(&id)
         .bind_int8(&revision)
         .bind_int8(&ordering)
         .bind_text(&body);
+    for value in &lookups {
+        put = match value {
+            LookupValue::Text(text) => put.bind_text(text),
+            LookupValue::Integer(number) => put.bind_int8(number),
+        };
+    }
     shelf.query_all(&[shelf.build_statement(&retire).bind_text(&id), put]).map(drop)
 }
 
 pub(super) fn remove_row<R: RevisionedRow>(shelf: &SubjectRows<'_>, id: &str) -> MemoryResult<()> {
-    let sql = format!(
-        "DELETE FROM countersign.memory_{} WHERE tenant = $1 AND subject = $2 AND id = $3",
-        R::TABLE
-    );
-    shelf.query(shelf.build_statement(&sql).bind_text(&id)).map(drop)
+    shelf.query(shelf.build_statement(&build_remove_sql::<R>()).bind_text(&id)).map(drop)
 }

@@ -4,6 +4,7 @@ use countersign_store::{PgTransaction, SqlStatement, TenantScope};
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 
+use super::super::expired_rows::ExpiryFilter;
 use super::super::memory_error::corrupt_error;
 use super::super::row_store::MemoryResult;
 
@@ -36,6 +37,21 @@ impl<'a> SubjectRows<'a> {
     /// Runs several statements in one round trip.
     pub(super) fn query_all(&self, calls: &[SqlStatement<'_>]) -> MemoryResult<Vec<Vec<Row>>> {
         Ok(self.dialogue.query_all(TenantScope::Tenant(self.tenant), calls)?)
+    }
+
+    /// Runs a statement for the rows past their timestamp and, if a run has ended, one for the rows
+    /// that end with it.
+    pub(super) fn query_expired(
+        &self,
+        expired: &str,
+        ended_with_run: &str,
+        filter: ExpiryFilter<'_>,
+    ) -> MemoryResult<Vec<Row>> {
+        let mut calls = vec![self.build_statement(expired).bind_int8(&filter.now.0)];
+        if let Some(run) = &filter.ended_run {
+            calls.push(self.build_statement(ended_with_run).bind_text(run));
+        }
+        Ok(self.query_all(&calls)?.into_iter().flatten().collect())
     }
 }
 

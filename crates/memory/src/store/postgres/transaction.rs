@@ -13,6 +13,7 @@ use serde_json::json;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
+use super::super::expired_rows::ExpiryFilter;
 use super::super::memory_error::corrupt_error;
 use super::super::revisioned_row::RevisionedRow;
 use super::super::row_store::{
@@ -24,7 +25,7 @@ use super::super::{BuildRowKind, PacketBuild, UnembeddedEvents};
 use super::subject_rows::{SubjectRows, is_storable_text, read_column};
 use super::{builds, events, facts, rows, vectors};
 use crate::rank::{SimilarEvents, WeightedQuery};
-use crate::record::{EventLocation, MemoryEvent};
+use crate::record::{EventLocation, MemoryEvent, MemoryInsight, MemoryProcedure};
 use crate::rules::FactRevision;
 use crate::{EmbeddingVector, MemoryScope, MemorySubject};
 
@@ -36,8 +37,9 @@ const NUMBER: &str = "SELECT number FROM countersign.memory_subjects
     WHERE tenant = $1 AND user_id = $2 AND agent = $3";
 const ADD: &str = "INSERT INTO countersign.memory_subjects (tenant, user_id, agent, index_version)
     VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
-const FIND_TOMBSTONES: &str =
-    "SELECT hash FROM countersign.memory_tombstones WHERE tenant = $1 AND hash = ANY ($2)";
+pub(super) const FIND_TOMBSTONES: &str = "SELECT found.hash FROM unnest($2::text[]) AS asked (hash)
+    CROSS JOIN LATERAL (SELECT hash FROM countersign.memory_tombstones
+        WHERE tenant = $1 AND hash = asked.hash LIMIT 1) AS found";
 
 /// Returns the name that the lock of a subject is computed from.
 fn build_lock_name(subject: &MemorySubject) -> String {
@@ -238,9 +240,13 @@ impl EventRows for PgMemoryTransaction<'_> {
             .map_or(Ok(Vec::new()), |own| events::load_events_after(&own, None, usize::MAX))
     }
 
-    fn load_expiring_events(&self, subject: &MemorySubject) -> MemoryResult<Vec<MemoryEvent>> {
+    fn load_expired_events(
+        &self,
+        subject: &MemorySubject,
+        filter: ExpiryFilter<'_>,
+    ) -> MemoryResult<Vec<MemoryEvent>> {
         self.open_subject_rows(subject)?
-            .map_or(Ok(Vec::new()), |own| events::load_expiring_events(&own))
+            .map_or(Ok(Vec::new()), |own| events::load_expired_events(&own, filter))
     }
 
     fn load_window(&self, scope: &MemoryScope, limit: usize) -> MemoryResult<Vec<MemoryEvent>> {
@@ -356,15 +362,23 @@ impl RecordRows for PgMemoryTransaction<'_> {
             .map_or(Ok(Vec::new()), |own| rows::load_latest_rows(&own, limit))
     }
 
-    fn load_rows_containing<R: RevisionedRow>(
+    fn load_task_procedures(
         &self,
         subject: &MemorySubject,
-        text: &str,
-        skip: usize,
+        task_type: &str,
         limit: usize,
-    ) -> MemoryResult<Vec<(String, R)>> {
-        let own = self.open_subject_rows(subject)?;
-        own.map_or(Ok(Vec::new()), |own| rows::load_latest_rows_containing(&own, text, skip, limit))
+    ) -> MemoryResult<Vec<MemoryProcedure>> {
+        self.open_subject_rows(subject)?
+            .map_or(Ok(Vec::new()), |own| rows::load_task_procedures(&own, task_type, limit))
+    }
+
+    fn load_expired_insights(
+        &self,
+        subject: &MemorySubject,
+        filter: ExpiryFilter<'_>,
+    ) -> MemoryResult<Vec<(String, MemoryInsight)>> {
+        self.open_subject_rows(subject)?
+            .map_or(Ok(Vec::new()), |own| rows::load_expired_insights(&own, filter))
     }
 
     fn put_row<R: RevisionedRow>(

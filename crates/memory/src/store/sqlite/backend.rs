@@ -16,7 +16,7 @@ use super::transaction::SqliteMemoryTransaction;
 use super::{forget, reindex, residue_scan, scope_violations};
 
 /// The schema of memory files.
-const SCHEMA: SqliteSchema = SqliteSchema {
+pub(super) const SCHEMA: SqliteSchema = SqliteSchema {
     application_id: 0x434E_544D,
     migrations: &[
         SqliteMigration {
@@ -160,9 +160,9 @@ mod tests {
         assert_eq!(
             sums.collect::<Vec<_>>(),
             [
-                "19109de499468dd12f1b601f01c5ff40214f41fe431397b9b678a1dd96690717",
+                "0689139747abcfa03db10c2869fb403c5a1892bcd204d55eaa65f1069759b406",
                 "062443f0cfd2ac8a2628ae36787b4c4f686df8e332b934fbd631b3f906cf1b48",
-                "e47c78af2b4029e2cb0475a42fd2585b6ae7ef28cb0bcd72475c03041f3bf070"
+                "519747ffd1e16fd6604bb3cbee4bf5ff6eb976aea873e7c927d6fb7bcc0efec8"
             ]
         );
     }

@@ -16,19 +16,18 @@ const PUT: &str = "INSERT INTO context_builds (subject, id, body, session, built
 const PUT_ROW: &str =
     "INSERT INTO build_rows (subject, build, number, kind, id, revision, selected, score)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-const ONE: &str = "SELECT body FROM context_builds WHERE subject = ?1 AND id = ?2";
-const ROWS: &str = "SELECT kind, id, revision, selected, score FROM build_rows
+pub(super) const ONE: &str = "SELECT body FROM context_builds WHERE subject = ?1 AND id = ?2";
+pub(super) const ROWS: &str = "SELECT kind, id, revision, selected, score FROM build_rows
     WHERE subject = ?1 AND build = ?2 ORDER BY number";
 const EARLIER: &str = "SELECT id FROM context_builds
     WHERE subject = ?1 AND session = ?2 AND (built_at, id) < (?3, ?4)
     ORDER BY built_at DESC, id DESC LIMIT ?5";
 const SELECTED: &str =
     "SELECT DISTINCT kind, id FROM build_rows WHERE subject = ?1 AND selected = 1";
-const USED: &str = "SELECT DISTINCT id FROM build_rows
-    WHERE subject = ?1 AND id IN (SELECT value FROM json_each(?2))";
-const REDACT_IDS: &str = "UPDATE build_rows SET id = ''
-    WHERE kind = ?1 AND id IN (SELECT value FROM json_each(?2)) AND subject IN (
-        SELECT number FROM subjects WHERE tenant = ?3 AND ?4 IN ('', user) AND ?5 IN ('', agent))";
+pub(super) const USED: &str = "SELECT 1 FROM build_rows WHERE id = ?1 AND subject = ?2 LIMIT 1";
+pub(super) const REDACT_ID: &str = "UPDATE build_rows SET id = '' WHERE id = ?1 AND kind = ?2
+    AND EXISTS (SELECT 1 FROM subjects WHERE number = build_rows.subject
+        AND tenant = ?3 AND ?4 IN ('', user) AND ?5 IN ('', agent))";
 
 pub(super) fn put_build(db: &Connection, subject: i64, build: &PacketBuild) -> MemoryResult<()> {
     let body = encode_row(&PacketBuild { rows: Vec::new(), ..build.clone() })?;
@@ -113,8 +112,13 @@ pub(super) fn find_used_ids(
     ids: &[&str],
 ) -> MemoryResult<BTreeSet<String>> {
     let mut query = db.prepare_cached(USED)?;
-    let rows = query.query_map(params![subject, encode_row(&ids)?], |row| row.get(0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut used = BTreeSet::new();
+    for id in ids {
+        if query.exists(params![id, subject])? {
+            used.insert((*id).to_owned());
+        }
+    }
+    Ok(used)
 }
 
 /// Removes the ids of an owner's facts from the builds of every subject that can see them.
@@ -124,8 +128,11 @@ pub(super) fn redact_ids(
     ids: &[&str],
 ) -> MemoryResult<()> {
     let MemorySubject { tenant, user, agent } = holder;
-    let (kind, ids) = (fact_row_kind(holder).name(), encode_row(&ids)?);
-    db.prepare_cached(REDACT_IDS)?.execute(params![kind, ids, tenant, user, agent])?;
+    let kind = fact_row_kind(holder).name();
+    let mut redact = db.prepare_cached(REDACT_ID)?;
+    for id in ids {
+        redact.execute(params![id, kind, tenant, user, agent])?;
+    }
     Ok(())
 }
 

@@ -5,25 +5,33 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
 use serde::de::DeserializeOwned;
 
+use super::super::expired_rows::{ExpiryFilter, split_expiry};
 use super::super::row_codec::{decode_row, encode_row};
 use super::super::row_store::MemoryResult;
 use super::subjects::read_text;
-use crate::record::{EventLocation, MemoryEvent, MemoryExpiry};
+use crate::record::{EventLocation, MemoryEvent};
 
 const LAST_PLACE: &str =
     "SELECT number, last_position FROM sessions WHERE subject = ?1 AND id = ?2";
 const LAST_SESSION: &str = "SELECT ifnull(max(number), 0) FROM sessions WHERE subject = ?1";
 const PUT_SESSION: &str = "INSERT INTO sessions (subject, id, number, last_position) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (subject, id) DO UPDATE SET last_position = max(last_position, excluded.last_position)";
-const PUT: &str = "INSERT INTO events (subject, session, position, id, expires, body)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-const REMOVE: &str = "DELETE FROM events WHERE subject = ?1 AND session = ?2 AND position = ?3";
+const PUT: &str =
+    "INSERT INTO events (subject, session, position, id, expires_at, expires_with_run, body)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+/// Without the name of the index, `SQLite` would read all vectors of the subject.
+pub(super) const REMOVE_VECTORS: &str = "DELETE FROM vectors INDEXED BY vectors_event
+    WHERE subject = ?1 AND session = ?2 AND position = ?3";
+pub(super) const REMOVE: &str =
+    "DELETE FROM events WHERE subject = ?1 AND session = ?2 AND position = ?3";
 const BY_ID: &str = "SELECT body FROM events WHERE subject = ?1 AND id = ?2";
 const AT: &str = "SELECT body FROM events WHERE subject = ?1 AND session = ?2 AND position = ?3";
 const ALL: &str = "SELECT body FROM events WHERE subject = ?1 ORDER BY session, position";
 const AFTER: &str = "SELECT body FROM events WHERE subject = ?1 AND (session, position) > (?2, ?3)
     ORDER BY session, position LIMIT ?4";
-const EXPIRING: &str = "SELECT body FROM events WHERE subject = ?1 AND expires IS NOT NULL";
+pub(super) const EXPIRED: &str = "SELECT body FROM events WHERE subject = ?1 AND expires_at < ?2";
+pub(super) const ENDED_WITH_RUN: &str =
+    "SELECT body FROM events WHERE subject = ?1 AND expires_with_run = ?2";
 const WINDOW: &str = "SELECT body FROM events WHERE subject = ?1
     AND session = (SELECT number FROM sessions WHERE subject = ?1 AND id = ?2)
     ORDER BY position DESC LIMIT ?3";
@@ -51,11 +59,9 @@ pub(super) fn put_events(
     let mut session = db.prepare_cached(PUT_SESSION)?;
     for (number, event) in events.iter().enumerate() {
         let EventLocation { session: of, position } = event.location;
-        let expires = event.expires.map(|expires| match expires {
-            MemoryExpiry::RunEnd => -1,
-            MemoryExpiry::Until(end) => end.0,
-        });
-        put.execute(params![subject, of, position, event.id, expires, encode_row(event)?])?;
+        let (at, with_run) = split_expiry(event.expires, event.scope.run());
+        let body = encode_row(event)?;
+        put.execute(params![subject, of, position, event.id, at, with_run, body])?;
         let next = events.get(number + 1).map(|next| next.location.session);
         if next != Some(of) {
             session.execute(params![subject, event.scope.session(), of, position])?;
@@ -69,8 +75,10 @@ pub(super) fn remove_events(
     subject: i64,
     events: &[MemoryEvent],
 ) -> MemoryResult<()> {
+    let mut remove_vectors = db.prepare_cached(REMOVE_VECTORS)?;
     let mut remove = db.prepare_cached(REMOVE)?;
     for MemoryEvent { location: place, .. } in events {
+        remove_vectors.execute(params![subject, place.session, place.position])?;
         remove.execute(params![subject, place.session, place.position])?;
     }
     Ok(())
@@ -126,11 +134,16 @@ pub(super) fn load_events_after(
     query_events(db, AFTER, params![subject, session, position, limit])
 }
 
-pub(super) fn load_expiring_events(
+pub(super) fn load_expired_events(
     db: &Connection,
     subject: i64,
+    filter: ExpiryFilter<'_>,
 ) -> MemoryResult<Vec<MemoryEvent>> {
-    query_events(db, EXPIRING, [subject])
+    let mut events = query_events(db, EXPIRED, params![subject, filter.now.0])?;
+    if let Some(run) = filter.ended_run {
+        events.extend(query_events(db, ENDED_WITH_RUN, params![subject, run])?);
+    }
+    Ok(events)
 }
 
 pub(super) fn load_window(

@@ -14,5 +14,7 @@ mod builds;
 mod forget;
 mod residue_scan;
 mod scope_violations;
+#[cfg(test)]
+mod query_plans;
 
 pub use backend::SqliteMemory;

@@ -1,11 +1,14 @@
-//! SQL statements for rows with revisions. Their tables differ only in name.
+//! SQL statements for rows with revisions. Their tables differ only in name and lookup columns.
 
-use rusqlite::{Connection, OptionalExtension as _, Rows, params};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension as _, Rows, params, params_from_iter};
 
-use super::super::revisioned_row::RevisionedRow;
+use super::super::expired_rows::ExpiryFilter;
+use super::super::revisioned_row::{LookupValue, RevisionedRow, compute_task_digest};
 use super::super::row_codec::{decode_row, encode_row};
 use super::super::row_store::MemoryResult;
 use super::subjects::read_text;
+use crate::record::{MemoryInsight, MemoryProcedure};
 
 fn build_last_revision_sql<R: RevisionedRow>() -> String {
     let table = R::TABLE;
@@ -22,12 +25,17 @@ fn build_current_rows_sql<R: RevisionedRow>() -> String {
     )
 }
 
-fn build_rows_containing_sql<R: RevisionedRow>() -> String {
-    let table = R::TABLE;
-    format!(
-        "SELECT id, body FROM {table} WHERE subject = ?1 AND current = 1 AND instr(body, ?2) > 0
-        ORDER BY ordering DESC, id LIMIT ?3 OFFSET ?4"
-    )
+/// The index has the order of the rows, so that no more of them are read than are returned.
+pub(super) const PROCEDURES_OF_TASK: &str = "SELECT id, body FROM procedures
+    WHERE subject = ?1 AND task_digest = ?2 AND current = 1
+    ORDER BY ordering DESC, id LIMIT ?3";
+pub(super) const EXPIRED_INSIGHTS: &str = "SELECT id, body FROM insights
+    WHERE subject = ?1 AND expires_at < ?2 AND current = 1";
+pub(super) const INSIGHTS_ENDED_WITH_RUN: &str = "SELECT id, body FROM insights
+    WHERE subject = ?1 AND expires_with_run = ?2 AND current = 1";
+
+pub(super) fn build_remove_sql<R: RevisionedRow>() -> String {
+    format!("DELETE FROM {} WHERE subject = ?1 AND id = ?2", R::TABLE)
 }
 
 pub(super) fn load_row<R: RevisionedRow>(
@@ -62,17 +70,31 @@ pub(super) fn load_latest_rows<R: RevisionedRow>(
     decode_rows(query.query(params![subject, i64::try_from(limit).unwrap_or(i64::MAX)])?)
 }
 
-/// Loads rows whose body contains a text, after skipping the first `skip`.
-pub(super) fn load_latest_rows_containing<R: RevisionedRow>(
+pub(super) fn load_task_procedures(
     db: &Connection,
     subject: i64,
-    text: &str,
-    skip: usize,
+    task_type: &str,
     limit: usize,
-) -> MemoryResult<Vec<(String, R)>> {
-    let [limit, skip] = [limit, skip].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
-    let mut query = db.prepare_cached(&build_rows_containing_sql::<R>())?;
-    decode_rows(query.query(params![subject, text, limit, skip])?)
+) -> MemoryResult<Vec<MemoryProcedure>> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut query = db.prepare_cached(PROCEDURES_OF_TASK)?;
+    let rows =
+        decode_rows(query.query(params![subject, compute_task_digest(task_type), limit])?)?;
+    Ok(rows.into_iter().map(|(_, row)| row).collect())
+}
+
+pub(super) fn load_expired_insights(
+    db: &Connection,
+    subject: i64,
+    filter: ExpiryFilter<'_>,
+) -> MemoryResult<Vec<(String, MemoryInsight)>> {
+    let mut query = db.prepare_cached(EXPIRED_INSIGHTS)?;
+    let mut rows = decode_rows(query.query(params![subject, filter.now.0])?)?;
+    if let Some(run) = filter.ended_run {
+        let mut query = db.prepare_cached(INSIGHTS_ENDED_WITH_RUN)?;
+        rows.extend(decode_rows(query.query(params![subject, run])?)?);
+    }
+    Ok(rows)
 }
 
 fn decode_rows<R: RevisionedRow>(mut rows: Rows<'_>) -> MemoryResult<Vec<(String, R)>> {
@@ -93,13 +115,29 @@ pub(super) fn put_row<R: RevisionedRow>(
     let retire =
         format!("UPDATE {table} SET current = 0 WHERE subject = ?1 AND id = ?2 AND current = 1");
     db.prepare_cached(&retire)?.execute(params![subject, id])?;
+    let mut columns = String::new();
+    let mut places = String::new();
+    for (place, column) in (6..).zip(R::LOOKUP_COLUMNS) {
+        columns.push_str(&format!(", {column}"));
+        places.push_str(&format!(", ?{place}"));
+    }
     let put = format!(
-        "INSERT INTO {table} (subject, id, revision, current, ordering, body)
-        VALUES (?1, ?2, ?3, 1, ?4, ?5)"
+        "INSERT INTO {table} (subject, id, revision, current, ordering, body{columns})
+        VALUES (?1, ?2, ?3, 1, ?4, ?5{places})"
     );
     let revision = i64::try_from(row.revision()).unwrap_or(i64::MAX);
-    let ordering = row.ordering().0;
-    db.prepare_cached(&put)?.execute(params![subject, id, revision, ordering, encode_row(row)?])?;
+    let mut values: Vec<Value> = vec![
+        subject.into(),
+        id.to_owned().into(),
+        revision.into(),
+        row.ordering().0.into(),
+        encode_row(row)?.into(),
+    ];
+    values.extend(row.lookup_values().into_iter().map(|value| match value {
+        LookupValue::Text(text) => text.into(),
+        LookupValue::Integer(number) => number.into(),
+    }));
+    db.prepare_cached(&put)?.execute(params_from_iter(values))?;
     Ok(())
 }
 
@@ -108,7 +146,6 @@ pub(super) fn remove_row<R: RevisionedRow>(
     subject: i64,
     id: &str,
 ) -> MemoryResult<()> {
-    let sql = format!("DELETE FROM {} WHERE subject = ?1 AND id = ?2", R::TABLE);
-    db.prepare_cached(&sql)?.execute(params![subject, id])?;
+    db.prepare_cached(&build_remove_sql::<R>())?.execute(params![subject, id])?;
     Ok(())
 }

@@ -15,8 +15,8 @@ use crate::MemorySubject;
 use crate::record::{MemoryEvent, MemoryFact};
 
 /// Tables whose rows must belong to a subject; facts may belong to an agent or a tenant.
-const SUBJECT_TABLES: [&str; 6] =
-    ["sessions", "events", "terms", "postings", "context_builds", "build_rows"];
+const SUBJECT_TABLES: [&str; 7] =
+    ["sessions", "events", "vectors", "terms", "postings", "context_builds", "build_rows"];
 
 const FOREIGN_EVIDENCE: &str = "SELECT piece.fact FROM fact_evidence AS piece
     JOIN subjects AS holder ON holder.number = piece.subject

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
 
+use super::super::expired_rows::ExpiryFilter;
 use super::super::revisioned_row::RevisionedRow;
 use super::super::row_store::{
     BuildRows, CitedEventRow, EventRows, FactFilter, FactRows, MemoryResult, RankedHits,
@@ -15,7 +16,7 @@ use super::super::{BuildRowKind, PacketBuild, UnembeddedEvents};
 use super::index::SubjectTermIndex;
 use super::{builds, events, facts, rows, subjects, vectors};
 use crate::rank::{SimilarEvents, WeightedQuery};
-use crate::record::{EventLocation, MemoryEvent};
+use crate::record::{EventLocation, MemoryEvent, MemoryInsight, MemoryProcedure};
 use crate::rules::FactRevision;
 use crate::{EmbeddingVector, MemoryScope, MemorySubject};
 
@@ -125,9 +126,13 @@ impl EventRows for SqliteMemoryTransaction<'_> {
         events::load_events(self.db, number)
     }
 
-    fn load_expiring_events(&self, subject: &MemorySubject) -> MemoryResult<Vec<MemoryEvent>> {
+    fn load_expired_events(
+        &self,
+        subject: &MemorySubject,
+        filter: ExpiryFilter<'_>,
+    ) -> MemoryResult<Vec<MemoryEvent>> {
         let Some(number) = self.resolve_subject_number(subject)? else { return Ok(Vec::new()) };
-        events::load_expiring_events(self.db, number)
+        events::load_expired_events(self.db, number, filter)
     }
 
     fn load_window(&self, scope: &MemoryScope, limit: usize) -> MemoryResult<Vec<MemoryEvent>> {
@@ -246,15 +251,23 @@ impl RecordRows for SqliteMemoryTransaction<'_> {
         rows::load_latest_rows(self.db, number, limit)
     }
 
-    fn load_rows_containing<R: RevisionedRow>(
+    fn load_task_procedures(
         &self,
         subject: &MemorySubject,
-        text: &str,
-        skip: usize,
+        task_type: &str,
         limit: usize,
-    ) -> MemoryResult<Vec<(String, R)>> {
+    ) -> MemoryResult<Vec<MemoryProcedure>> {
         let Some(number) = self.resolve_subject_number(subject)? else { return Ok(Vec::new()) };
-        rows::load_latest_rows_containing(self.db, number, text, skip, limit)
+        rows::load_task_procedures(self.db, number, task_type, limit)
+    }
+
+    fn load_expired_insights(
+        &self,
+        subject: &MemorySubject,
+        filter: ExpiryFilter<'_>,
+    ) -> MemoryResult<Vec<(String, MemoryInsight)>> {
+        let Some(number) = self.resolve_subject_number(subject)? else { return Ok(Vec::new()) };
+        rows::load_expired_insights(self.db, number, filter)
     }
 
     fn put_row<R: RevisionedRow>(

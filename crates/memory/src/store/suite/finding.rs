@@ -9,10 +9,10 @@ use super::sample::{
     NOW, append_user_event, build_request, build_scope, build_user_event, fact, insight, procedure,
     record_claim, record_fact, retrieve_candidates, scope, search_ids, summary, with_evidence,
 };
-use crate::PacketRequest;
 use crate::record::{MemoryClaim, MemoryExpiry, MemoryOrigin, MemoryProcedure};
 use crate::rules::ClaimAssurance;
-use crate::store::{Memory, RetrievalLimits};
+use crate::store::{EraseTarget, ImportTrust, Memory, RetrievalLimits};
+use crate::{MemoryScope, PacketRequest};
 
 pub async fn events_are_found_in_every_script(memory: Arc<dyn Memory>) {
     let scope = scope();
@@ -160,6 +160,40 @@ pub async fn procedures_of_other_tasks_crowd_none_out(memory: Arc<dyn Memory>) {
     assert_eq!(seen("release \"1\"").await, ("p2 p1".to_owned(), told.clone()));
     assert_eq!(seen("cake").await, ("o5 o4".to_owned(), told));
     assert_eq!(seen("release").await, (String::new(), vec![]));
+}
+
+pub async fn a_procedure_is_found_by_the_task_of_its_latest_revision(memory: Arc<dyn Memory>) {
+    let (scope, other) = (scope(), build_scope("u2", "s1", "r1"));
+    // Any text can be a task type: a long one, and one with characters that a database refuses.
+    let tasks =
+        ["bake".to_owned(), format!("bake \0 {}", "a cake ".repeat(1_000)), "ba".to_owned()];
+    let found = async |scope: &MemoryScope| {
+        let mut found = Vec::new();
+        for task in &tasks {
+            let task_type = Some(task.clone());
+            let request = PacketRequest { task_type, ..build_request(scope, "") };
+            let seen = memory.retrieve_candidates(&request, RetrievalLimits::default()).await;
+            let ids = seen.unwrap().procedures.into_iter().map(|one| one.row.id);
+            found.push(ids.collect::<Vec<_>>().join(" "));
+        }
+        found
+    };
+    for (task, expected) in tasks.iter().zip([["p1", "", ""], ["", "p1", ""], ["", "", "p1"]]) {
+        let claim = MemoryClaim::Procedure(Box::new(procedure("p1", task, "stir")));
+        record_claim(&*memory, &scope, claim).await.unwrap();
+        assert_eq!(found(&scope).await, expected);
+    }
+    let mut lines = memory.export(&scope.subject()).await.unwrap();
+    for line in &mut lines {
+        line.subject = other.subject();
+    }
+    for trust in [ImportTrust::OwnExport, ImportTrust::Foreign] {
+        memory.import(lines.clone(), trust, NOW).await.unwrap();
+        assert_eq!(found(&other).await, ["", "", "p1"]);
+    }
+    memory.forget(EraseTarget::Subject(scope.subject()), NOW).await.unwrap();
+    assert_eq!(found(&scope).await, ["", "", ""]);
+    assert_eq!(found(&other).await, ["", "", "p1"], "what is another's stays");
 }
 
 /// Writes more events than an index block holds, one by one and all at once, in concurrent

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use countersign_contract::Timestamp;
 use countersign_shipped_contracts::memory::insight::InsightValidationState;
 
 use super::build_cases::build;
@@ -10,7 +11,9 @@ use super::sample::{
     record_claim, record_fact, scope, search_ids, with_evidence,
 };
 use crate::record::{MemoryClaim, MemoryExpiry, MemoryFact, MemoryInsight};
-use crate::store::{Memory, MemoryError, RetrievalLimits, SweepOptions, SweepReport};
+use crate::store::{
+    Memory, MemoryError, MemoryExportRow, RetrievalLimits, SweepOptions, SweepReport,
+};
 
 pub async fn what_is_over_is_swept_with_its_index(memory: Arc<dyn Memory>) {
     let (scope, other) = (scope(), build_scope("u2", "s1", "r1"));
@@ -80,6 +83,41 @@ pub async fn a_run_that_ends_takes_its_own(memory: Arc<dyn Memory>) {
     let swept = memory.sweep_expired(&scope, all, NOW).await.unwrap();
     assert_eq!(swept, SweepReport { events: 0, insights: 1, retained: 0 });
     assert_eq!(search_ids(&*memory, &scope, "herons").await, ["e2"]);
+}
+
+pub async fn an_insight_ends_as_its_latest_revision_says(memory: Arc<dyn Memory>) {
+    let (scope, later) = (scope(), NOW.plus_millis(1000));
+    let record = async |id: &str, expires| {
+        let validation = InsightValidationState::Validated;
+        let guess = MemoryInsight { validation, expires, ..insight(id, "r1", "Herons leave.") };
+        record_claim(&*memory, &scope, MemoryClaim::Insight(Box::new(guess))).await.unwrap();
+    };
+    // A timestamp before 1970 is one like any other.
+    let (past, future) = (Timestamp(-1), later.plus_millis(1));
+    for (id, first, last) in [
+        ("i1", MemoryExpiry::RunEnd, MemoryExpiry::Until(past)),
+        ("i2", MemoryExpiry::RunEnd, MemoryExpiry::Until(future)),
+        ("i3", MemoryExpiry::Until(past), MemoryExpiry::RunEnd),
+        ("i4", MemoryExpiry::Until(past), MemoryExpiry::Until(future)),
+    ] {
+        record(id, first).await;
+        record(id, last).await;
+    }
+    let sweep = async |run: &str, run_ended| {
+        let options = SweepOptions { run_ended, include_used: false };
+        let scope = build_scope("u", "s1", run);
+        memory.sweep_expired(&scope, options, later).await.unwrap().insights
+    };
+    assert_eq!(sweep("r2", true).await, 1, "only what is past its timestamp ends with another run");
+    assert_eq!(sweep("r1", false).await, 0);
+    assert_eq!(sweep("r1", true).await, 1);
+    let lines = memory.export(&scope.subject()).await.unwrap();
+    let left = lines.iter().filter_map(|line| match &line.row {
+        MemoryExportRow::Insight(insight) => Some(&*insight.id),
+        _ => None,
+    });
+    let left: std::collections::BTreeSet<&str> = left.collect();
+    assert_eq!(left.into_iter().collect::<Vec<_>>(), ["i2", "i4"]);
 }
 
 pub async fn what_a_build_used_is_swept_only_when_that_is_said(memory: Arc<dyn Memory>) {

@@ -27,20 +27,24 @@ CREATE TABLE countersign.memory_sessions (
     UNIQUE (tenant, subject, number)
 ) WITH (fillfactor = 70);
 
--- `expires`: Unix milliseconds; -1 means the end of the run.
+-- `expires_at`: the last millisecond, in Unix time, at which the event is visible. `expires_with_run`: the run that
+-- the event ends with. At most one of them has a value.
 CREATE TABLE countersign.memory_events (
     tenant   text   COLLATE "C" NOT NULL,
     subject  bigint NOT NULL,
     session  bigint NOT NULL,
     position bigint NOT NULL,
     id       text   COLLATE "C" NOT NULL,
-    expires  bigint,
+    expires_at       bigint,
+    expires_with_run text COLLATE "C",
     body     text   NOT NULL,
     PRIMARY KEY (tenant, subject, session, position),
     UNIQUE (tenant, subject, id)
 );
-CREATE INDEX memory_events_expiring ON countersign.memory_events (tenant, subject)
-    WHERE expires IS NOT NULL;
+CREATE INDEX memory_events_expiring ON countersign.memory_events (tenant, subject, expires_at)
+    WHERE expires_at IS NOT NULL;
+CREATE INDEX memory_events_run_end ON countersign.memory_events (tenant, subject, expires_with_run)
+    WHERE expires_with_run IS NOT NULL;
 
 -- The number of events of a subject that contain a term, and the last block of its postings.
 CREATE TABLE countersign.memory_terms (
@@ -134,6 +138,19 @@ BEGIN
 END
 $$;
 
+-- The SHA-256 of the task type.
+ALTER TABLE countersign.memory_procedures ADD COLUMN task_digest text COLLATE "C" NOT NULL;
+CREATE INDEX memory_procedures_task ON countersign.memory_procedures
+    (tenant, subject, task_digest, ordering DESC, id) WHERE current;
+
+-- As in `memory_events`; every insight has one of them.
+ALTER TABLE countersign.memory_insights ADD COLUMN expires_at bigint,
+    ADD COLUMN expires_with_run text COLLATE "C";
+CREATE INDEX memory_insights_expiring ON countersign.memory_insights (tenant, subject, expires_at)
+    WHERE current AND expires_at IS NOT NULL;
+CREATE INDEX memory_insights_run_end ON countersign.memory_insights (tenant, subject, expires_with_run)
+    WHERE current AND expires_with_run IS NOT NULL;
+
 CREATE TABLE countersign.memory_context_builds (
     tenant   text   COLLATE "C" NOT NULL,
     subject  bigint NOT NULL,
@@ -158,6 +175,8 @@ CREATE TABLE countersign.memory_build_rows (
     score    text    NOT NULL,
     PRIMARY KEY (tenant, subject, build, number)
 );
+-- The builds that used a row. The id is first, because the subjects that used a shared fact are not known.
+CREATE INDEX memory_build_rows_id ON countersign.memory_build_rows (tenant, id, subject);
 
 -- Hashes of the scope and id of erased rows. Only the tenant is stored in plain text.
 CREATE TABLE countersign.memory_tombstones (

@@ -25,19 +25,22 @@ CREATE TABLE sessions (
     UNIQUE (subject, number)
 ) STRICT, WITHOUT ROWID;
 
--- `expires`: Unix milliseconds; -1 means the end of the run.
+-- `expires_at`: the last millisecond, in Unix time, at which the event is visible. `expires_with_run`: the run that
+-- the event ends with. At most one of them has a value.
 CREATE TABLE events (
     row      INTEGER PRIMARY KEY,
     subject  INTEGER NOT NULL REFERENCES subjects,
     session  INTEGER NOT NULL,
     position INTEGER NOT NULL,
     id       TEXT    NOT NULL,
-    expires  INTEGER,
+    expires_at       INTEGER,
+    expires_with_run TEXT,
     body     TEXT    NOT NULL,
     UNIQUE (subject, session, position),
     UNIQUE (subject, id)
 ) STRICT;
-CREATE INDEX events_expiring ON events (subject, expires) WHERE expires IS NOT NULL;
+CREATE INDEX events_expiring ON events (subject, expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX events_run_end ON events (subject, expires_with_run) WHERE expires_with_run IS NOT NULL;
 
 -- The number of events of a subject that contain a term, and the last block of its postings.
 CREATE TABLE terms (
@@ -124,27 +127,37 @@ CREATE TABLE episodes (
 ) STRICT;
 CREATE INDEX episodes_current ON episodes (subject, ordering) WHERE current = 1;
 
+-- `task_digest` is the SHA-256 of the task type.
 CREATE TABLE procedures (
     subject  INTEGER NOT NULL REFERENCES subjects,
     id       TEXT    NOT NULL,
     revision INTEGER NOT NULL,
     current  INTEGER NOT NULL,
     ordering INTEGER NOT NULL,
+    task_digest TEXT NOT NULL,
     body     TEXT    NOT NULL,
     PRIMARY KEY (subject, id, revision)
 ) STRICT;
 CREATE INDEX procedures_current ON procedures (subject, ordering) WHERE current = 1;
+CREATE INDEX procedures_task ON procedures (subject, task_digest, ordering DESC, id) WHERE current = 1;
 
+-- `expires_at` and `expires_with_run` as in `events`; every insight has one of them.
 CREATE TABLE insights (
     subject  INTEGER NOT NULL REFERENCES subjects,
     id       TEXT    NOT NULL,
     revision INTEGER NOT NULL,
     current  INTEGER NOT NULL,
     ordering INTEGER NOT NULL,
+    expires_at       INTEGER,
+    expires_with_run TEXT,
     body     TEXT    NOT NULL,
     PRIMARY KEY (subject, id, revision)
 ) STRICT;
 CREATE INDEX insights_current ON insights (subject, ordering) WHERE current = 1;
+CREATE INDEX insights_expiring ON insights (subject, expires_at)
+    WHERE current = 1 AND expires_at IS NOT NULL;
+CREATE INDEX insights_run_end ON insights (subject, expires_with_run)
+    WHERE current = 1 AND expires_with_run IS NOT NULL;
 
 CREATE TABLE candidates (
     subject  INTEGER NOT NULL REFERENCES subjects,
@@ -176,6 +189,8 @@ CREATE TABLE build_rows (
     PRIMARY KEY (subject, build, number),
     FOREIGN KEY (subject, build) REFERENCES context_builds (subject, id)
 ) STRICT, WITHOUT ROWID;
+-- The builds that used a row. The id is first, because the subjects that used a shared fact are not known.
+CREATE INDEX build_rows_id ON build_rows (id, subject);
 
 -- Hashes of the scope and id of erased rows.
 CREATE TABLE tombstones (

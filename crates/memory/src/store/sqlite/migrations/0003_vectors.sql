@@ -5,8 +5,8 @@ CREATE TABLE vectors (
     session  INTEGER NOT NULL,
     position INTEGER NOT NULL,
     body     BLOB    NOT NULL,
-    PRIMARY KEY (subject, embedder, session, position),
-    FOREIGN KEY (subject, session, position)
-        REFERENCES events (subject, session, position) ON DELETE CASCADE
+    PRIMARY KEY (subject, embedder, session, position)
 ) STRICT, WITHOUT ROWID;
+-- The vectors of one event. No foreign key to it: `SQLite` would read all vectors of the subject for each event
+-- that is deleted.
 CREATE INDEX vectors_event ON vectors (subject, session, position);
