@@ -11,6 +11,7 @@ mod mcp_clients;
 mod browser;
 mod deny;
 mod dist;
+mod doc_commands;
 mod growth_targets;
 mod embedder;
 mod external_services;

@@ -7,7 +7,7 @@ use std::path::Path;
 use countersign_contract::reply::ViolationCode;
 use countersign_protocol::CHECK_CODES;
 
-use crate::{architecture, growth_targets, links, names, process};
+use crate::{architecture, doc_commands, growth_targets, links, names, process};
 
 const LONGEST_FILE: usize = 600;
 
@@ -65,10 +65,16 @@ const FILE_CODES: [&str; 43] = [
 /// Returns every problem found.
 pub(crate) fn run() -> Vec<String> {
     let mut faults = Vec::new();
-    faults.extend(check_architecture_paths());
+    for page in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        faults.extend(check_paths(page));
+    }
     faults.extend(architecture::run());
     faults.extend(check_error_pages());
-    faults.extend(links::run(&list_tracked_files("*.md")));
+    let pages = list_tracked_files("*.md");
+    faults.extend(links::run(&pages));
+    for page in &pages {
+        faults.extend(doc_commands::check_page(page, &read_file(page)));
+    }
     faults.extend(growth_targets::run());
     faults.extend(names::run());
     for file in list_rust_files(".") {
@@ -77,19 +83,27 @@ pub(crate) fn run() -> Vec<String> {
     faults
 }
 
-/// Checks that every path in backticks in ARCHITECTURE.md exists.
-fn check_architecture_paths() -> Vec<String> {
-    let map = read_file("ARCHITECTURE.md");
-    let quoted = map.split('`').skip(1).step_by(2);
+/// Checks that every path in backticks on a page exists. A path with `…` or a name in capitals
+/// (`docs/errors/CODE.md`) is a pattern; the folder before it must exist.
+fn check_paths(page: &str) -> Vec<String> {
+    let text = read_file(page);
+    let quoted = text.split('`').skip(1).step_by(2);
     let paths = quoted.filter(|text| {
         text.contains('/')
             && !text.contains([' ', '<', '*', '{', '(', ':'])
-            && !text.starts_with(['/', '-', '.', '#'])
+            && !text.starts_with(['/', '-', '.', '#', '$'])
     });
     paths
-        .filter(|path| !process::workspace_root().join(path).exists())
-        .map(|path| format!("ARCHITECTURE.md names `{path}`, which does not exist"))
+        .filter(|path| !process::workspace_root().join(remove_pattern(path)).exists())
+        .map(|path| format!("{page} names `{path}`, which does not exist"))
         .collect()
+}
+
+/// Returns the folder of a path whose file name is a pattern, else the whole path.
+fn remove_pattern(path: &str) -> &str {
+    let Some((folder, name)) = path.rsplit_once('/') else { return path };
+    let is_pattern = name.contains('…') || name.starts_with("NAME") || name.starts_with("CODE");
+    if is_pattern { folder } else { path }
 }
 
 /// Checks that every code has a page, and that every page has a code.

@@ -10,8 +10,8 @@
 #[expect(dead_code, reason = "shared with the tests of sound folders")]
 mod folder;
 
-use countersign_contract::contract::ContractRegistry;
-use countersign_contract::source::DiagnosticSeverity;
+use countersign_contract::contract::{ContractRegistry, load_contract};
+use countersign_contract::source::{DiagnosticSeverity, SourceFile};
 use countersign_protocol::{ProtocolBundle, load_protocol};
 use folder::{ANY, INDEX, MAIN, bundle, faults, shipped, sound};
 use testkit::SeededRng;
@@ -28,6 +28,21 @@ fn every_fault_is_told_with_its_place() {
         })
         .collect();
     assert!(wrong.is_empty(), "these are told otherwise:\n{}", wrong.join(""));
+}
+
+/// A file that our schema accepts and the specification's does not says which of them refuses it.
+#[test]
+fn what_only_the_specification_refuses_names_its_contract() {
+    let narrow = "id: workflow\nversion: 1.0.0\nschema: { type: object, properties: { transitions: { items: { properties: { gate: { properties: { type: { const: manual } } } } } } } }\n";
+    let no_file = |path: &str| Err(format!("{path} is not there"));
+    let contract = load_contract(SourceFile::new("workflow.yaml", narrow), &no_file).unwrap();
+    let mut registry = ContractRegistry::default();
+    registry.add(contract).unwrap();
+    let main = "--- workflows/main.yaml\nid: main\nphases: [{ id: a }, { id: b, terminal: true }]\ntransitions:\n  - { from: a, to: b, gate: { type: criteria, check: state.x } }\n";
+    let found = load_protocol(bundle(&[INDEX, ANY, main].concat()), &registry).unwrap_err();
+    let told: Vec<_> = found.iter().map(|one| (one.code.as_str(), one.hint.as_deref())).collect();
+    let hint = "only the shipped contract `workflow` refuses this: use what it allows";
+    assert_eq!(told, [("const", Some(hint))]);
 }
 
 /// The pages of the codes show folders too: fences marked `folder`.

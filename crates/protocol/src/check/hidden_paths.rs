@@ -46,7 +46,10 @@ pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
             let path = match transition.gate.as_ref().map(|gate| &gate.check) {
                 Some(GateCheck::FileExists { path }) => path.as_str(),
                 Some(GateCheck::FileExistsTemplate { path }) => path.source(),
-                _ => continue,
+                Some(
+                    GateCheck::Expression(_) | GateCheck::Status { .. } | GateCheck::Manual { .. },
+                )
+                | None => continue,
             };
             let origin = transition.origin.child("gate").child("path");
             findings.extend(check_path_access(path, &origin, files, "gate never opens"));

@@ -69,7 +69,10 @@ pub(super) fn collect_workflow_expressions<'p>(
             Some(GateCheck::FileExistsTemplate { path }) => {
                 all.add_template(path, &transition.origin.child("gate").child("path"));
             }
-            _ => {}
+            Some(
+                GateCheck::Status { .. } | GateCheck::FileExists { .. } | GateCheck::Manual { .. },
+            )
+            | None => {}
         }
         all.add_changes(transition.apply.iter().map(|change| (change, None)));
         all.expressions[before..].iter_mut().for_each(|written| written.transition = Some(index));

@@ -108,7 +108,7 @@ impl ProtocolFile {
 
     /// Validates the file against the specification's own schema if it has no errors so far. Our
     /// schema is meant to be the narrower one, and a file that satisfies only ours would not be
-    /// portable.
+    /// portable. What we add to the specification on purpose is removed first.
     pub(super) fn check_specification_schema(
         &self,
         shipped: &ContractRegistry,
@@ -139,6 +139,10 @@ impl ProtocolFile {
             value["prompt"] = text;
         }
         let violations = contract.schema.list_violations(&value);
-        faults.extend(violations.iter().map(|violation| self.tree.diagnose_violation(violation)));
+        let id = self.kind.contract_id();
+        faults.extend(violations.iter().map(|violation| {
+            let hint = format!("only the shipped contract `{id}` refuses this: use what it allows");
+            self.tree.diagnose_violation(violation).with_hint(Some(hint))
+        }));
     }
 }

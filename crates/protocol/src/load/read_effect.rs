@@ -6,6 +6,7 @@ use super::read_expression::{read_expression, read_optional_expression, read_tem
 use super::{confined_path, read_host};
 use crate::{EffectTemplate, TextTemplate};
 
+/// The keys of `do` that name an effect. `read_effect_kind` has an arm for each.
 const EFFECTS: [&str; 5] = ["write", "copy", "run", "http", "retrieve"];
 
 /// Reads the content of `do`. Its expressions cannot read `reply`, because the effect produces it.
@@ -15,7 +16,8 @@ pub(super) fn read_effect(member: &FileNode<'_>, scope: &NameScope<'_>) -> Optio
         [name] => read_effect_kind(name, &member.get(name)?, scope),
         [] if !member.value.is_object() => None,
         [] => {
-            let message = "`do` names an effect: `write`, `copy`, `run`, `http` or `retrieve`";
+            let [others @ .., last] = EFFECTS;
+            let message = format!("`do` names an effect: `{}` or `{last}`", others.join("`, `"));
             scope.faults.push(member.diagnose("required", message));
             None
         }
@@ -70,7 +72,7 @@ fn read_effect_kind(
             let method = body.text_at("method").unwrap_or(usual).to_owned();
             Some(EffectTemplate::Http { method, url: filled, body: body_expr })
         }
-        _ => {
+        "retrieve" => {
             let source = body.get("source")?;
             let filled = read_template(&source, reads, faults);
             // A name with placeholders is known only when they are filled in.
@@ -79,6 +81,7 @@ fn read_effect_kind(
             let (query, source) = (read_expression(&body.get("query")?, reads, faults)?, filled?);
             known.then_some(EffectTemplate::Retrieve { source, query })
         }
+        _ => None,
     }
 }
 

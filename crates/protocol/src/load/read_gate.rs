@@ -7,6 +7,7 @@ use super::read_retry_policy::read_retry_policy;
 use super::{confined_path, read_duration, read_pointer};
 use crate::{EXPRESSION_NAMES, GateCheck, TransitionGate};
 
+/// The gate types, as in the schema. `read_gate` has an arm for each.
 const GATE_TYPES: [&str; 5] = ["manual", "criteria", "expression", "file_exists", "status"];
 
 /// The gate types that each key belongs to; other keys belong to all types.
@@ -45,6 +46,8 @@ pub(super) fn read_gate(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Opti
                 .get("deadline")
                 .and_then(|it| read_duration::read_duration(&it, faults)),
         },
+        // `criteria` and `expression`. The schema has refused any other type; its `check` is read
+        // all the same, so that a mistake there is reported too.
         _ => GateCheck::Expression(read_expression(
             &member.get("check")?,
             &EXPRESSION_NAMES[..2],
@@ -85,4 +88,17 @@ fn read_short_gate(
         return None;
     }
     read_expression(member, &EXPRESSION_NAMES[..2], faults)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::protocol_file::WORKFLOW_SCHEMA;
+    use super::GATE_TYPES;
+
+    #[test]
+    fn the_schema_has_the_same_gate_types() {
+        let schema: serde_json::Value = serde_json::from_str(WORKFLOW_SCHEMA).expect("valid JSON");
+        let types = &schema["$defs"]["gate"]["properties"]["type"]["enum"];
+        assert_eq!(*types, serde_json::json!(GATE_TYPES));
+    }
 }

@@ -154,8 +154,11 @@ impl EffectExecutor {
 
     /// Removes the journal entry of an effect whose result the run has, or no longer needs.
     pub(super) async fn forget_effect(&self, run: &str, action: &str, order: &PendingAction) {
-        let noted = |effect: &EffectCall| {
-            matches!(effect, EffectCall::Run { .. } | EffectCall::Http { .. })
+        let noted = |effect: &EffectCall| match effect {
+            EffectCall::Run { .. } | EffectCall::Http { .. } => true,
+            EffectCall::Write { .. } | EffectCall::Copy { .. } | EffectCall::Retrieve { .. } => {
+                false
+            }
         };
         if let PendingAction::Effect { effect, .. } = order
             && noted(effect)

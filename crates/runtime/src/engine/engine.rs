@@ -248,9 +248,11 @@ impl Engine {
         let (mut paths, mut unknown) = (BTreeSet::new(), false);
         for check in checks {
             match check {
-                GateCheck::FileExists { path } => drop(paths.insert(path.clone())),
+                GateCheck::FileExists { path } => {
+                    paths.insert(path.clone());
+                }
                 GateCheck::FileExistsTemplate { .. } => unknown = true,
-                _ => {}
+                GateCheck::Expression(_) | GateCheck::Status { .. } | GateCheck::Manual { .. } => {}
             }
         }
         // Most workflows have no such gate, and need neither a workspace nor another thread.
