@@ -39,5 +39,7 @@ pub mod prelude {
     #[cfg(feature = "runtime")]
     pub use countersign_runtime::{Runtime, RuntimeBuilder};
     #[cfg(feature = "runtime")]
-    pub use countersign_store::{InMemoryStore, SqliteStore};
+    pub use countersign_store::InMemoryStore;
+    #[cfg(feature = "sqlite")]
+    pub use countersign_store::SqliteStore;
 }

@@ -67,6 +67,7 @@ pub enum MemoryError {
     Store(#[from] StoreError),
 }
 
+#[cfg(feature = "sqlite")]
 impl From<rusqlite::Error> for MemoryError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Store(error.into())

@@ -12,6 +12,11 @@
 //! backend only implements how rows are stored and read. This module does not compose or render
 //! packets and does not call models.
 
+#![cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    expect(dead_code, reason = "rows are encoded only for a database")
+)]
+
 mod memory;
 mod memory_error;
 mod new_event;
@@ -44,6 +49,7 @@ mod export_import;
 mod sweep;
 mod age_episodes;
 mod in_memory;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -66,6 +72,7 @@ pub use postgres::PostgresMemory;
 pub use recompose::{PacketRebuildError, compute_packet_digest};
 pub use retrieval_limits::RetrievalLimits;
 pub use scope_violation::ScopeViolation;
+#[cfg(feature = "sqlite")]
 pub use sqlite::SqliteMemory;
 pub use store_vectors::UnembeddedEvents;
 pub use sweep::{SweepOptions, SweepReport};
