@@ -104,7 +104,7 @@ async fn a_reply_passes_the_files_of_the_journey_table_in_their_order() {
         async { Ok(json!({ "slogan": "Two hands sign." }).to_string()) }
     });
     let folder = tempfile::tempdir().unwrap();
-    let store = Arc::new(SqliteStore::open(&folder.path().join("runs.db")).unwrap());
+    let store = Arc::new(SqliteStore::open(folder.path().join("runs.db")).unwrap());
     let runtime = RuntimeBuilder::new(store, folder.path()).unwrap().with_model(model);
     let runtime = runtime.build().unwrap();
     let protocol = runtime.load_protocol(PROTOCOL.into_iter().collect()).unwrap();

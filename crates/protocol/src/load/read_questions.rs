@@ -201,8 +201,8 @@ fn compile_inline_contract(
     scope: &NameScope<'_>,
 ) -> Option<Arc<Contract>> {
     let file = json!({"id": "answer", "version": "1.0.0", "schema": schema}).to_string();
-    let none = |path: &str| Err(format!("`{path}`: an answer cannot read files"));
-    match contract::load_contract(SourceFile::new("answer.json", file), &none) {
+    let refuse_files = |path: &str| Err(format!("`{path}`: an answer cannot read files"));
+    match contract::load_contract(SourceFile::new("answer.json", file), &refuse_files) {
         Ok(contract) => Some(Arc::new(contract)),
         Err(faults) => {
             let message =

@@ -26,7 +26,7 @@ impl RunDecision<'_> {
                 ));
             }
             (Some(fields @ Value::Object(_)), None) => {
-                document = merge_into_copy(&document, fields)
+                document = merge_into_copy(&document, fields);
             }
             (Some(other), None) => {
                 let id = &self.workflow.id;
