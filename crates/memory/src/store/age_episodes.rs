@@ -12,29 +12,29 @@ use crate::rules::{self, AgedEpisode, AgeingPlan};
 
 /// Plans the ageing of a subject's episodes.
 pub(super) fn plan_ageing(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     subject: &MemorySubject,
     ageing: AgeingPolicy,
     now: Timestamp,
 ) -> MemoryResult<AgeingPlan> {
-    let rows = shelves.load_rows::<MemoryEpisode>(subject, usize::MAX)?;
+    let rows = row_store.load_rows::<MemoryEpisode>(subject, usize::MAX)?;
     let episodes: Vec<MemoryEpisode> = rows.into_iter().map(|(_, episode)| episode).collect();
     Ok(rules::plan_ageing(&episodes, ageing, now))
 }
 
 /// Ages the episodes in one transaction.
 pub(super) fn age_episodes(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     subject: &MemorySubject,
     ageing: AgeingPolicy,
     now: Timestamp,
 ) -> MemoryResult<Vec<AgedEpisode>> {
-    let AgeingPlan { writes, changes: aged } = plan_ageing(shelves, subject, ageing, now)?;
+    let AgeingPlan { writes, changes: aged } = plan_ageing(row_store, subject, ageing, now)?;
     for episode in &writes {
-        refuse_forgotten(shelves, subject, MemoryEpisode::KIND, &episode.id)?;
+        refuse_forgotten(row_store, subject, MemoryEpisode::KIND, &episode.id)?;
     }
     for episode in &writes {
-        shelves.put_row(subject, &episode.id, episode)?;
+        row_store.put_row(subject, &episode.id, episode)?;
     }
     Ok(aged)
 }

@@ -56,12 +56,12 @@ impl AuditFinding {
 }
 
 pub(super) fn audit_subject(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     subject: &MemorySubject,
     now: Timestamp,
 ) -> MemoryResult<MemoryAudit> {
-    let events = shelves.load_events(subject)?;
-    let facts = shelves.load_facts(subject, FactFilter::All)?;
+    let events = row_store.load_events(subject)?;
+    let facts = row_store.load_facts(subject, FactFilter::All)?;
     let mut audit = MemoryAudit {
         events: events.len() as u64,
         facts: facts.len() as u64,
@@ -75,7 +75,7 @@ pub(super) fn audit_subject(
             audit.expired.add(|| format!("event {}", event.id));
         }
     }
-    let selected = shelves.load_selected_ids(subject)?;
+    let selected = row_store.load_selected_ids(subject)?;
     let mut unseen = |kind: BuildRowKind, id: &str, name: &str| {
         if !selected.contains(&(kind, id.to_owned())) {
             audit.never_selected.add(|| format!("{name} {id}"));
@@ -84,10 +84,10 @@ pub(super) fn audit_subject(
     for FactRevision { fact, .. } in &facts {
         unseen(BuildRowKind::UserFact, &fact.id, "fact");
     }
-    for (id, _) in shelves.load_rows::<MemoryProcedure>(subject, usize::MAX)? {
+    for (id, _) in row_store.load_rows::<MemoryProcedure>(subject, usize::MAX)? {
         unseen(BuildRowKind::Procedure, &id, "procedure");
     }
-    for (id, _) in shelves.load_rows::<MemoryEpisode>(subject, usize::MAX)? {
+    for (id, _) in row_store.load_rows::<MemoryEpisode>(subject, usize::MAX)? {
         unseen(BuildRowKind::Episode, &id, "episode");
     }
     for FactRevision { fact, .. } in &facts {
@@ -102,7 +102,7 @@ pub(super) fn audit_subject(
             audit.expired.add(name);
         }
     }
-    for (id, insight) in shelves.load_rows::<MemoryInsight>(subject, usize::MAX)? {
+    for (id, insight) in row_store.load_rows::<MemoryInsight>(subject, usize::MAX)? {
         if over(insight.expires) {
             audit.expired.add(|| format!("insight {id}"));
         }

@@ -13,34 +13,34 @@ use crate::rules::{ClaimAssurance, MemoryRefusal};
 
 /// Stores a candidate. Proposing the same candidate again has no effect.
 pub(super) fn propose_candidate(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     scope: &MemoryScope,
     candidate: &ClaimCandidate,
 ) -> MemoryResult<()> {
     scope.check()?;
     let subject = scope.subject();
     check_id(&candidate.id)?;
-    refuse_forgotten(shelves, &subject, ClaimCandidate::KIND, &candidate.id)?;
-    if let Some(first) = shelves.load_row::<ClaimCandidate>(&subject, &candidate.id, Some(1))? {
+    refuse_forgotten(row_store, &subject, ClaimCandidate::KIND, &candidate.id)?;
+    if let Some(first) = row_store.load_row::<ClaimCandidate>(&subject, &candidate.id, Some(1))? {
         let same = first.claim == candidate.claim && first.origin == candidate.origin;
         return if same { Ok(()) } else { Err(differs_error("candidate", &candidate.id)) };
     }
     let mut new = candidate.clone().with_revision(1, candidate.recorded_at);
     new.state = CandidateState::Proposed;
-    shelves.put_row(&subject, &candidate.id, &new)
+    row_store.put_row(&subject, &candidate.id, &new)
 }
 
 /// Decides on a candidate by the rules and records the decision, a promotion or a refusal.
 pub(super) fn promote_candidate(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     scope: &MemoryScope,
     id: &str,
     assurance: ClaimAssurance,
     now: Timestamp,
 ) -> MemoryResult<Result<ClaimReceipt, MemoryRefusal>> {
-    let candidate = load_pending(shelves, scope, id)?;
+    let candidate = load_pending(row_store, scope, id)?;
     let ruled =
-        match record_claim(shelves, scope, &candidate.claim, candidate.origin, assurance, now) {
+        match record_claim(row_store, scope, &candidate.claim, candidate.origin, assurance, now) {
             Ok(kept) => Ok(kept),
             Err(MemoryError::Refused(refusal)) => Err(refusal),
             Err(other) => return Err(other),
@@ -49,21 +49,21 @@ pub(super) fn promote_candidate(
         Ok(kept) => CandidateState::Promoted { id: kept.id.clone() },
         Err(refusal) => CandidateState::Refused { reason: refusal.to_string() },
     };
-    record_decision(shelves, scope, candidate, state, now)?;
+    record_decision(row_store, scope, candidate, state, now)?;
     Ok(ruled)
 }
 
 /// Refuses a candidate by hand.
 pub(super) fn refuse_candidate(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     scope: &MemoryScope,
     id: &str,
     reason: &str,
     now: Timestamp,
 ) -> MemoryResult<()> {
-    let candidate = load_pending(shelves, scope, id)?;
+    let candidate = load_pending(row_store, scope, id)?;
     record_decision(
-        shelves,
+        row_store,
         scope,
         candidate,
         CandidateState::Refused { reason: reason.to_owned() },
@@ -72,12 +72,12 @@ pub(super) fn refuse_candidate(
 }
 
 fn load_pending(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     scope: &MemoryScope,
     id: &str,
 ) -> MemoryResult<ClaimCandidate> {
     scope.check()?;
-    let Some(candidate) = shelves.load_row::<ClaimCandidate>(&scope.subject(), id, None)? else {
+    let Some(candidate) = row_store.load_row::<ClaimCandidate>(&scope.subject(), id, None)? else {
         return Err(MemoryError::NotFound { kind: "candidate", id: id.to_owned() });
     };
     let found = match candidate.state {
@@ -89,7 +89,7 @@ fn load_pending(
 }
 
 fn record_decision(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     scope: &MemoryScope,
     candidate: ClaimCandidate,
     state: CandidateState,
@@ -97,5 +97,5 @@ fn record_decision(
 ) -> MemoryResult<()> {
     let next = candidate.revision() + 1;
     let ruled = ClaimCandidate { state, ..candidate }.with_revision(next, now);
-    shelves.put_row(&scope.subject(), &ruled.id.clone(), &ruled)
+    row_store.put_row(&scope.subject(), &ruled.id.clone(), &ruled)
 }

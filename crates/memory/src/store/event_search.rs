@@ -33,7 +33,7 @@ pub(super) struct EventSearchOptions {
 
 /// Returns the events that match a request, best first, and the reads that stopped at a limit.
 pub(super) fn find_matching_events(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     request: &PacketRequest,
     query: &WeightedQuery,
     wanted: EventSearchOptions,
@@ -44,16 +44,16 @@ pub(super) fn find_matching_events(
     if wanted.limit == 0 {
         return Ok((Vec::new(), Vec::new()));
     }
-    let mut cut = search_by_words(shelves, request, query, &mut told)?;
+    let mut cut = search_by_words(row_store, request, query, &mut told)?;
     told.keep_best();
-    cut.extend(add_similar_events(shelves, request, &mut told)?);
+    cut.extend(add_similar_events(row_store, request, &mut told)?);
     cut.extend(told.describe_truncation());
     Ok((told.events, cut))
 }
 
 /// Reads the events that match by words.
 fn search_by_words(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     request: &PacketRequest,
     query: &WeightedQuery,
     told: &mut EventCollector,
@@ -66,7 +66,7 @@ fn search_by_words(
     let mut best: BinaryHeap<Reverse<i64>> = BinaryHeap::new();
     let (mut asked, mut done) = (limit + SPARE_HITS, 0);
     loop {
-        let RankedHits { hits, reads } = shelves.rank_events(&subject, query, asked)?;
+        let RankedHits { hits, reads } = row_store.rank_events(&subject, query, asked)?;
         let mut left = hits.get(done..).unwrap_or_default();
         while let Some(next) = left.first() {
             let least = best.peek().filter(|_| best.len() == limit);
@@ -78,7 +78,7 @@ fn search_by_words(
             let (some, behind) = left.split_at(some);
             left = behind;
             let places: Vec<EventLocation> = some.iter().map(|hit| hit.location).collect();
-            let mut rows = shelves.load_events_at(&subject, &places)?.into_iter().peekable();
+            let mut rows = row_store.load_events_at(&subject, &places)?.into_iter().peekable();
             for hit in some {
                 let Some(row) = rows.next_if(|row| row.location == hit.location) else { continue };
                 let score = refine_score(query, hit, &row);
@@ -113,7 +113,7 @@ fn search_by_words(
 /// Adds events that match by similarity to those that match by words, and reports a read that
 /// stopped at a limit.
 fn add_similar_events(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     request: &PacketRequest,
     told: &mut EventCollector,
 ) -> MemoryResult<Option<ReadTruncation>> {
@@ -122,7 +122,7 @@ fn add_similar_events(
         return Ok(None);
     };
     let subject = request.scope.subject();
-    let near = shelves.find_similar_events(&subject, vector, similarity.newest)?;
+    let near = row_store.find_similar_events(&subject, vector, similarity.newest)?;
     let (read, of) = (near.similarities.len() as u64, near.total);
     let cut = (read < of).then(|| ReadTruncation {
         description: "events with a vector".to_owned(),
@@ -138,7 +138,7 @@ fn add_similar_events(
     let places = blend.list_nearest(if once { limit + MAX_SPARE_HITS } else { limit });
     for some in places.chunks(limit) {
         let others = some.iter().copied().filter(|place| !here.contains(place));
-        for row in shelves.load_events_at(&subject, &others.collect::<Vec<_>>())? {
+        for row in row_store.load_events_at(&subject, &others.collect::<Vec<_>>())? {
             if is_visible(&row, request) {
                 let place = row.location;
                 let mut scored = ScoredRow::from_row(row);

@@ -22,18 +22,19 @@ use crate::{MemoryScope, MemorySubject};
 /// Exports all rows of a subject in an order in which they can be imported: events before the rows
 /// that cite them. Facts of its agent and tenant are included if this subject claimed them.
 pub(super) fn export_subject(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     subject: &MemorySubject,
 ) -> MemoryResult<Vec<MemoryExportLine>> {
     let mut rows: Vec<MemoryExportRow> = Vec::new();
     rows.extend(
-        shelves
+        row_store
             .load_events(subject)?
             .into_iter()
             .map(|event| MemoryExportRow::Event(Box::new(event))),
     );
     for level in LEVELS {
-        let mut facts = shelves.load_facts(&resolve_fact_owner(subject, level), FactFilter::All)?;
+        let mut facts =
+            row_store.load_facts(&resolve_fact_owner(subject, level), FactFilter::All)?;
         facts.retain(|one| one.claimed_by == *subject);
         facts.sort_by(|one, other| {
             let key = |fact: &MemoryFact| (fact.recorded_at, fact.id.clone());
@@ -45,19 +46,19 @@ pub(super) fn export_subject(
         }));
     }
     let all = usize::MAX;
-    let episodes = shelves.load_rows(subject, all)?.into_iter();
+    let episodes = row_store.load_rows(subject, all)?.into_iter();
     rows.extend(episodes.map(|(_, row)| MemoryExportRow::Episode(Box::new(row))));
-    let procedures = shelves.load_rows(subject, all)?.into_iter();
+    let procedures = row_store.load_rows(subject, all)?.into_iter();
     rows.extend(procedures.map(|(_, row)| MemoryExportRow::Procedure(Box::new(row))));
-    let insights = shelves.load_rows(subject, all)?.into_iter();
+    let insights = row_store.load_rows(subject, all)?.into_iter();
     rows.extend(insights.map(|(_, row)| MemoryExportRow::Insight(Box::new(row))));
-    let candidates = shelves.load_rows(subject, all)?.into_iter();
+    let candidates = row_store.load_rows(subject, all)?.into_iter();
     rows.extend(candidates.map(|(_, row)| MemoryExportRow::Candidate(Box::new(row))));
-    let working = shelves.load_rows(subject, all)?.into_iter();
+    let working = row_store.load_rows(subject, all)?.into_iter();
     rows.extend(
         working.map(|(run, row)| MemoryExportRow::WorkingMemory { run, memory: Box::new(row) }),
     );
-    let summaries = shelves.load_rows(subject, all)?.into_iter();
+    let summaries = row_store.load_rows(subject, all)?.into_iter();
     rows.extend(
         summaries
             .map(|(session, row)| MemoryExportRow::Summary { session, summary: Box::new(row) }),
@@ -67,14 +68,14 @@ pub(super) fn export_subject(
 
 /// Imports lines independently: a refused line does not stop the others.
 pub(super) fn import_lines(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     lines: &[MemoryExportLine],
     provenance: ImportTrust,
     now: Timestamp,
 ) -> MemoryResult<MemoryImportReport> {
     let mut imported = MemoryImportReport::default();
     for (number, line) in (1..).zip(lines) {
-        match import_line(shelves, line, provenance, now) {
+        match import_line(row_store, line, provenance, now) {
             Ok(()) => imported.accepted += 1,
             Err(MemoryError::Store(error)) => return Err(error.into()),
             Err(refused) => imported.refused.push((number, refused.to_string())),
@@ -84,7 +85,7 @@ pub(super) fn import_lines(
 }
 
 fn import_line(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     line: &MemoryExportLine,
     provenance: ImportTrust,
     now: Timestamp,
@@ -99,7 +100,7 @@ fn import_line(
         MemoryScope::new(&*subject.tenant, &*subject.user, &*subject.agent, session, run)
     };
     let anywhere = within("import", "import")?;
-    if provenance == ImportTrust::OwnExport && try_restore(shelves, subject, row)? {
+    if provenance == ImportTrust::OwnExport && try_restore(row_store, subject, row)? {
         return Ok(());
     }
     match row {
@@ -109,16 +110,16 @@ fn import_line(
             }
             let mut event = NewMemoryEvent::from((**event).clone());
             event.origin = origin(event.origin);
-            append_events(shelves, &[event])?;
+            append_events(row_store, &[event])?;
         }
         MemoryExportRow::Fact { fact, origin: told } => {
-            return import_fact(shelves, &anywhere, fact, origin(*told), provenance, now);
+            return import_fact(row_store, &anywhere, fact, origin(*told), provenance, now);
         }
         MemoryExportRow::Episode(episode) => {
-            refuse_if_different(shelves, subject, &episode.id, &**episode)?;
+            refuse_if_different(row_store, subject, &episode.id, &**episode)?;
             let claim = MemoryClaim::Episode(episode.clone());
             record_claim(
-                shelves,
+                row_store,
                 &anywhere,
                 &claim,
                 MemoryOrigin::Imported,
@@ -127,10 +128,10 @@ fn import_line(
             )?;
         }
         MemoryExportRow::Procedure(procedure) => {
-            refuse_if_different(shelves, subject, &procedure.id, &**procedure)?;
+            refuse_if_different(row_store, subject, &procedure.id, &**procedure)?;
             let claim = MemoryClaim::Procedure(procedure.clone());
             record_claim(
-                shelves,
+                row_store,
                 &anywhere,
                 &claim,
                 MemoryOrigin::Imported,
@@ -144,10 +145,10 @@ fn import_line(
             if provenance == ImportTrust::Foreign {
                 insight.validation = InsightValidationState::Unvalidated;
             }
-            refuse_if_different(shelves, subject, &insight.id, &insight)?;
+            refuse_if_different(row_store, subject, &insight.id, &insight)?;
             let claim = MemoryClaim::Insight(Box::new(insight));
             record_claim(
-                shelves,
+                row_store,
                 &scope,
                 &claim,
                 MemoryOrigin::Imported,
@@ -158,15 +159,15 @@ fn import_line(
         MemoryExportRow::Candidate(candidate) => {
             let mut candidate = (**candidate).clone();
             candidate.origin = origin(candidate.origin);
-            propose_candidate(shelves, &anywhere, &candidate)?;
+            propose_candidate(row_store, &anywhere, &candidate)?;
         }
         MemoryExportRow::WorkingMemory { run, memory: working } => {
             within("import", run)?;
-            import_row(shelves, subject, run, &**working, now)?;
+            import_row(row_store, subject, run, &**working, now)?;
         }
         MemoryExportRow::Summary { session, summary } => {
             within(session, "import")?;
-            import_row(shelves, subject, session, &**summary, now)?;
+            import_row(row_store, subject, session, &**summary, now)?;
         }
     }
     Ok(())
@@ -175,65 +176,65 @@ fn import_line(
 /// Restores a row of an own export in its original revision if the store has none yet. Returns
 /// whether it did.
 fn try_restore(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     subject: &MemorySubject,
     row: &MemoryExportRow,
 ) -> MemoryResult<bool> {
     match row {
         MemoryExportRow::Episode(it) if it.start <= it.end => {
-            restore_row(shelves, subject, &it.id, &**it, &it.sources)
+            restore_row(row_store, subject, &it.id, &**it, &it.sources)
         }
         MemoryExportRow::Procedure(it) if !it.task_type.is_empty() => {
-            restore_row(shelves, subject, &it.id, &**it, &it.sources)
+            restore_row(row_store, subject, &it.id, &**it, &it.sources)
         }
         MemoryExportRow::Insight(it) if (0.0..=1.0).contains(&it.confidence) => {
             check_id(&it.run)?;
-            restore_row(shelves, subject, &it.id, &**it, &it.sources)
+            restore_row(row_store, subject, &it.id, &**it, &it.sources)
         }
         MemoryExportRow::Candidate(it) => {
-            match shelves.load_row::<ClaimCandidate>(subject, &it.id, None)? {
+            match row_store.load_row::<ClaimCandidate>(subject, &it.id, None)? {
                 // This store already knows the decision on the candidate.
                 Some(known) => Ok(known.claim == it.claim && known.origin == it.origin),
-                None => restore_row(shelves, subject, &it.id, &**it, &[]),
+                None => restore_row(row_store, subject, &it.id, &**it, &[]),
             }
         }
         MemoryExportRow::WorkingMemory { run, memory: working } => {
-            restore_row(shelves, subject, run, &**working, &[])
+            restore_row(row_store, subject, run, &**working, &[])
         }
         MemoryExportRow::Summary { session, summary } => {
-            check_sources(shelves, subject, &summary.sources)?;
-            restore_row(shelves, subject, session, &**summary, &summary.quotes)
+            check_sources(row_store, subject, &summary.sources)?;
+            restore_row(row_store, subject, session, &**summary, &summary.quotes)
         }
         _ => Ok(false),
     }
 }
 
 fn restore_row<R: RevisionedRow>(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     subject: &MemorySubject,
     id: &str,
     row: &R,
     sources: &[String],
 ) -> MemoryResult<bool> {
-    if row.revision() == 0 || shelves.load_row::<R>(subject, id, None)?.is_some() {
+    if row.revision() == 0 || row_store.load_row::<R>(subject, id, None)?.is_some() {
         return Ok(false);
     }
     check_id(id)?;
-    refuse_forgotten(shelves, subject, R::KIND, id)?;
-    check_sources(shelves, subject, sources)?;
-    shelves.put_row(subject, id, row)?;
+    refuse_forgotten(row_store, subject, R::KIND, id)?;
+    check_sources(row_store, subject, sources)?;
+    row_store.put_row(subject, id, row)?;
     Ok(true)
 }
 
 /// The existing row is newer than the imported one, so refuse an import with the same id and other
 /// content.
 fn refuse_if_different<R: RevisionedRow>(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     subject: &MemorySubject,
     id: &str,
     row: &R,
 ) -> MemoryResult<()> {
-    let Some(known) = shelves.load_row::<R>(subject, id, None)? else { return Ok(()) };
+    let Some(known) = row_store.load_row::<R>(subject, id, None)? else { return Ok(()) };
     let brought = row.clone().with_revision(1, Timestamp::default());
     if known.with_revision(1, Timestamp::default()) == brought {
         Ok(())
@@ -244,21 +245,21 @@ fn refuse_if_different<R: RevisionedRow>(
 
 /// Keeps the existing row, which is newer than the imported one.
 fn import_row<R: RevisionedRow>(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     subject: &MemorySubject,
     id: &str,
     row: &R,
     now: Timestamp,
 ) -> MemoryResult<()> {
-    match shelves.load_row::<R>(subject, id, None)? {
+    match row_store.load_row::<R>(subject, id, None)? {
         Some(_) => Ok(()),
-        None => record_row(shelves, subject, id, row, now).map(|_| ()),
+        None => record_row(row_store, subject, id, row, now).map(|_| ()),
     }
 }
 
 /// Restores facts of an own export with their status; foreign facts go through the rules.
 fn import_fact(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     scope: &MemoryScope,
     fact: &MemoryFact,
     origin: MemoryOrigin,
@@ -267,12 +268,12 @@ fn import_fact(
 ) -> MemoryResult<()> {
     let subject = scope.subject();
     let holder = resolve_fact_owner(&subject, fact.level);
-    shelves.lock_subject(&subject)?;
-    let absent = shelves.load_fact(&holder, &fact.id, None)?.is_none()
-        && shelves
+    row_store.lock_subject(&subject)?;
+    let absent = row_store.load_fact(&holder, &fact.id, None)?.is_none()
+        && row_store
             .find_tombstones(&holder, &[compute_tombstone_hash(&holder, "fact", &fact.id)])?
             .is_empty();
-    let mut standing = shelves.load_facts(&holder, FactFilter::ByKey(&fact.key))?.into_iter();
+    let mut standing = row_store.load_facts(&holder, FactFilter::ByKey(&fact.key))?.into_iter();
     let alone = standing.all(|other| {
         !ValidityPeriod::from_fact(fact).overlaps(ValidityPeriod::from_fact(&other.fact))
     });
@@ -280,15 +281,15 @@ fn import_fact(
         // An active fact is restored as active if no other fact is valid in its period.
         let settled = fact.superseded_by.is_some() || fact.status == FactStatus::Disputed;
         if alone || settled {
-            return restore_fact(shelves, &subject, &holder, fact, origin);
+            return restore_fact(row_store, &subject, &holder, fact, origin);
         }
     }
     let claim = MemoryClaim::Fact(Box::new(fact.clone()));
-    record_claim(shelves, scope, &claim, origin, ClaimAssurance::Claimed, now).map(|_| ())
+    record_claim(row_store, scope, &claim, origin, ClaimAssurance::Claimed, now).map(|_| ())
 }
 
 fn restore_fact(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     subject: &MemorySubject,
     holder: &MemorySubject,
     fact: &MemoryFact,
@@ -299,7 +300,7 @@ fn restore_fact(
         FactRevision { fact: fact.clone(), origin, claimed_by: subject.clone(), sources };
     check_fact(&standing, ClaimAssurance::Claimed)?;
     let cited: Vec<&str> = fact.evidence.iter().map(|piece| &*piece.event).collect();
-    let words = shelves.load_events_by_id(subject, &cited)?;
+    let words = row_store.load_events_by_id(subject, &cited)?;
     for piece in &fact.evidence {
         let Some(event) = words.get(&piece.event) else {
             return Err(MemoryRefusal::UnknownEvent { event: piece.event.clone() }.into());
@@ -308,5 +309,5 @@ fn restore_fact(
             return Err(MemoryRefusal::QuoteNotInEvent { event: piece.event.clone() }.into());
         }
     }
-    shelves.put_fact(holder, &standing)
+    row_store.put_fact(holder, &standing)
 }

@@ -20,15 +20,16 @@ const MAX_EVENTS: usize = 2_000;
 /// authors who had seen an unvalidated insight, and events that repeat one, of any run, because all
 /// runs of the session see the summary.
 pub(super) fn load_summary_input(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     scope: &MemoryScope,
     now: Timestamp,
 ) -> MemoryResult<SummaryInput> {
     scope.check()?;
     let subject = scope.subject();
-    let mut previous: Option<SessionSummary> = shelves.load_row(&subject, scope.session(), None)?;
+    let mut previous: Option<SessionSummary> =
+        row_store.load_row(&subject, scope.session(), None)?;
     let (mut guesses, mut validated) = (Vec::new(), BTreeSet::new());
-    for (_, insight) in shelves.load_rows::<MemoryInsight>(&subject, usize::MAX)? {
+    for (_, insight) in row_store.load_rows::<MemoryInsight>(&subject, usize::MAX)? {
         if insight.validation == InsightValidationState::Validated {
             validated.insert(insight.id);
         } else {
@@ -43,7 +44,7 @@ pub(super) fn load_summary_input(
     };
     let cited = previous.iter().flat_map(|summary| summary.sources.iter().chain(&summary.quotes));
     let cited: Vec<&str> = cited.map(String::as_str).collect();
-    let mut cited = shelves.load_events_by_id(&subject, &cited)?;
+    let mut cited = row_store.load_events_by_id(&subject, &cited)?;
     if let Some(previous) = &mut previous {
         // A summary with content that must not be visible is not continued.
         let seen = cited.values().flat_map(|event| &event.seen_insights);
@@ -57,11 +58,11 @@ pub(super) fn load_summary_input(
     kept.retain(told);
     kept.sort_by_key(|event| event.location);
     let upto = previous.as_ref().map_or(0, |summary| summary.covered_position);
-    let mut new = list_session_events(shelves, scope, upto, MAX_EVENTS, now)?;
+    let mut new = list_session_events(row_store, scope, upto, MAX_EVENTS, now)?;
     new.retain(told);
     // Events that end with a run must not reach other runs of the session.
     new.retain(|event| event.expires.is_none());
-    let upto = shelves.load_last_location(scope)?.map_or(upto, |place| place.position.max(upto));
+    let upto = row_store.load_last_location(scope)?.map_or(upto, |place| place.position.max(upto));
     Ok(SummaryInput {
         previous,
         summarized_events: kept,

@@ -13,17 +13,17 @@ use crate::rules::{FactRevision, restore_after_removal};
 /// Repairs an owner's remaining facts after some were erased: re-evaluates the facts that the
 /// erased ones replaced or disputed, and removes references to them.
 pub(super) fn repair_facts(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     holder: &MemorySubject,
     gone: &[MemoryFact],
     now: Timestamp,
 ) -> MemoryResult<()> {
-    let left = shelves.load_facts(holder, FactFilter::All)?;
+    let left = row_store.load_facts(holder, FactFilter::All)?;
     let ids: Vec<&str> = gone.iter().map(|fact| &*fact.id).collect();
-    let ends = load_original_ends(shelves, holder, &left, &ids)?;
-    shelves.redact_ids(holder, &ids)?;
+    let ends = load_original_ends(row_store, holder, &left, &ids)?;
+    row_store.redact_ids(holder, &ids)?;
     for revision in restore_after_removal(gone, &left, &ends, now) {
-        shelves.put_fact(holder, &revision)?;
+        row_store.put_fact(holder, &revision)?;
     }
     Ok(())
 }
@@ -31,7 +31,7 @@ pub(super) fn repair_facts(
 /// Loads the original ends of facts that the erased ones replaced, from the revision before the
 /// replacement.
 fn load_original_ends(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     holder: &MemorySubject,
     left: &[FactRevision],
     gone: &[&str],
@@ -41,7 +41,7 @@ fn load_original_ends(
     let mut ends = BTreeMap::new();
     for FactRevision { fact, .. } in left.iter().filter(|one| is_replaced(&one.fact)) {
         for revision in (1..fact.revision).rev() {
-            let before = shelves.load_fact(holder, &fact.id, Some(revision))?;
+            let before = row_store.load_fact(holder, &fact.id, Some(revision))?;
             if let Some(before) = before.filter(|before| !is_replaced(&before.fact)) {
                 ends.insert(fact.id.clone(), before.fact.valid_to);
                 break;

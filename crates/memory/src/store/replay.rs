@@ -19,24 +19,24 @@ use crate::{Candidates, CitedEvent, MemorySubject, ScoredRow};
 
 /// Stores a build. Storing the same build again has no effect; a build that refers to rows erased
 /// since it was composed is refused.
-pub(super) fn store_build(shelves: &mut impl RowStore, build: &PacketBuild) -> MemoryResult<()> {
+pub(super) fn store_build(row_store: &mut impl RowStore, build: &PacketBuild) -> MemoryResult<()> {
     build.request.scope.check()?;
     check_id(&build.id)?;
     let subject = build.request.scope.subject();
-    refuse_forgotten(shelves, &subject, "build", &build.id)?;
-    match shelves.load_build(&subject, &build.id)? {
+    refuse_forgotten(row_store, &subject, "build", &build.id)?;
+    match row_store.load_build(&subject, &build.id)? {
         Some(known) if known == *build => Ok(()),
         Some(_) => Err(differs_error("build", &build.id)),
         None => {
-            refuse_forgotten_rows(shelves, &subject, &build.rows)?;
-            shelves.put_build(&subject, build)
+            refuse_forgotten_rows(row_store, &subject, &build.rows)?;
+            row_store.put_build(&subject, build)
         }
     }
 }
 
 /// Refuses rows that were erased after they were read, so that their ids do not come back.
 fn refuse_forgotten_rows(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     subject: &MemorySubject,
     rows: &[BuildRow],
 ) -> MemoryResult<()> {
@@ -65,7 +65,7 @@ fn refuse_forgotten_rows(
     for (holder, named) in named.iter().rev() {
         let marks: Vec<String> =
             named.iter().map(|(kind, id)| compute_tombstone_hash(holder, kind, id)).collect();
-        let forgotten = shelves.find_tombstones_shared(holder, &marks)?;
+        let forgotten = row_store.find_tombstones_shared(holder, &marks)?;
         let gone = marks.iter().zip(named).find(|(mark, _)| forgotten.contains(*mark));
         if let Some((_, (kind, id))) = gone {
             return Err(forgotten_error(kind, id));
@@ -76,19 +76,19 @@ fn refuse_forgotten_rows(
 
 /// Loads the rows of a build in the revisions and with the scores of that time.
 pub(super) fn load_build_candidates(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     subject: &MemorySubject,
     id: &str,
 ) -> MemoryResult<Option<(PacketBuild, Candidates)>> {
-    let Some(build) = shelves.load_build(subject, id)? else { return Ok(None) };
+    let Some(build) = row_store.load_build(subject, id)? else { return Ok(None) };
     let mut found = Candidates { truncations: build.truncations.clone(), ..Candidates::default() };
     let events = build.rows.iter().filter(|row| {
         matches!(row.kind, BuildRowKind::Quote | BuildRowKind::Window | BuildRowKind::Evidence)
     });
     let ids: Vec<&str> = events.map(|row| row.id.as_str()).collect();
-    let events = shelves.load_events_by_id(subject, &ids)?;
+    let events = row_store.load_events_by_id(subject, &ids)?;
     for row in &build.rows {
-        add_build_row(shelves, subject, row, &events, &mut found)?;
+        add_build_row(row_store, subject, row, &events, &mut found)?;
     }
     Ok(Some((build, found)))
 }
@@ -98,13 +98,13 @@ const MAX_BUILDS_BETWEEN: usize = 16;
 
 /// Finds the previous build of the same session and purpose.
 pub(super) fn find_previous_build(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     subject: &MemorySubject,
     id: &str,
 ) -> MemoryResult<Option<String>> {
-    let Some(build) = shelves.load_build(subject, id)? else { return Ok(None) };
-    for id in shelves.load_earlier_build_ids(subject, &build, MAX_BUILDS_BETWEEN)? {
-        let earlier = shelves.load_build(subject, &id)?;
+    let Some(build) = row_store.load_build(subject, id)? else { return Ok(None) };
+    for id in row_store.load_earlier_build_ids(subject, &build, MAX_BUILDS_BETWEEN)? {
+        let earlier = row_store.load_build(subject, &id)?;
         if earlier.is_some_and(|earlier| earlier.request.purpose == build.request.purpose) {
             return Ok(Some(id));
         }
@@ -113,7 +113,7 @@ pub(super) fn find_previous_build(
 }
 
 fn add_build_row(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     subject: &MemorySubject,
     row: &BuildRow,
     events: &BTreeMap<String, MemoryEvent>,
@@ -125,7 +125,7 @@ fn add_build_row(
         || MemoryError::RowGone { kind: kind.name(), id: id.clone(), revision: row.revision };
     let mut fact = |level| {
         let revision = u32::try_from(row.revision).ok();
-        let standing = shelves
+        let standing = row_store
             .load_fact(&resolve_fact_owner(subject, level), id, revision)?
             .ok_or_else(gone)?;
         add_fact(found, standing, subject, row.score.clone());
@@ -134,33 +134,36 @@ fn add_build_row(
     let event = || events.get(id).cloned().ok_or_else(gone);
     match kind {
         BuildRowKind::WorkingMemory => {
-            found.working_memory = Some(shelves.load_row(subject, id, revision)?.ok_or_else(gone)?);
+            found.working_memory =
+                Some(row_store.load_row(subject, id, revision)?.ok_or_else(gone)?);
         }
         BuildRowKind::Summary => {
-            found.summary = Some(shelves.load_row(subject, id, revision)?.ok_or_else(gone)?);
+            found.summary = Some(row_store.load_row(subject, id, revision)?.ok_or_else(gone)?);
         }
         BuildRowKind::UserFact => fact(ScopeLevel::User)?,
         BuildRowKind::AgentFact => fact(ScopeLevel::Agent)?,
         BuildRowKind::TenantFact => fact(ScopeLevel::Tenant)?,
         BuildRowKind::Procedure => {
-            let row = shelves.load_row(subject, id, revision)?.ok_or_else(gone)?;
+            let row = row_store.load_row(subject, id, revision)?.ok_or_else(gone)?;
             found.procedures.push(ScoredRow { row, score });
         }
         BuildRowKind::Episode => {
-            let row = shelves.load_row(subject, id, revision)?.ok_or_else(gone)?;
+            let row = row_store.load_row(subject, id, revision)?.ok_or_else(gone)?;
             found.episodes.push(ScoredRow { row, score });
         }
         BuildRowKind::Insight => {
-            let row = shelves.load_row(subject, id, revision)?.ok_or_else(gone)?;
+            let row = row_store.load_row(subject, id, revision)?.ok_or_else(gone)?;
             found.insights.push(ScoredRow { row, score });
         }
         BuildRowKind::WithheldInsight => {
             found
                 .withheld_insights
-                .push(shelves.load_row(subject, id, revision)?.ok_or_else(gone)?);
+                .push(row_store.load_row(subject, id, revision)?.ok_or_else(gone)?);
         }
         BuildRowKind::ClearedInsight => {
-            found.cleared_insights.push(shelves.load_row(subject, id, revision)?.ok_or_else(gone)?);
+            found
+                .cleared_insights
+                .push(row_store.load_row(subject, id, revision)?.ok_or_else(gone)?);
         }
         BuildRowKind::Quote => found.quotes.push(ScoredRow { row: event()?, score }),
         BuildRowKind::Window => found.window.push(event()?),

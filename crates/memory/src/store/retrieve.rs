@@ -30,7 +30,7 @@ const FIRST_WINDOW: usize = 64;
 
 /// Retrieves the rows that a request may see.
 pub(super) fn retrieve_candidates(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     request: &PacketRequest,
     limits: RetrievalLimits,
 ) -> MemoryResult<Candidates> {
@@ -38,14 +38,15 @@ pub(super) fn retrieve_candidates(
     let subject = request.scope.subject();
     let query = WeightedQuery::from_request(request);
     let mut found = Candidates {
-        working_memory: shelves.load_row(&subject, request.scope.run(), None)?,
-        summary: shelves.load_row(&subject, request.scope.session(), None)?,
+        working_memory: row_store.load_row(&subject, request.scope.run(), None)?,
+        summary: row_store.load_row(&subject, request.scope.session(), None)?,
         ..Candidates::default()
     };
     for level in LEVELS {
         let holder = resolve_fact_owner(&subject, level);
-        let standing = shelves.load_facts(&holder, FactFilter::InForce(limits.facts))?;
-        let superseded = shelves.load_facts(&holder, FactFilter::Superseded(limits.superseded))?;
+        let standing = row_store.load_facts(&holder, FactFilter::InForce(limits.facts))?;
+        let superseded =
+            row_store.load_facts(&holder, FactFilter::Superseded(limits.superseded))?;
         let name = match level {
             ScopeLevel::User => "facts of the user",
             ScopeLevel::Agent => "facts of the agent",
@@ -63,16 +64,16 @@ pub(super) fn retrieve_candidates(
         }
     }
     let task_type = request.task_type.as_deref().unwrap_or(GENERIC);
-    let rows = shelves.load_task_procedures(&subject, task_type, limits.procedures)?;
+    let rows = row_store.load_task_procedures(&subject, task_type, limits.procedures)?;
     note_truncation(&mut found, "procedures of the task", rows.len(), limits.procedures);
     found.procedures = rows.into_iter().map(ScoredRow::from_row).collect();
-    let rows = shelves.load_rows::<MemoryEpisode>(&subject, limits.episodes)?;
+    let rows = row_store.load_rows::<MemoryEpisode>(&subject, limits.episodes)?;
     note_truncation(&mut found, "episodes", rows.len(), limits.episodes);
     // Skip episodes that were merged into another one.
     for (_, row) in rows.into_iter().filter(|(_, row)| row.merged_into.is_none()) {
         found.episodes.push(ScoredRow::from_row(row));
     }
-    let rows = shelves.load_rows::<MemoryInsight>(&subject, limits.insights)?;
+    let rows = row_store.load_rows::<MemoryInsight>(&subject, limits.insights)?;
     note_truncation(&mut found, "insights", rows.len(), limits.insights);
     let for_responder = request.purpose == PacketPurpose::Responder;
     let mut looked_at: BTreeMap<String, Option<MemoryInsight>> = BTreeMap::new();
@@ -83,7 +84,7 @@ pub(super) fn retrieve_candidates(
             looked_at.insert(row.id.clone(), validated);
         }
         if for_responder {
-            found.withheld_insights.extend(load_earlier_statements(shelves, &subject, &row)?);
+            found.withheld_insights.extend(load_earlier_statements(row_store, &subject, &row)?);
         }
         if row.expires != MemoryExpiry::RunEnd || row.run == request.scope.run() {
             found.insights.push(ScoredRow::from_row(row));
@@ -93,17 +94,17 @@ pub(super) fn retrieve_candidates(
     }
     let wanted =
         EventSearchOptions { limit: limits.quotes, similarity: limits.similarity, distinct: true };
-    let (quotes, unread) = find_matching_events(shelves, request, &query, wanted)?;
+    let (quotes, unread) = find_matching_events(row_store, request, &query, wanted)?;
     found.quotes = quotes;
     found.truncations.extend(unread);
-    add_quoted_events(shelves, request, &subject, &mut found)?;
+    add_quoted_events(row_store, request, &subject, &mut found)?;
     if limits.window > 0 {
-        found.window = shelves.load_window(&request.scope, limits.window)?;
+        found.window = row_store.load_window(&request.scope, limits.window)?;
         found.window.retain(|event| is_visible(event, request));
     }
-    found.evidence = load_cited_events(shelves, request, &subject, &found)?;
+    found.evidence = load_cited_events(row_store, request, &subject, &found)?;
     if for_responder {
-        found.cleared_insights = load_cleared_insights(shelves, &subject, &found, looked_at)?;
+        found.cleared_insights = load_cleared_insights(row_store, &subject, &found, looked_at)?;
     }
     Ok(found)
 }
@@ -111,7 +112,7 @@ pub(super) fn retrieve_candidates(
 /// Loads the validated insights that the authors of the events had seen, except those already
 /// retrieved.
 fn load_cleared_insights(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     subject: &MemorySubject,
     found: &Candidates,
     mut looked_at: BTreeMap<String, Option<MemoryInsight>>,
@@ -127,7 +128,7 @@ fn load_cleared_insights(
         let row = match looked_at.remove(id) {
             Some(validated) => validated,
             // This insight is older than those that are read for a packet.
-            None => shelves.load_row::<MemoryInsight>(subject, id, None)?,
+            None => row_store.load_row::<MemoryInsight>(subject, id, None)?,
         };
         cleared.extend(row.filter(|row| row.validation == InsightValidationState::Validated));
     }
@@ -137,7 +138,7 @@ fn load_cleared_insights(
 /// Loads earlier statements of an insight that were worded differently and not validated, from its
 /// latest revisions.
 fn load_earlier_statements(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     subject: &MemorySubject,
     guess: &MemoryInsight,
 ) -> MemoryResult<Vec<MemoryInsight>> {
@@ -146,7 +147,7 @@ fn load_earlier_statements(
     let first = guess.revision.saturating_sub(REVISIONS).max(1);
     for revision in first..guess.revision {
         let said: Option<MemoryInsight> =
-            shelves.load_row(subject, &guess.id, Some(revision.into()))?;
+            row_store.load_row(subject, &guess.id, Some(revision.into()))?;
         earlier.extend(said.filter(|said| {
             said.statement != guess.statement
                 && said.validation != InsightValidationState::Validated
@@ -169,22 +170,22 @@ fn note_truncation(found: &mut Candidates, what: &str, read: usize, limit: usize
 
 /// Loads the latest working state of a run.
 pub(super) fn load_working_memory(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     scope: &MemoryScope,
 ) -> MemoryResult<Option<WorkingMemory>> {
     scope.check()?;
-    shelves.load_row(&scope.subject(), scope.run(), None)
+    row_store.load_row(&scope.subject(), scope.run(), None)
 }
 
 /// Loads the last event of a run. Runs of a session can be concurrent, so it need not be the last
 /// event of the session.
 pub(super) fn load_last_run_event(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     scope: &MemoryScope,
 ) -> MemoryResult<Option<MemoryEvent>> {
     scope.check()?;
     for limit in [FIRST_WINDOW, usize::MAX] {
-        let latest = shelves.load_window(scope, limit)?;
+        let latest = row_store.load_window(scope, limit)?;
         let whole = latest.len() < limit;
         let last = latest.into_iter().rev().find(|event| event.scope.run() == scope.run());
         if last.is_some() || whole {
@@ -196,19 +197,19 @@ pub(super) fn load_last_run_event(
 
 /// Searches the events that match a request, best first.
 pub(super) fn search_events(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     request: &PacketRequest,
     limit: usize,
 ) -> MemoryResult<Vec<ScoredRow<MemoryEvent>>> {
     request.scope.check()?;
     let wanted =
         EventSearchOptions { limit, similarity: SimilarityPolicy::SEARCH, distinct: false };
-    Ok(find_matching_events(shelves, request, &WeightedQuery::from_request(request), wanted)?.0)
+    Ok(find_matching_events(row_store, request, &WeightedQuery::from_request(request), wanted)?.0)
 }
 
 /// Adds the events that the summary quotes and the cues did not match.
 fn add_quoted_events(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     request: &PacketRequest,
     subject: &MemorySubject,
     found: &mut Candidates,
@@ -217,7 +218,7 @@ fn add_quoted_events(
     let here: BTreeSet<&String> = found.quotes.iter().map(|quote| &quote.row.id).collect();
     let missing: Vec<&str> =
         quotes.iter().filter(|id| !here.contains(id)).map(String::as_str).collect();
-    let mut events = shelves.load_events_by_id(subject, &missing)?;
+    let mut events = row_store.load_events_by_id(subject, &missing)?;
     let events = missing.iter().filter_map(|id| events.remove(*id));
     let events: Vec<_> =
         events.filter(|event| is_visible(event, request)).map(ScoredRow::from_row).collect();
@@ -253,14 +254,14 @@ pub(super) fn is_visible(event: &MemoryEvent, request: &PacketRequest) -> bool {
 
 /// Loads the events that the rows cite.
 fn load_cited_events(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     request: &PacketRequest,
     subject: &MemorySubject,
     found: &Candidates,
 ) -> MemoryResult<BTreeMap<String, CitedEvent>> {
     let ids: Vec<&str> =
         collect_cited_ids(found, request.as_of).into_iter().map(String::as_str).collect();
-    let mut seen = shelves.load_cited_events(subject, &ids)?;
+    let mut seen = row_store.load_cited_events(subject, &ids)?;
     seen.retain(|_, seen| !seen.is_expired(request.scope.run(), request.as_of));
     Ok(seen.into_iter().map(|(id, seen)| (id, CitedEvent::from(seen))).collect())
 }

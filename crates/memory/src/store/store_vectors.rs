@@ -16,28 +16,28 @@ pub struct UnembeddedEvents {
 
 /// Lists events without a vector among the newest.
 pub(super) fn list_unembedded_events(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     subject: &MemorySubject,
     embedder: &str,
     among: usize,
     limit: usize,
 ) -> MemoryResult<UnembeddedEvents> {
-    shelves.find_unembedded_events(subject, embedder, among, limit)
+    row_store.find_unembedded_events(subject, embedder, among, limit)
 }
 
 /// Stores vectors and returns how many; events that no longer exist get none.
 pub(super) fn store_vectors(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     subject: &MemorySubject,
     vectors: &[(String, EmbeddingVector)],
 ) -> MemoryResult<u64> {
     let ids: Vec<&str> = vectors.iter().map(|(event, _)| event.as_str()).collect();
-    let events = shelves.load_events_by_id(subject, &ids)?;
+    let events = row_store.load_events_by_id(subject, &ids)?;
     let mut places: Vec<(EventLocation, &EmbeddingVector)> = Vec::new();
     for (event, vector) in vectors {
         let expected = match places.iter().find(|(_, one)| one.embedder() == vector.embedder()) {
             Some((_, one)) => Some(one.components().len()),
-            None => shelves.load_dimensions(subject, vector.embedder())?,
+            None => row_store.load_dimensions(subject, vector.embedder())?,
         };
         let found = vector.components().len();
         if let Some(expected) = expected.filter(|expected| *expected != found) {
@@ -48,6 +48,6 @@ pub(super) fn store_vectors(
             places.push((event.location, vector));
         }
     }
-    shelves.put_vectors(subject, &places)?;
+    row_store.put_vectors(subject, &places)?;
     Ok(places.len() as u64)
 }

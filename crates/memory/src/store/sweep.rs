@@ -48,34 +48,34 @@ impl ExpiredRows {
 
 /// Reports what a sweep would remove.
 pub(super) fn preview_sweep(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     scope: &MemoryScope,
     sweep: SweepOptions,
     now: Timestamp,
 ) -> MemoryResult<SweepReport> {
-    Ok(collect_expired(shelves, scope, sweep, now)?.to_report())
+    Ok(collect_expired(row_store, scope, sweep, now)?.to_report())
 }
 
 /// Removes expired rows and their index entries.
 pub(super) fn sweep_expired(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     scope: &MemoryScope,
     sweep: SweepOptions,
     now: Timestamp,
 ) -> MemoryResult<SweepReport> {
-    let over = collect_expired(shelves, scope, sweep, now)?;
+    let over = collect_expired(row_store, scope, sweep, now)?;
     let subject = scope.subject();
     if !over.events.is_empty() {
-        shelves.remove_events(&subject, &over.events)?;
+        row_store.remove_events(&subject, &over.events)?;
     }
     for id in &over.insights {
-        shelves.remove_row::<MemoryInsight>(&subject, id)?;
+        row_store.remove_row::<MemoryInsight>(&subject, id)?;
     }
     Ok(over.to_report())
 }
 
 fn collect_expired(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     scope: &MemoryScope,
     sweep: SweepOptions,
     now: Timestamp,
@@ -83,9 +83,9 @@ fn collect_expired(
     scope.check()?;
     let subject = scope.subject();
     let filter = ExpiryFilter { now, ended_run: sweep.run_ended.then_some(scope.run()) };
-    let events = shelves.load_expired_events(&subject, filter)?;
+    let events = row_store.load_expired_events(&subject, filter)?;
     let mut over = ExpiredRows { events, ..ExpiredRows::default() };
-    for (id, insight) in shelves.load_expired_insights(&subject, filter)? {
+    for (id, insight) in row_store.load_expired_insights(&subject, filter)? {
         // An expired insight is no longer shown, but other texts may repeat it, and its words must
         // not reach a responder.
         if sweep.include_used || insight.validation == InsightValidationState::Validated {
@@ -102,7 +102,7 @@ fn collect_expired(
     if ids.is_empty() {
         return Ok(over);
     }
-    let used = shelves.find_used_ids(&subject, &ids.into_iter().collect::<Vec<_>>())?;
+    let used = row_store.find_used_ids(&subject, &ids.into_iter().collect::<Vec<_>>())?;
     let all = over.events.len() + over.insights.len();
     over.events.retain(|event| !used.contains(&event.id));
     over.insights.retain(|id| !used.contains(id));

@@ -67,7 +67,7 @@ impl<M: TransactionalStore> MemoryReader for M {
         now: Timestamp,
     ) -> MemoryFuture<'a, SummaryInput> {
         let scope = scope.clone();
-        self.read(move |shelves| load_summary_input::load_summary_input(shelves, &scope, now))
+        self.read(move |row_store| load_summary_input::load_summary_input(row_store, &scope, now))
     }
 
     fn list_candidates<'a>(
@@ -76,8 +76,8 @@ impl<M: TransactionalStore> MemoryReader for M {
         limit: usize,
     ) -> MemoryFuture<'a, Vec<ClaimCandidate>> {
         let subject = subject.clone();
-        self.read(move |shelves| {
-            Ok(shelves.load_rows(&subject, limit)?.into_iter().map(|(_, row)| row).collect())
+        self.read(move |row_store| {
+            Ok(row_store.load_rows(&subject, limit)?.into_iter().map(|(_, row)| row).collect())
         })
     }
 
@@ -87,7 +87,7 @@ impl<M: TransactionalStore> MemoryReader for M {
         limits: RetrievalLimits,
     ) -> MemoryFuture<'a, Candidates> {
         let request = request.clone();
-        self.read(move |shelves| retrieve::retrieve_candidates(shelves, &request, limits))
+        self.read(move |row_store| retrieve::retrieve_candidates(row_store, &request, limits))
     }
 
     fn list_session_events<'a>(
@@ -98,8 +98,8 @@ impl<M: TransactionalStore> MemoryReader for M {
         now: Timestamp,
     ) -> MemoryFuture<'a, Vec<MemoryEvent>> {
         let scope = scope.clone();
-        self.read(move |shelves| {
-            session_events::list_session_events(shelves, &scope, after, limit, now)
+        self.read(move |row_store| {
+            session_events::list_session_events(row_store, &scope, after, limit, now)
         })
     }
 
@@ -108,7 +108,7 @@ impl<M: TransactionalStore> MemoryReader for M {
         scope: &'a MemoryScope,
     ) -> MemoryFuture<'a, Option<WorkingMemory>> {
         let scope = scope.clone();
-        self.read(move |shelves| retrieve::load_working_memory(shelves, &scope))
+        self.read(move |row_store| retrieve::load_working_memory(row_store, &scope))
     }
 
     fn load_last_run_event<'a>(
@@ -116,7 +116,7 @@ impl<M: TransactionalStore> MemoryReader for M {
         scope: &'a MemoryScope,
     ) -> MemoryFuture<'a, Option<MemoryEvent>> {
         let scope = scope.clone();
-        self.read(move |shelves| retrieve::load_last_run_event(shelves, &scope))
+        self.read(move |row_store| retrieve::load_last_run_event(row_store, &scope))
     }
 
     fn search_events<'a>(
@@ -125,7 +125,7 @@ impl<M: TransactionalStore> MemoryReader for M {
         limit: usize,
     ) -> MemoryFuture<'a, Vec<ScoredRow<MemoryEvent>>> {
         let request = request.clone();
-        self.read(move |shelves| retrieve::search_events(shelves, &request, limit))
+        self.read(move |row_store| retrieve::search_events(row_store, &request, limit))
     }
 
     fn list_unembedded_events<'a>(
@@ -136,15 +136,15 @@ impl<M: TransactionalStore> MemoryReader for M {
         limit: usize,
     ) -> MemoryFuture<'a, UnembeddedEvents> {
         let (subject, embedder) = (subject.clone(), embedder.to_owned());
-        self.read(move |shelves| {
-            store_vectors::list_unembedded_events(shelves, &subject, &embedder, among, limit)
+        self.read(move |row_store| {
+            store_vectors::list_unembedded_events(row_store, &subject, &embedder, among, limit)
         })
     }
 }
 
 impl<M: TransactionalStore> MemoryWriter for M {
     fn append_events(&self, events: Vec<NewMemoryEvent>) -> MemoryFuture<'_, Vec<MemoryEvent>> {
-        self.write(move |shelves| write::append_events(shelves, &events))
+        self.write(move |row_store| write::append_events(row_store, &events))
     }
 
     fn record_claim<'a>(
@@ -156,8 +156,8 @@ impl<M: TransactionalStore> MemoryWriter for M {
         now: Timestamp,
     ) -> MemoryFuture<'a, ClaimReceipt> {
         let scope = scope.clone();
-        self.write(move |shelves| {
-            write::record_claim(shelves, &scope, &claim, origin, assurance, now)
+        self.write(move |row_store| {
+            write::record_claim(row_store, &scope, &claim, origin, assurance, now)
         })
     }
 
@@ -170,8 +170,8 @@ impl<M: TransactionalStore> MemoryWriter for M {
         now: Timestamp,
     ) -> MemoryFuture<'a, ClaimReceipt> {
         let (scope, insight) = (scope.clone(), insight.to_owned());
-        self.write(move |shelves| {
-            write::learn_from_insight(shelves, &scope, &insight, &claim, origin, now)
+        self.write(move |row_store| {
+            write::learn_from_insight(row_store, &scope, &insight, &claim, origin, now)
         })
     }
 
@@ -182,7 +182,9 @@ impl<M: TransactionalStore> MemoryWriter for M {
         working: WorkingMemory,
     ) -> MemoryFuture<'a, u64> {
         let scope = scope.clone();
-        self.write(move |shelves| write::write_working_memory(shelves, &scope, expected, &working))
+        self.write(move |row_store| {
+            write::write_working_memory(row_store, &scope, expected, &working)
+        })
     }
 
     fn write_summary<'a>(
@@ -191,7 +193,7 @@ impl<M: TransactionalStore> MemoryWriter for M {
         summary: SessionSummary,
     ) -> MemoryFuture<'a, u32> {
         let scope = scope.clone();
-        self.write(move |shelves| write::write_summary(shelves, &scope, &summary))
+        self.write(move |row_store| write::write_summary(row_store, &scope, &summary))
     }
 
     fn propose_candidate<'a>(
@@ -200,7 +202,9 @@ impl<M: TransactionalStore> MemoryWriter for M {
         candidate: ClaimCandidate,
     ) -> MemoryFuture<'a, ()> {
         let scope = scope.clone();
-        self.write(move |shelves| claim_candidates::propose_candidate(shelves, &scope, &candidate))
+        self.write(move |row_store| {
+            claim_candidates::propose_candidate(row_store, &scope, &candidate)
+        })
     }
 
     fn promote_candidate<'a>(
@@ -211,8 +215,8 @@ impl<M: TransactionalStore> MemoryWriter for M {
         now: Timestamp,
     ) -> MemoryFuture<'a, Result<ClaimReceipt, MemoryRefusal>> {
         let (scope, id) = (scope.clone(), id.to_owned());
-        self.write(move |shelves| {
-            claim_candidates::promote_candidate(shelves, &scope, &id, assurance, now)
+        self.write(move |row_store| {
+            claim_candidates::promote_candidate(row_store, &scope, &id, assurance, now)
         })
     }
 
@@ -224,8 +228,8 @@ impl<M: TransactionalStore> MemoryWriter for M {
         now: Timestamp,
     ) -> MemoryFuture<'a, ()> {
         let (scope, id, reason) = (scope.clone(), id.to_owned(), reason.to_owned());
-        self.write(move |shelves| {
-            claim_candidates::refuse_candidate(shelves, &scope, &id, &reason, now)
+        self.write(move |row_store| {
+            claim_candidates::refuse_candidate(row_store, &scope, &id, &reason, now)
         })
     }
 
@@ -235,13 +239,13 @@ impl<M: TransactionalStore> MemoryWriter for M {
         vectors: Vec<(String, EmbeddingVector)>,
     ) -> MemoryFuture<'a, u64> {
         let subject = subject.clone();
-        self.write(move |shelves| store_vectors::store_vectors(shelves, &subject, &vectors))
+        self.write(move |row_store| store_vectors::store_vectors(row_store, &subject, &vectors))
     }
 }
 
 impl<M: TransactionalStore> PacketBuildStore for M {
     fn store_build(&self, build: PacketBuild) -> MemoryFuture<'_, ()> {
-        self.write(move |shelves| replay::store_build(shelves, &build))
+        self.write(move |row_store| replay::store_build(row_store, &build))
     }
 
     fn load_build<'a>(
@@ -250,7 +254,7 @@ impl<M: TransactionalStore> PacketBuildStore for M {
         id: &'a str,
     ) -> MemoryFuture<'a, Option<(PacketBuild, Candidates)>> {
         let (subject, id) = (subject.clone(), id.to_owned());
-        self.read(move |shelves| replay::load_build_candidates(shelves, &subject, &id))
+        self.read(move |row_store| replay::load_build_candidates(row_store, &subject, &id))
     }
 
     fn find_previous_build<'a>(
@@ -259,7 +263,7 @@ impl<M: TransactionalStore> PacketBuildStore for M {
         id: &'a str,
     ) -> MemoryFuture<'a, Option<String>> {
         let (subject, id) = (subject.clone(), id.to_owned());
-        self.read(move |shelves| replay::find_previous_build(shelves, &subject, &id))
+        self.read(move |row_store| replay::find_previous_build(row_store, &subject, &id))
     }
 }
 
@@ -291,7 +295,7 @@ impl<M: TransactionalStore> MemoryMaintenance for M {
         now: Timestamp,
     ) -> MemoryFuture<'a, SweepReport> {
         let scope = scope.clone();
-        self.read(move |shelves| sweep::preview_sweep(shelves, &scope, sweep, now))
+        self.read(move |row_store| sweep::preview_sweep(row_store, &scope, sweep, now))
     }
 
     fn sweep_expired<'a>(
@@ -307,7 +311,7 @@ impl<M: TransactionalStore> MemoryMaintenance for M {
                 return Ok(would);
             }
             let scope = scope.clone();
-            self.write(move |shelves| sweep::sweep_expired(shelves, &scope, sweep, now)).await
+            self.write(move |row_store| sweep::sweep_expired(row_store, &scope, sweep, now)).await
         })
     }
 
@@ -318,8 +322,8 @@ impl<M: TransactionalStore> MemoryMaintenance for M {
         now: Timestamp,
     ) -> MemoryFuture<'a, Vec<AgedEpisode>> {
         let subject = subject.clone();
-        self.read(move |shelves| {
-            Ok(age_episodes::plan_ageing(shelves, &subject, ageing, now)?.changes)
+        self.read(move |row_store| {
+            Ok(age_episodes::plan_ageing(row_store, &subject, ageing, now)?.changes)
         })
     }
 
@@ -330,7 +334,7 @@ impl<M: TransactionalStore> MemoryMaintenance for M {
         now: Timestamp,
     ) -> MemoryFuture<'a, Vec<AgedEpisode>> {
         let subject = subject.clone();
-        self.write(move |shelves| age_episodes::age_episodes(shelves, &subject, ageing, now))
+        self.write(move |row_store| age_episodes::age_episodes(row_store, &subject, ageing, now))
     }
 
     fn audit<'a>(
@@ -339,12 +343,12 @@ impl<M: TransactionalStore> MemoryMaintenance for M {
         now: Timestamp,
     ) -> MemoryFuture<'a, MemoryAudit> {
         let subject = subject.clone();
-        self.read(move |shelves| audit::audit_subject(shelves, &subject, now))
+        self.read(move |row_store| audit::audit_subject(row_store, &subject, now))
     }
 
     fn export<'a>(&'a self, subject: &'a MemorySubject) -> MemoryFuture<'a, Vec<MemoryExportLine>> {
         let subject = subject.clone();
-        self.read(move |shelves| export_import::export_subject(shelves, &subject))
+        self.read(move |row_store| export_import::export_subject(row_store, &subject))
     }
 
     fn import(
@@ -367,7 +371,7 @@ async fn import_in_batches<M: TransactionalStore>(
     for (number, some) in (0_u64..).zip(lines.chunks(M::IMPORT_BATCH)) {
         let (some, before) = (some.to_vec(), number * M::IMPORT_BATCH as u64);
         let part = memory
-            .write(move |shelves| export_import::import_lines(shelves, &some, provenance, now));
+            .write(move |row_store| export_import::import_lines(row_store, &some, provenance, now));
         let part = part.await?;
         imported.accepted += part.accepted;
         let refused = part.refused.into_iter().map(|(line, why)| (before + line, why));

@@ -23,7 +23,7 @@ use crate::{MemoryScope, MemorySubject};
 
 /// Stores events, all or none. Existing events are returned unchanged.
 pub(super) fn append_events(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     events: &[NewMemoryEvent],
 ) -> MemoryResult<Vec<MemoryEvent>> {
     let mut new: BTreeMap<MemorySubject, Vec<MemoryEvent>> = BTreeMap::new();
@@ -40,11 +40,11 @@ pub(super) fn append_events(
     for (subject, ids) in ids {
         let marks: Vec<String> =
             ids.iter().map(|id| compute_tombstone_hash(&subject, "event", id)).collect();
-        let forgotten = shelves.find_tombstones(&subject, &marks)?;
+        let forgotten = row_store.find_tombstones(&subject, &marks)?;
         if let Some((_, id)) = marks.iter().zip(&ids).find(|(mark, _)| forgotten.contains(*mark)) {
             return Err(forgotten_error("event", id));
         }
-        let known = shelves.load_events_by_id(&subject, &ids)?;
+        let known = row_store.load_events_by_id(&subject, &ids)?;
         here.extend(known.into_iter().map(|(id, event)| ((subject.clone(), id), event)));
     }
     for event in events {
@@ -60,12 +60,12 @@ pub(super) fn append_events(
         let session = (subject.clone(), event.scope.session().to_owned());
         let mut place = match ends.get(&session) {
             Some(place) => *place,
-            None => match shelves.load_last_location(&event.scope)? {
+            None => match row_store.load_last_location(&event.scope)? {
                 Some(place) => place,
                 None => {
                     let last = match sessions.get(&subject) {
                         Some(last) => *last,
-                        None => shelves.load_last_session_number(&subject)?,
+                        None => row_store.load_last_session_number(&subject)?,
                     };
                     sessions.insert(subject.clone(), last + 1);
                     EventLocation { session: last + 1, position: 0 }
@@ -76,7 +76,7 @@ pub(super) fn append_events(
         ends.insert(session, place);
         let mut event = event.clone();
         if let Some(build) = &event.build {
-            let shown = shelves.load_build(&subject, build)?.map(|build| build.seen_insights);
+            let shown = row_store.load_build(&subject, build)?.map(|build| build.seen_insights);
             add_missing_ids(&mut event.seen_insights, shown.unwrap_or_default());
         }
         let event = event.into_event(place);
@@ -85,7 +85,7 @@ pub(super) fn append_events(
         told.push(event);
     }
     for (subject, events) in &new {
-        shelves.put_events(subject, events)?;
+        row_store.put_events(subject, events)?;
     }
     Ok(told)
 }
@@ -100,7 +100,7 @@ fn add_missing_ids(ids: &mut Vec<String>, more: Vec<String>) {
 
 /// Stores a claim, or returns the reason why not.
 pub(super) fn record_claim(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     scope: &MemoryScope,
     claim: &MemoryClaim,
     origin: MemoryOrigin,
@@ -110,20 +110,20 @@ pub(super) fn record_claim(
     scope.check()?;
     let subject = scope.subject();
     match claim {
-        MemoryClaim::Fact(fact) => record_fact(shelves, &subject, fact, origin, assurance, now),
+        MemoryClaim::Fact(fact) => record_fact(row_store, &subject, fact, origin, assurance, now),
         MemoryClaim::Episode(episode) => {
             if episode.end < episode.start {
                 return Err(MemoryRefusal::malformed("end", "at or after `start`").into());
             }
-            check_sources(shelves, &subject, &episode.sources)?;
-            record_row(shelves, &subject, &episode.id, &**episode, now)
+            check_sources(row_store, &subject, &episode.sources)?;
+            record_row(row_store, &subject, &episode.id, &**episode, now)
         }
         MemoryClaim::Procedure(procedure) => {
             if procedure.task_type.is_empty() {
                 return Err(MemoryRefusal::malformed("task_type", "not empty").into());
             }
-            check_sources(shelves, &subject, &procedure.sources)?;
-            record_row(shelves, &subject, &procedure.id, &**procedure, now)
+            check_sources(row_store, &subject, &procedure.sources)?;
+            record_row(row_store, &subject, &procedure.id, &**procedure, now)
         }
         MemoryClaim::Insight(insight) => {
             if insight.run != scope.run() {
@@ -132,15 +132,15 @@ pub(super) fn record_claim(
             if !(0.0..=1.0).contains(&insight.confidence) {
                 return Err(MemoryRefusal::malformed("confidence", "from 0 to 1").into());
             }
-            check_sources(shelves, &subject, &insight.sources)?;
-            record_row(shelves, &subject, &insight.id, &**insight, now)
+            check_sources(row_store, &subject, &insight.sources)?;
+            record_row(row_store, &subject, &insight.id, &**insight, now)
         }
     }
 }
 
 /// Stores what a validated insight became. A claim without evidence takes that of the insight.
 pub(super) fn learn_from_insight(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     scope: &MemoryScope,
     insight: &str,
     claim: &MemoryClaim,
@@ -148,7 +148,7 @@ pub(super) fn learn_from_insight(
     now: Timestamp,
 ) -> MemoryResult<ClaimReceipt> {
     scope.check()?;
-    let Some(guess) = shelves.load_row::<MemoryInsight>(&scope.subject(), insight, None)? else {
+    let Some(guess) = row_store.load_row::<MemoryInsight>(&scope.subject(), insight, None)? else {
         return Err(MemoryError::NotFound { kind: "insight", id: insight.to_owned() });
     };
     check_learning(&guess, claim)?;
@@ -163,45 +163,45 @@ pub(super) fn learn_from_insight(
         }
         _ => {}
     }
-    record_claim(shelves, scope, &claim, origin, ClaimAssurance::Claimed, now)
+    record_claim(row_store, scope, &claim, origin, ClaimAssurance::Claimed, now)
 }
 
 /// Stores the next version of a run's working state if the writer has read the latest one.
 pub(super) fn write_working_memory(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     scope: &MemoryScope,
     expected: u64,
     working: &WorkingMemory,
 ) -> MemoryResult<u64> {
     scope.check()?;
     let subject = scope.subject();
-    refuse_forgotten(shelves, &subject, WorkingMemory::KIND, scope.run())?;
-    let latest = shelves.load_row::<WorkingMemory>(&subject, scope.run(), None)?;
+    refuse_forgotten(row_store, &subject, WorkingMemory::KIND, scope.run())?;
+    let latest = row_store.load_row::<WorkingMemory>(&subject, scope.run(), None)?;
     let found = latest.map_or(0, |latest| latest.revision());
     if found != expected {
         return Err(MemoryError::Conflict { expected, found });
     }
     let next = working.clone().with_revision(found + 1, working.recorded_at);
-    shelves.put_row(&subject, scope.run(), &next)?;
+    row_store.put_row(&subject, scope.run(), &next)?;
     Ok(found + 1)
 }
 
 /// Stores the next revision of a session's summary.
 pub(super) fn write_summary(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     scope: &MemoryScope,
     summary: &SessionSummary,
 ) -> MemoryResult<u32> {
     scope.check()?;
     let subject = scope.subject();
-    check_sources(shelves, &subject, &summary.quotes)?;
-    check_sources(shelves, &subject, &summary.sources)?;
+    check_sources(row_store, &subject, &summary.quotes)?;
+    check_sources(row_store, &subject, &summary.sources)?;
     let now = summary.recorded_at;
-    Ok(record_row(shelves, &subject, scope.session(), summary, now)?.revision)
+    Ok(record_row(row_store, &subject, scope.session(), summary, now)?.revision)
 }
 
 fn record_fact(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     subject: &MemorySubject,
     fact: &MemoryFact,
     origin: MemoryOrigin,
@@ -214,12 +214,12 @@ fn record_fact(
     check_id(&fact.id)?;
     check_fact(&claim, assurance)?;
     let holder = resolve_fact_owner(subject, fact.level);
-    shelves.lock_subject(subject)?;
-    refuse_forgotten(shelves, &holder, "fact", &fact.id)?;
+    row_store.lock_subject(subject)?;
+    refuse_forgotten(row_store, &holder, "fact", &fact.id)?;
     let cited: Vec<&str> = fact.evidence.iter().map(|piece| &*piece.event).collect();
-    let words = shelves.load_events_by_id(subject, &cited)?;
+    let words = row_store.load_events_by_id(subject, &cited)?;
     check_evidence(&fact.evidence, origin, |id| words.get(id).map(|event| &*event.text))?;
-    let known = shelves.load_fact(&holder, &fact.id, None)?;
+    let known = row_store.load_fact(&holder, &fact.id, None)?;
     if let Some(FactRevision { fact: known, .. }) = &known {
         if known.key != fact.key || known.value != fact.value {
             return Err(differs_error("fact", &fact.id));
@@ -230,7 +230,7 @@ fn record_fact(
         {
             // A repeated claim with no later start stays superseded, as long as the fact that
             // replaced it is active.
-            let answer = shelves.load_fact(&holder, by, None)?.map(|answer| answer.fact);
+            let answer = row_store.load_fact(&holder, by, None)?.map(|answer| answer.fact);
             let stands = answer.is_some_and(|answer| {
                 answer.status == FactStatus::Active
                     && ValidityPeriod::from_fact(&answer).overlaps(ValidityPeriod::from_fact(fact))
@@ -245,10 +245,10 @@ fn record_fact(
         }
         // The id is in use; if the claim becomes a separate fact for another period, it gets a new
         // one.
-        claim.fact.id = allocate_part_id(shelves, &holder, &fact.id)?;
+        claim.fact.id = allocate_part_id(row_store, &holder, &fact.id)?;
     }
     let own = claim.fact.id.clone();
-    let standing = shelves.load_facts(&holder, FactFilter::ByKey(&fact.key))?;
+    let standing = row_store.load_facts(&holder, FactFilter::ByKey(&fact.key))?;
     let FactRuling { outcome, writes, parts } =
         resolve_fact_claim(claim, assurance, &standing, now);
     if let (Some(known), ClaimOutcome::Outdated(_), []) = (&known, &outcome, &*parts)
@@ -257,11 +257,11 @@ fn record_fact(
         return Ok(build_unchanged_receipt(&known.fact, outcome));
     }
     for revision in &writes {
-        shelves.put_fact(&holder, revision)?;
+        row_store.put_fact(&holder, revision)?;
     }
     for mut part in parts {
-        part.fact.id = allocate_part_id(shelves, &holder, &part.fact.id)?;
-        shelves.put_fact(&holder, &part)?;
+        part.fact.id = allocate_part_id(row_store, &holder, &part.fact.id)?;
+        row_store.put_fact(&holder, &part)?;
     }
     let id = match &outcome {
         ClaimOutcome::Supported(id) => id.clone(),
@@ -279,7 +279,7 @@ fn build_unchanged_receipt(known: &MemoryFact, outcome: ClaimOutcome) -> ClaimRe
 
 /// Allocates an id for another period of a fact: its own id with a number appended.
 fn allocate_part_id(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     holder: &MemorySubject,
     id: &str,
 ) -> MemoryResult<String> {
@@ -288,8 +288,8 @@ fn allocate_part_id(
         id.rsplit_once('~').filter(|(_, end)| is_number(end)).map_or(id, |(first, _)| first);
     for number in 2_u64.. {
         let part = format!("{first}~{number}");
-        let is_free = shelves.load_fact(holder, &part, None)?.is_none()
-            && shelves
+        let is_free = row_store.load_fact(holder, &part, None)?.is_none()
+            && row_store
                 .find_tombstones(holder, &[compute_tombstone_hash(holder, "fact", &part)])?
                 .is_empty();
         if is_free {
@@ -301,15 +301,15 @@ fn allocate_part_id(
 
 /// Stores the next revision of a row, unless it equals the latest one.
 pub(super) fn record_row<R: RevisionedRow>(
-    shelves: &mut impl RowStore,
+    row_store: &mut impl RowStore,
     subject: &MemorySubject,
     id: &str,
     row: &R,
     now: Timestamp,
 ) -> MemoryResult<ClaimReceipt> {
     check_id(id)?;
-    refuse_forgotten(shelves, subject, R::KIND, id)?;
-    let latest = shelves.load_row::<R>(subject, id, None)?;
+    refuse_forgotten(row_store, subject, R::KIND, id)?;
+    let latest = row_store.load_row::<R>(subject, id, None)?;
     let found = latest.as_ref().map_or(0, RevisionedRow::revision);
     let outcome = match latest {
         None => ClaimOutcome::Added,
@@ -325,19 +325,20 @@ pub(super) fn record_row<R: RevisionedRow>(
     let mut revision = found;
     if !matches!(outcome, ClaimOutcome::Supported(_)) {
         revision += 1;
-        shelves.put_row(subject, id, &row.clone().with_revision(revision, now))?;
+        row_store.put_row(subject, id, &row.clone().with_revision(revision, now))?;
     }
     let revision = u32::try_from(revision).unwrap_or(u32::MAX);
     Ok(ClaimReceipt { id: id.to_owned(), revision, outcome })
 }
 
 pub(super) fn refuse_forgotten(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     subject: &MemorySubject,
     kind: &str,
     id: &str,
 ) -> MemoryResult<()> {
-    if shelves.find_tombstones(subject, &[compute_tombstone_hash(subject, kind, id)])?.is_empty() {
+    if row_store.find_tombstones(subject, &[compute_tombstone_hash(subject, kind, id)])?.is_empty()
+    {
         return Ok(());
     }
     Err(forgotten_error(kind, id))
@@ -352,12 +353,12 @@ pub(super) fn differs_error(kind: &str, id: &str) -> MemoryError {
 }
 
 pub(super) fn check_sources(
-    shelves: &impl RowStore,
+    row_store: &impl RowStore,
     subject: &MemorySubject,
     sources: &[String],
 ) -> MemoryResult<()> {
     let ids: Vec<&str> = sources.iter().map(String::as_str).collect();
-    let known = shelves.load_events_by_id(subject, &ids)?;
+    let known = row_store.load_events_by_id(subject, &ids)?;
     match sources.iter().find(|event| !known.contains_key(*event)) {
         Some(event) => Err(MemoryRefusal::UnknownEvent { event: event.clone() }.into()),
         None => Ok(()),

@@ -71,13 +71,13 @@ impl PostgresMemory {
     async fn ensure_ready(&self) -> MemoryResult<()> {
         let bring = || async {
             let others = self
-                .run_transaction(PgTransactionMode::ReadOnly, |shelves| {
-                    reindex::list_outdated_subjects(shelves)
+                .run_transaction(PgTransactionMode::ReadOnly, |row_store| {
+                    reindex::list_outdated_subjects(row_store)
                 })
                 .await?;
             for subject in others {
-                let anew = move |shelves: &mut PgMemoryTransaction<'_>| {
-                    reindex::rebuild_index(shelves, &subject)
+                let anew = move |row_store: &mut PgMemoryTransaction<'_>| {
+                    reindex::rebuild_index(row_store, &subject)
                 };
                 self.run_transaction(PgTransactionMode::ReadWrite, anew).await?;
             }
@@ -145,19 +145,19 @@ impl TransactionalStore for PostgresMemory {
         &self,
         question: impl for<'s> Fn(&PgMemoryTransaction<'s>) -> MemoryResult<T> + Send + Sync + 'static,
     ) -> MemoryFuture<'_, T> {
-        self.run_when_ready(PgTransactionMode::ReadOnly, move |shelves| question(shelves))
+        self.run_when_ready(PgTransactionMode::ReadOnly, move |row_store| question(row_store))
     }
 
     fn preview_forget(&self, whom: EraseTarget) -> MemoryFuture<'_, EraseReport> {
         // Run the erasure and roll it back, so that the preview equals the later result.
-        self.run_when_ready(PgTransactionMode::DryRun, move |shelves| {
-            forget::forget(shelves, &whom, Timestamp::default())
+        self.run_when_ready(PgTransactionMode::DryRun, move |row_store| {
+            forget::forget(row_store, &whom, Timestamp::default())
         })
     }
 
     fn forget(&self, whom: EraseTarget, now: Timestamp) -> MemoryFuture<'_, EraseReport> {
         Box::pin(async move {
-            let erased = self.write(move |shelves| forget::forget(shelves, &whom, now)).await?;
+            let erased = self.write(move |row_store| forget::forget(row_store, &whom, now)).await?;
             // Vacuum even if nothing was erased: an earlier process may have crashed between the
             // two steps.
             self.vacuum().await?;
@@ -166,7 +166,7 @@ impl TransactionalStore for PostgresMemory {
     }
 
     fn scan_residue(&self, needles: Vec<Vec<u8>>) -> MemoryFuture<'_, Vec<ResidueMatch>> {
-        self.read(move |shelves| residue_scan::scan_residue(shelves, &needles))
+        self.read(move |row_store| residue_scan::scan_residue(row_store, &needles))
     }
 
     fn find_scope_violations(&self) -> MemoryFuture<'_, Vec<ScopeViolation>> {

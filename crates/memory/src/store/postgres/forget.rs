@@ -67,7 +67,7 @@ pub(super) fn list_erased_tables() -> impl Iterator<Item = &'static str> {
 }
 
 pub(super) fn forget(
-    shelves: &mut PgMemoryTransaction<'_>,
+    row_store: &mut PgMemoryTransaction<'_>,
     whom: &EraseTarget,
     now: Timestamp,
 ) -> MemoryResult<EraseReport> {
@@ -80,13 +80,13 @@ pub(super) fn forget(
         | EraseTarget::User { tenant, user } => (tenant, user),
     };
     let sight = TenantScope::Tenant(tenant);
-    let rows = shelves
+    let rows = row_store
         .dialogue
         .query(sight, SqlStatement::new(OF_USER).bind_text(tenant).bind_text(user))?;
     let all = rows.iter().map(read_subject).collect::<MemoryResult<Vec<MemorySubject>>>()?;
     let mut own = Vec::new();
     for subject in all.iter().filter(|subject| whom.matches_subject(subject)) {
-        own.extend(shelves.open_subject_rows(subject)?.map(|shelf| (subject, shelf)));
+        own.extend(row_store.open_subject_rows(subject)?.map(|shelf| (subject, shelf)));
     }
     for (subject, shelf) in &own {
         forget_own_rows(shelf, subject, &mut erased, &mut marks)?;
@@ -100,16 +100,16 @@ pub(super) fn forget(
     }
     let holders: BTreeSet<&MemorySubject> = shared.iter().map(|(holder, ..)| holder).collect();
     for holder in holders.into_iter().rev() {
-        shelves.lock_subject(holder)?;
+        row_store.lock_subject(holder)?;
     }
     for (holder, fact, number) in &shared {
-        forget_shared_fact(shelves, holder, fact, *number, &mut erased, &mut marks, &mut gone)?;
+        forget_shared_fact(row_store, holder, fact, *number, &mut erased, &mut marks, &mut gone)?;
     }
     for (_, shelf) in &own {
         shelf.query(shelf.build_statement(DROP_SUBJECT))?;
     }
     for (holder, facts) in gone {
-        repair_facts(shelves, &holder, &facts, now)?;
+        repair_facts(row_store, &holder, &facts, now)?;
     }
     erased.tombstones = marks.len() as u64;
     let marks: Vec<String> = marks.into_iter().collect();
@@ -117,7 +117,7 @@ pub(super) fn forget(
         .bind_text(tenant)
         .bind(&marks, Type::TEXT_ARRAY)
         .bind_int8(&now.0);
-    shelves.dialogue.query(sight, bury)?;
+    row_store.dialogue.query(sight, bury)?;
     erased.shared_facts.sort();
     erased.shared_facts.dedup();
     Ok(erased)
@@ -160,7 +160,7 @@ fn load_shared_facts(own: &SubjectRows<'_>) -> MemoryResult<Vec<(MemorySubject, 
 
 /// Erases a subject's part of a shared fact, by the subject's number.
 fn forget_shared_fact(
-    shelves: &PgMemoryTransaction<'_>,
+    row_store: &PgMemoryTransaction<'_>,
     holder: &MemorySubject,
     fact: &String,
     number: i64,
@@ -168,7 +168,7 @@ fn forget_shared_fact(
     marks: &mut BTreeSet<String>,
     gone: &mut BTreeMap<MemorySubject, Vec<MemoryFact>>,
 ) -> MemoryResult<()> {
-    let Some(shelf) = shelves.open_subject_rows(holder)? else { return Ok(()) };
+    let Some(shelf) = row_store.open_subject_rows(holder)? else { return Ok(()) };
     let pieces =
         shelf.query(shelf.build_statement(DROP_PIECES).bind_text(fact).bind_int8(&number))?;
     erased.add_rows("fact_evidence", pieces.len());

@@ -25,10 +25,10 @@ const EVENT_BATCH: usize = 1_000;
 
 /// Lists the subjects whose index has another version.
 pub(super) fn list_outdated_subjects(
-    shelves: &PgMemoryTransaction<'_>,
+    row_store: &PgMemoryTransaction<'_>,
 ) -> MemoryResult<Vec<MemorySubject>> {
     let version = term_index::index_version();
-    let rows = shelves
+    let rows = row_store
         .dialogue
         .query(TenantScope::Audit, SqlStatement::new(OUTDATED_SUBJECTS).bind_text(&version))?;
     rows.iter().map(read_subject).collect()
@@ -36,10 +36,10 @@ pub(super) fn list_outdated_subjects(
 
 /// Rebuilds the index of a subject. If several processes try at the same time, one of them does it.
 pub(super) fn rebuild_index(
-    shelves: &PgMemoryTransaction<'_>,
+    row_store: &PgMemoryTransaction<'_>,
     subject: &MemorySubject,
 ) -> MemoryResult<()> {
-    let Some(shelf) = shelves.open_subject_rows(subject)? else { return Ok(()) };
+    let Some(shelf) = row_store.open_subject_rows(subject)? else { return Ok(()) };
     let version = term_index::index_version();
     if !shelf.query(shelf.build_statement(IS_UP_TO_DATE).bind_text(&version))?.is_empty() {
         return Ok(());

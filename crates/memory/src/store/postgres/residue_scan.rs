@@ -19,7 +19,7 @@ const COLUMNS: &str = "SELECT table_name::text, column_name::text, data_type::te
         AND data_type IN ('text', 'bytea') ORDER BY 1, 2";
 
 pub(super) fn scan_residue(
-    shelves: &PgMemoryTransaction<'_>,
+    row_store: &PgMemoryTransaction<'_>,
     needles: &[Vec<u8>],
 ) -> MemoryResult<Vec<ResidueMatch>> {
     let mut whose: Vec<i64> = Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn scan_residue(
         }
     }
     let mut traces = Vec::new();
-    for column in &shelves.dialogue.query(TenantScope::Audit, SqlStatement::new(COLUMNS))? {
+    for column in &row_store.dialogue.query(TenantScope::Audit, SqlStatement::new(COLUMNS))? {
         let (table, name): (&str, &str) = (read_column(column, 0)?, read_column(column, 1)?);
         let bytes = match read_column(column, 2)? {
             "bytea" => format!("\"{name}\""),
@@ -44,7 +44,7 @@ pub(super) fn scan_residue(
         );
         let call =
             SqlStatement::new(&sql).bind(&whose, Type::INT8_ARRAY).bind(&sought, Type::BYTEA_ARRAY);
-        for row in &shelves.dialogue.query(TenantScope::Audit, call)? {
+        for row in &row_store.dialogue.query(TenantScope::Audit, call)? {
             let (needle, at): (i64, i64) = (read_column(row, 0)?, read_column(row, 1)?);
             let place = format!("countersign.{table}.{name}");
             traces.push(ResidueMatch {

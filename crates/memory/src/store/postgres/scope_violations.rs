@@ -32,14 +32,14 @@ const FOREIGN_EVIDENCE: &str = "SELECT piece.fact FROM countersign.memory_fact_e
 const FETCH: &str = "FETCH 1000 FROM walk";
 
 pub(super) fn find_scope_violations(
-    shelves: &PgMemoryTransaction<'_>,
+    row_store: &PgMemoryTransaction<'_>,
 ) -> MemoryResult<Vec<ScopeViolation>> {
     let mut found = Vec::new();
     let revised = REVISED_TABLES.iter().map(|(table, _)| *table);
     for table in SUBJECT_TABLES.into_iter().chain(revised) {
         let wrong = "owner.number IS NULL OR user_id = '' OR agent = ''";
         collect_violations(
-            shelves,
+            row_store,
             &build_unowned_sql(table, wrong),
             table,
             NO_SUBJECT,
@@ -48,10 +48,16 @@ pub(super) fn find_scope_violations(
     }
     for table in ["facts", "fact_evidence"] {
         let wrong = "owner.number IS NULL";
-        collect_violations(shelves, &build_unowned_sql(table, wrong), table, NO_OWNER, &mut found)?;
+        collect_violations(
+            row_store,
+            &build_unowned_sql(table, wrong),
+            table,
+            NO_OWNER,
+            &mut found,
+        )?;
     }
-    collect_violations(shelves, FOREIGN_EVIDENCE, "fact_evidence", CROSSES_LEVEL, &mut found)?;
-    walk_table(shelves, "events", &mut found, |row, subject| {
+    collect_violations(row_store, FOREIGN_EVIDENCE, "fact_evidence", CROSSES_LEVEL, &mut found)?;
+    walk_table(row_store, "events", &mut found, |row, subject| {
         let event: MemoryEvent = decode_row(read_column(row, 4)?)?;
         if event.scope.subject() != *subject {
             return Ok(Some(WRONG_OWNER));
@@ -59,11 +65,11 @@ pub(super) fn find_scope_violations(
         let session: Option<&str> = read_column(row, 5)?;
         Ok((session != Some(event.scope.session())).then_some(WRONG_SESSION))
     })?;
-    walk_table(shelves, "context_builds", &mut found, |row, subject| {
+    walk_table(row_store, "context_builds", &mut found, |row, subject| {
         let build: PacketBuild = decode_row(read_column(row, 4)?)?;
         Ok((build.request.scope.subject() != *subject).then_some(WRONG_OWNER))
     })?;
-    walk_table(shelves, "facts", &mut found, |row, subject| {
+    walk_table(row_store, "facts", &mut found, |row, subject| {
         let fact: MemoryFact = decode_row(read_column(row, 4)?)?;
         Ok((!is_owner_at_level(subject, fact.level)).then_some(WRONG_OWNER))
     })?;
@@ -80,13 +86,13 @@ fn build_unowned_sql(table: &str, wrong: &str) -> String {
 }
 
 fn collect_violations(
-    shelves: &PgMemoryTransaction<'_>,
+    row_store: &PgMemoryTransaction<'_>,
     sql: &str,
     table: &str,
     what: &str,
     found: &mut Vec<ScopeViolation>,
 ) -> MemoryResult<()> {
-    for row in &shelves.dialogue.query(TenantScope::Audit, SqlStatement::new(sql))? {
+    for row in &row_store.dialogue.query(TenantScope::Audit, SqlStatement::new(sql))? {
         let (table, what) = (table.to_owned(), what.to_owned());
         found.push(ScopeViolation { table, row: read_column(row, 0)?, problem: what });
     }
@@ -96,7 +102,7 @@ fn collect_violations(
 /// Checks a table whose rows have a body: owner, id, body and, for events, the session of their
 /// location.
 fn walk_table(
-    shelves: &PgMemoryTransaction<'_>,
+    row_store: &PgMemoryTransaction<'_>,
     table: &str,
     found: &mut Vec<ScopeViolation>,
     wrong: impl Fn(&Row, &MemorySubject) -> MemoryResult<Option<&'static str>>,
@@ -114,9 +120,9 @@ fn walk_table(
         FROM countersign.memory_{table} AS row JOIN countersign.memory_subjects AS owner
             ON owner.tenant = row.tenant AND owner.number = row.subject {join}"
     );
-    shelves.dialogue.query(TenantScope::Audit, SqlStatement::new(&sql))?;
+    row_store.dialogue.query(TenantScope::Audit, SqlStatement::new(&sql))?;
     loop {
-        let rows = shelves.dialogue.query(TenantScope::Audit, SqlStatement::new(FETCH))?;
+        let rows = row_store.dialogue.query(TenantScope::Audit, SqlStatement::new(FETCH))?;
         if rows.is_empty() {
             break;
         }
@@ -127,6 +133,6 @@ fn walk_table(
             }
         }
     }
-    shelves.dialogue.query(TenantScope::Audit, SqlStatement::new("CLOSE walk"))?;
+    row_store.dialogue.query(TenantScope::Audit, SqlStatement::new("CLOSE walk"))?;
     Ok(())
 }

@@ -118,17 +118,17 @@ impl TransactionalStore for SqliteMemory {
 
     fn preview_forget(&self, whom: EraseTarget) -> MemoryFuture<'_, EraseReport> {
         // Run the erasure and roll it back, so that the preview equals the later result.
-        self.write(move |shelves| {
-            shelves.db.execute_batch("SAVEPOINT would_forget")?;
-            let erased = forget::forget(shelves, &whom, Timestamp::default());
-            shelves.db.execute_batch("ROLLBACK TO would_forget; RELEASE would_forget")?;
+        self.write(move |row_store| {
+            row_store.db.execute_batch("SAVEPOINT would_forget")?;
+            let erased = forget::forget(row_store, &whom, Timestamp::default());
+            row_store.db.execute_batch("ROLLBACK TO would_forget; RELEASE would_forget")?;
             erased
         })
     }
 
     fn forget(&self, whom: EraseTarget, now: Timestamp) -> MemoryFuture<'_, EraseReport> {
         Box::pin(async move {
-            let erased = self.write(move |shelves| forget::forget(shelves, &whom, now)).await?;
+            let erased = self.write(move |row_store| forget::forget(row_store, &whom, now)).await?;
             // Vacuum even if nothing was erased: an earlier process may have crashed between the
             // two steps.
             self.file.vacuum().await?;

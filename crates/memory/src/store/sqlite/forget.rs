@@ -35,12 +35,12 @@ const REASSIGN: &str = "UPDATE facts SET claimed_by = ifnull(
     WHERE subject = ?1 AND id = ?2 AND claimed_by = ?3";
 
 pub(super) fn forget(
-    shelves: &mut SqliteMemoryTransaction<'_>,
+    row_store: &mut SqliteMemoryTransaction<'_>,
     whom: &EraseTarget,
     now: Timestamp,
 ) -> MemoryResult<EraseReport> {
     whom.check()?;
-    let db = shelves.db;
+    let db = row_store.db;
     let mut erased = EraseReport::default();
     let mut marks = BTreeSet::new();
     let mut gone = BTreeMap::new();
@@ -55,7 +55,7 @@ pub(super) fn forget(
         forget_own_rows(db, number, subject, &mut erased, &mut marks)?;
     }
     for (holder, facts) in gone {
-        repair_facts(shelves, &holder, &facts, now)?;
+        repair_facts(row_store, &holder, &facts, now)?;
     }
     let mut put =
         db.prepare_cached("INSERT OR IGNORE INTO tombstones (hash, erased_at) VALUES (?1, ?2)")?;

@@ -29,9 +29,9 @@ const FOREIGN_SESSION: &str = "SELECT events.id FROM events LEFT JOIN sessions
     WHERE sessions.id IS NOT json_extract(events.body, '$.scope.session')";
 
 pub(super) fn find_scope_violations(
-    shelves: &SqliteMemoryTransaction<'_>,
+    row_store: &SqliteMemoryTransaction<'_>,
 ) -> MemoryResult<Vec<ScopeViolation>> {
-    let db = shelves.db;
+    let db = row_store.db;
     let mut found = Vec::new();
     let revised = REVISED_TABLES.iter().map(|(table, _)| *table);
     for table in SUBJECT_TABLES.into_iter().chain(revised) {
