@@ -156,7 +156,8 @@ impl<'e, 'a> ExprEvaluator<'e, 'a> {
             return Err(self.nullish_read_error(node, &value.clone(), object, name));
         }
         // `reply.patch.ops` needs no value for each link.
-        if let Some((parent, links)) = self.find_json_object(object)
+        if matches!(object.kind, ExprKind::Root(_) | ExprKind::Member { .. })
+            && let Some((parent, links)) = self.find_json_object(object)
             && let Some(found) = get_own_field(parent, name)
         {
             self.budget.charge_steps(links).map_err(|fault| locate_error(node, fault))?;
