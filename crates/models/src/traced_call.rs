@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use countersign_contract::ServiceUrl;
 use tracing::field::Empty;
+use tracing::level_filters::LevelFilter;
 use tracing::{Instrument as _, Level, Span, event, info_span, warn};
 
 use crate::{ChatModel, ModelError, ModelProvider, ModelRequest, ModelResponse, ModelSpec};
@@ -20,14 +21,23 @@ pub async fn complete_in_span(
     run: Option<&str>,
     on_text: &mut (dyn FnMut(&str) + Send),
 ) -> Result<ModelResponse, ModelError> {
+    if LevelFilter::current() == LevelFilter::OFF {
+        return model.complete(request, on_text).await;
+    }
     let target = CallTarget::from_spec(model.name());
     let span = target.start_span(request, run);
     let began = Instant::now();
     let result = model.complete(request, on_text).instrument(span.clone()).await;
     let seconds = began.elapsed().as_secs_f64();
     span.in_scope(|| match &result {
-        Ok(response) => target.record_response(&span, response, seconds),
-        Err(error) => target.record_error(&span, error, seconds),
+        Ok(response) => {
+            target.record_duration(seconds, Some(&response.model), None);
+            target.record_response(&span, response);
+        }
+        Err(error) => {
+            target.record_duration(seconds, None, Some(error.kind.code()));
+            record_error(&span, error);
+        }
     });
     result
 }
@@ -86,20 +96,25 @@ impl CallTarget {
         )
     }
 
-    fn record_response(&self, span: &Span, response: &ModelResponse, seconds: f64) {
-        span.record("gen_ai.response.model", response.model.as_str());
-        span.record("gen_ai.response.finish_reasons", response.finish_reason.as_str());
+    /// Records how long a call took, and the model that responded or the error.
+    fn record_duration(&self, seconds: f64, response_model: Option<&str>, error: Option<&str>) {
         event!(
             target: "metrics",
             Level::INFO,
             histogram.gen_ai.client.operation.duration = seconds,
+            error.type = error,
             gen_ai.operation.name = "chat",
             gen_ai.provider.name = self.provider,
             gen_ai.request.model = self.name,
-            gen_ai.response.model = response.model,
+            gen_ai.response.model = response_model,
             server.address = self.host,
             server.port = self.port,
         );
+    }
+
+    fn record_response(&self, span: &Span, response: &ModelResponse) {
+        span.record("gen_ai.response.model", response.model.as_str());
+        span.record("gen_ai.response.finish_reasons", response.finish_reason.as_str());
         let Some(usage) = response.usage else { return };
         span.record("gen_ai.usage.input_tokens", usage.input_tokens);
         span.record("gen_ai.usage.output_tokens", usage.output_tokens);
@@ -118,22 +133,11 @@ impl CallTarget {
             );
         }
     }
+}
 
-    fn record_error(&self, span: &Span, error: &ModelError, seconds: f64) {
-        let code = error.kind.code();
-        span.record("error.type", code);
-        span.record("otel.status_code", "ERROR");
-        warn!(error.type = code, retryable = error.is_retryable(), "the model call failed");
-        event!(
-            target: "metrics",
-            Level::INFO,
-            histogram.gen_ai.client.operation.duration = seconds,
-            error.type = code,
-            gen_ai.operation.name = "chat",
-            gen_ai.provider.name = self.provider,
-            gen_ai.request.model = self.name,
-            server.address = self.host,
-            server.port = self.port,
-        );
-    }
+fn record_error(span: &Span, error: &ModelError) {
+    let code = error.kind.code();
+    span.record("error.type", code);
+    span.record("otel.status_code", "ERROR");
+    warn!(error.type = code, retryable = error.is_retryable(), "the model call failed");
 }
