@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use countersign_contract::source::Diagnostic;
 use countersign_protocol::{Protocol, ProtocolBundle};
+use countersign_run::InputKind;
 use countersign_runtime::RuntimeBuilder;
 use countersign_runtime::driver::{CachedModelResolver, Driver, WorkerHeartbeat};
-use countersign_runtime::engine::Engine;
+use countersign_runtime::engine::{Engine, EngineError, InputOutcome};
 use countersign_runtime::folder::{self, EngineHome};
 use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 use countersign_runtime::trust::{ActionGuard, AllowList, TrustFile};
@@ -50,6 +51,16 @@ impl CliContext {
         watch: Arc<dyn RunObserver>,
     ) -> Result<Self, CliError> {
         Self::open_in(Path::new("."), site, model, watch)
+    }
+
+    /// Submits an input on behalf of the user who runs the command.
+    pub(crate) async fn submit_input(
+        &self,
+        run: &str,
+        what: InputKind,
+        key: Option<String>,
+    ) -> Result<InputOutcome, EngineError> {
+        self.engine.submit_input(run, what.from_sender(self.settings.sender()), key).await
     }
 
     /// Like [`open`](Self::open), for commands that can turn memory off.

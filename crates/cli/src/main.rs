@@ -14,6 +14,7 @@ mod run_outputs;
 mod progress;
 mod state_file_writer;
 mod settings;
+mod os_user;
 mod render;
 mod signals;
 mod byte_format;

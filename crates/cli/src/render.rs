@@ -6,6 +6,7 @@ use countersign_contract::json::TextSpan;
 use countersign_contract::reply::{AcceptedValue, Violation, count_violations};
 use countersign_contract::source::{Diagnostic, DiagnosticSeverity};
 use countersign_memory::store::MemoryError;
+use countersign_protocol::format_assignees;
 use countersign_run::{ExecutionStatus, RunState, RunWait};
 use countersign_runtime::driver::IdleReason;
 use countersign_runtime::engine::EngineError;
@@ -225,8 +226,8 @@ pub(crate) fn format_wait(run: &str, wait: &RunWait) -> String {
     if let Some(shape) = wait_text::describe_answer(wait) {
         line.push_str(&format!("\n    {shape}"));
     }
-    if let Some(who) = &wait.who {
-        line.push_str(&format!("\n    for {who}"));
+    if !wait.who.is_empty() {
+        line.push_str(&format!("\n    for {}", format_assignees(&wait.who)));
     }
     if let Some(deadline) = wait.deadline {
         line.push_str(&format!("\n    until {deadline}"));

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use countersign_contract::json::TextSpan;
 use countersign_contract::source::{Diagnostic, SourceFile};
 use countersign_models::{Embedder, ModelSpec, connect_embedder};
+use countersign_run::InputSender;
 use countersign_runtime::trust::{
     AllowList, AllowListError, TrustFile, extract_address_server, extract_model_server,
 };
@@ -15,6 +16,7 @@ use countersign_server::service_limits::ServiceLimits;
 
 use crate::args::StoreArgs;
 use crate::exit::CliError;
+use crate::os_user;
 
 /// The settings file, which is next to `.countersign`.
 pub(crate) const SETTINGS_FILE: &str = "countersign.toml";
@@ -184,6 +186,11 @@ impl CliSettings {
     /// Returns the name of the user who runs the command.
     pub(crate) fn user(&self) -> String {
         self.user.value.clone().unwrap_or_default()
+    }
+
+    /// Returns how the operating system knows the user, or that the name is only claimed.
+    pub(crate) fn sender(&self) -> InputSender {
+        os_user::identify_sender(&self.user())
     }
 
     /// Returns all settings except the limits and the allow list.

@@ -156,6 +156,51 @@ fn the_demo_from_the_first_word_to_the_last() {
     project.proves_everything();
 }
 
+/// The attack that a signature must stand: the text changes between the look and the yes.
+#[test]
+fn what_was_not_seen_is_not_approved() {
+    let project = TestProject::with("demo");
+    project.json(&["run", "--detach"]);
+    let run = project.runs()[0].clone();
+    project.write("patch.json", r#"{"merge": {"draft": {"title": "Mine", "body": "Mine"}}}"#);
+    let forged = project.run(&["submit", &run, "patch.json", "--as", "mallory"]);
+    assert_eq!(forged.code, 1, "{}", forged.err);
+    assert!(forged.err.contains("a person decides on the document"), "{}", forged.err);
+    let seen = project.does(&["inbox", &format!("{run}/w1")]).out;
+    assert!(seen.contains("A cheque once needed two hands"), "{seen}");
+    let other = project.run(&["approve", &run, "--subject", "sha256:0000"]);
+    assert_eq!(other.code, 1);
+    assert!(other.err.contains("changed since you saw it"), "{}", other.err);
+
+    // A phase that lets others write asks again, and the run alone no longer says what was seen.
+    let workflow = ".opencode/protocol/workflows/text.yaml";
+    let text = fs::read_to_string(project.path().join(workflow)).unwrap();
+    let open = text.replace(
+        "    name: A person decides\n",
+        "    name: A person decides\n    writes: [/draft]\n",
+    );
+    assert_ne!(text, open);
+    project.write(workflow, &open);
+    project.json(&["run", "--detach"]);
+    let run = project.runs().into_iter().find(|one| *one != run).unwrap();
+    let short = project.run(&["submit", &run, "patch.json"]);
+    assert_ne!(short.code, 0, "the contract of the draft holds for every door");
+    let body = "A cheque needs two hands, as everybody knows.\n\nThe second one is mine.\n\nAnd nobody has looked at it.";
+    let patch =
+        serde_json::json!({"merge": {"draft": {"title": "The second signature", "body": body}}});
+    project.write("patch.json", &patch.to_string());
+    project.does(&["submit", &run, "patch.json", "--as", "mallory"]);
+    for old in [run.clone(), format!("{run}/w1")] {
+        let blind = project.run(&["approve", &old]);
+        assert_eq!(blind.code, 1, "{old}");
+        assert!(blind.err.contains("w2") && blind.err.contains("/draft"), "{}", blind.err);
+    }
+    project.does(&["delegate", &format!("{run}/w2"), "--to", "bob", "--note", "on leave"]);
+    project.does(&["approve", &format!("{run}/w2"), "--as", "bob"]);
+    assert_eq!(project.json(&["status", &run])["status"], "completed");
+    project.proves_everything();
+}
+
 #[test]
 fn programs_read_what_people_see() {
     let project = TestProject::with("demo");

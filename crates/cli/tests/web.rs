@@ -65,6 +65,11 @@ fn two_people_answer_the_same_question() {
 }
 
 #[test]
+fn two_people_sign_what_they_see() {
+    scene("approvals");
+}
+
+#[test]
 fn the_server_is_started_again_in_between() {
     scene("restart");
 }

@@ -209,3 +209,7 @@ pub const MAX_IMPORT_BATCH_BYTES: usize = 2 << 20;
 
 /// Maximum number of refused lines that `memory import` lists. The rest are only counted.
 pub const MAX_IMPORT_ERRORS: u64 = 100;
+
+/// Maximum size in bytes of the approved parts of a document, or of their difference, that a wait
+/// stores; larger ones are read from the document.
+pub const MAX_SUBJECT_BYTES: usize = 256 << 10;

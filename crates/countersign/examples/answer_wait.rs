@@ -62,7 +62,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 println!("  answered: 1.4");
             }
             WaitKind::Approval => {
-                runtime.approve_wait(&run, &wait.id, "bob", Some("tests passed")).await?;
+                runtime.approve_wait(&run, wait, "bob", Some("tests passed")).await?;
                 println!("  approved");
             }
             other => return Err(format!("nobody handles a wait of kind {other:?}").into()),

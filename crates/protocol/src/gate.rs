@@ -3,7 +3,7 @@
 
 use countersign_contract::expr::Expr;
 
-use super::{DurationMillis, TextTemplate};
+use super::{ApprovalRules, DurationMillis, TextTemplate};
 
 /// The condition of a transition, and how often a closed gate is evaluated again.
 #[derive(Debug)]
@@ -40,12 +40,52 @@ pub enum GateCheck {
     },
     /// `manual`: a person must approve.
     Manual {
-        /// The assignee, who alone may decide; anyone if absent.
-        who: Option<String>,
-        /// Time for the decision. After it the gate stays closed, and the run keeps waiting and
-        /// reports that the decision is late.
+        /// Who may decide, and what a decision needs.
+        rules: ApprovalRules,
+        /// Time for the decision. After it the gate stays closed, and a transition with
+        /// `after: expired` can be taken.
         deadline: Option<DurationMillis>,
+        /// Pointers of the document that the approval is for; the whole document if empty.
+        subject: Vec<String>,
+        /// The question to the person: the gate's `description` as a template over `state` and
+        /// `run`; a standard question if absent.
+        question: Option<TextTemplate>,
     },
+}
+
+/// How an approval must have ended for a transition with `after` to be considered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DecisionTrigger {
+    /// A person denied an approval of the phase.
+    Denied,
+    /// Nobody decided an approval of the phase before its deadline.
+    Expired,
+}
+
+impl DecisionTrigger {
+    /// The name in protocol files.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+        }
+    }
+
+    /// What happened to the approval, for a sentence: `was denied`, `expired`.
+    #[must_use]
+    pub fn as_verb(self) -> &'static str {
+        match self {
+            Self::Denied => "was denied",
+            Self::Expired => "expired",
+        }
+    }
+
+    /// Parses the name in protocol files.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Denied, Self::Expired].into_iter().find(|one| one.as_str() == name)
+    }
 }
 
 /// When a closed gate is evaluated again, or a failed effect is retried.

@@ -12,6 +12,7 @@ mod protocol;
 mod document;
 mod workflow;
 mod ticket_rules;
+mod approval;
 mod gate;
 mod failure_handler;
 mod for_each;
@@ -28,6 +29,9 @@ mod load;
 mod check;
 
 pub use agent::{AgentTool, ResolvedAgent};
+pub use approval::{
+    ApprovalEscalation, ApprovalRules, Assignee, DistinctParty, NotePolicy, format_assignees,
+};
 pub use budget_limits::{BudgetLimit, BudgetLimits, BuiltinBudget, LimitAmount};
 pub use bundle::ProtocolBundle;
 pub use check::{CHECK_CODES, check_protocol};
@@ -37,7 +41,7 @@ pub use duration::{DurationMillis, parse_duration};
 pub use failure_handler::{FailureHandler, FailurePolicy};
 pub use file_policy::{FileAccess, FilePolicy, fold_name};
 pub use for_each::ForEachItems;
-pub use gate::{GateCheck, RetryBackoff, RetryPolicy, TransitionGate};
+pub use gate::{DecisionTrigger, GateCheck, RetryBackoff, RetryPolicy, TransitionGate};
 pub use hook::HookDefinition;
 pub use load::{
     AGENT_SCHEMA, INDEX_SCHEMA, LoadedProtocol, WORKFLOW_SCHEMA, confine_path, load_protocol,

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::gate::RetryPolicy;
 use super::{
-    DocumentChange, DurationMillis, FailureHandler, ForEachItems, Localized, ResolvedAgent,
-    TextTemplate,
+    Assignee, DocumentChange, DurationMillis, FailureHandler, ForEachItems, Localized,
+    ResolvedAgent, TextTemplate,
 };
 
 /// The work of a phase.
@@ -98,8 +98,8 @@ pub struct PhaseQuestion {
     pub question: Localized<TextTemplate>,
     /// Shape of the answer.
     pub shape: AnswerShape,
-    /// The assignee, who alone may answer; anyone if absent.
-    pub who: Option<String>,
+    /// Who may answer; anyone if empty.
+    pub who: Vec<Assignee>,
     /// Time to answer; no limit if absent.
     pub deadline: Option<DurationMillis>,
     /// Answer to use when the deadline passes.

@@ -7,8 +7,8 @@ use countersign_contract::contract::Contract;
 use serde_json::Value;
 
 use super::{
-    BudgetLimits, DocumentChange, DocumentDefinition, DurationMillis, FailureHandler, FileOrigin,
-    Localized, PhaseWork, TransitionGate,
+    BudgetLimits, DecisionTrigger, DocumentChange, DocumentDefinition, DurationMillis,
+    FailureHandler, FileOrigin, Localized, PhaseWork, TransitionGate,
 };
 
 /// A state machine of phases and transitions, with includes merged in.
@@ -124,6 +124,8 @@ pub struct WorkflowTransition {
     pub priority: i64,
     /// The condition of the transition; always open if absent.
     pub gate: Option<TransitionGate>,
+    /// The transition is considered only after an approval of the phase ended like this.
+    pub after: Option<DecisionTrigger>,
     /// Budget to spend from when the transition is taken: `rework`, or a name that the author
     /// chose.
     pub spends: Option<String>,

@@ -11,7 +11,7 @@ mod folder;
 use countersign_protocol::{
     AcceptedExtensions, AgentPurpose, AnswerShape, ChangeOperation, ChoiceSource, DocumentChange,
     EffectTemplate, FailurePolicy, GateCheck, HookDefinition, PhaseWork, RetryPolicy,
-    StateFileLayout,
+    StateFileLayout, format_assignees,
 };
 use folder::{INDEX, MAIN, sound};
 use serde_json::{Value, json};
@@ -329,8 +329,8 @@ fn gates_say_what_they_ask() {
                 GateCheck::Status { pointer, value } => format!("{pointer} = {value}"),
                 GateCheck::FileExists { path } => path.clone(),
                 GateCheck::FileExistsTemplate { path } => path.source().to_owned(),
-                GateCheck::Manual { who, deadline } => {
-                    format!("{} {}", who.as_deref().unwrap_or("-"), deadline.unwrap())
+                GateCheck::Manual { rules, deadline, .. } => {
+                    format!("{} {}", format_assignees(&rules.who), deadline.unwrap())
                 }
             };
             match gate.retry {

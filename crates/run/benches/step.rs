@@ -90,6 +90,7 @@ fn input(time: i64, what: InputKind) -> RunInput {
     RunInput {
         time: Timestamp(1_768_996_800_000 + time * 1_000),
         idempotency_key: None,
+        sender: None,
         files: BTreeMap::new(),
         payload: what,
     }

@@ -13,8 +13,8 @@ use super::state::{
     ApprovalDecision, BlockReason, LastReply, ModelStep, PendingAction, PromptMessage, PromptRole,
     RunState, ToolUse,
 };
-use super::wait::{WaitKind, WaitResolution};
-use super::{FailedItem, ItemProgress};
+use super::wait::{ApprovalVote, WaitDelegation, WaitKind, WaitResolution};
+use super::{FailedItem, ItemProgress, RunInput};
 
 /// The actor recorded when a deadline passes without an answer.
 pub(super) const DEADLINE_ACTOR: &str = "the deadline";
@@ -97,6 +97,7 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
         RunEvent::InputReceived { input } => {
             state.version += 1;
             state.updated_at = input.time;
+            record_author(state, input);
             if let Some(action) = input.payload.action() {
                 state.pending.remove(action).ok_or_else(|| unknown(action))?;
             }
@@ -135,10 +136,29 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             state.blocked = None;
             state.continuation = None;
             state.decisions.clear();
+            state.approved_calls.clear();
             drop_pending_actions(state);
             spend(state, &format!("loops@{phase}"), 1);
         }
         RunEvent::TransitionTaken { .. } | RunEvent::EventEmitted { .. } => {}
+        RunEvent::ApprovalGiven { wait, by, note } => {
+            let approval = state.waits.get_mut(wait).and_then(|wait| wait.approval.as_mut());
+            let approval = approval.ok_or_else(|| unknown(wait))?;
+            approval.votes.push(ApprovalVote { by: by.clone(), note: note.clone() });
+            state.approvers.insert(by.clone());
+        }
+        RunEvent::WaitDelegated { wait, by, to, note } => {
+            let approval = state.waits.get_mut(wait).and_then(|wait| wait.approval.as_mut());
+            let approval = approval.ok_or_else(|| unknown(wait))?;
+            let (by, to, note) = (by.clone(), to.clone(), note.clone());
+            approval.delegations.push(WaitDelegation { by, to, note });
+        }
+        RunEvent::WaitEscalated { wait } => {
+            let open = state.waits.get_mut(wait).ok_or_else(|| unknown(wait))?;
+            let approval = open.approval.as_mut().ok_or_else(|| unknown(wait))?;
+            approval.escalate_at = None;
+            open.who.append(&mut approval.escalate_to);
+        }
         RunEvent::TicketsIssued { tickets } => state.tickets.extend(tickets.iter().cloned()),
         RunEvent::TicketsRevoked { tickets } => {
             state.tickets.retain(|ticket| !tickets.contains(ticket));
@@ -204,22 +224,28 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
         }
         RunEvent::WaitClosed { wait, resolution: closing } => {
             let closed = state.waits.remove(wait).ok_or_else(|| unknown(wait))?;
-            let decision = match closing {
-                WaitResolution::Approved { by, note } => {
-                    Some(ApprovalDecision { approve: true, by: by.clone(), note: note.clone() })
-                }
-                WaitResolution::Denied { by, note } => {
-                    Some(ApprovalDecision { approve: false, by: by.clone(), note: note.clone() })
-                }
-                WaitResolution::Expired => Some(ApprovalDecision {
-                    approve: false,
-                    by: DEADLINE_ACTOR.to_owned(),
-                    note: None,
-                }),
-                WaitResolution::Answered { .. } | WaitResolution::Dropped => None,
+            let decided = match closing {
+                WaitResolution::Approved { by, note } => Some((true, by.as_str(), note.clone())),
+                WaitResolution::Denied { by, note } => Some((false, by.as_str(), note.clone())),
+                WaitResolution::Expired => Some((false, DEADLINE_ACTOR, None)),
+                WaitResolution::Answered { .. }
+                | WaitResolution::Superseded
+                | WaitResolution::Dropped => None,
             };
-            if let (Some(decision), Some(transition)) = (decision, closed.transition) {
-                state.decisions.insert(transition, decision);
+            if let Some((approve, by, note)) = decided {
+                let subject = closed.subject.map(|subject| subject.digest);
+                if approve && closed.kind == WaitKind::Approval {
+                    state.approvers.insert(by.to_owned());
+                }
+                if approve && closed.action.is_some() {
+                    state.approved_calls.extend(subject.clone());
+                }
+                let votes = closed.approval.map_or_else(Vec::new, |approval| approval.votes);
+                let by = join_names(votes.iter().map(|vote| vote.by.as_str()).chain([by]));
+                if let Some(transition) = closed.transition {
+                    let decision = ApprovalDecision { approve, by, note, subject, seq };
+                    state.decisions.insert(transition, decision);
+                }
             }
         }
         RunEvent::Blocked { reason: blocked } => {
@@ -326,6 +352,42 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
 pub(super) fn apply_known_document(state: &mut RunState, document: Value) {
     state.seq += 1;
     state.document = Arc::new(document);
+}
+
+/// Records under which names a person acted, for approvals by somebody else.
+fn record_author(state: &mut RunState, input: &RunInput) {
+    let sender = match &input.payload {
+        InputKind::Start(start) => start.sender.as_ref(),
+        _ => input.sender.as_ref(),
+    };
+    let principal = sender.and_then(|sender| sender.principal.as_deref());
+    let names = input.payload.author().into_iter().chain(principal).map(str::to_owned);
+    match &input.payload {
+        InputKind::Start(start) => {
+            state.starters.extend(names);
+            state.authors.extend(start.prior_authors.iter().cloned());
+        }
+        // A reply with a sender was written by a person in place of the model.
+        InputKind::ModelReplied(_) if sender.is_none() => {}
+        InputKind::ModelReplied(_) | InputKind::ManualPatch { .. } | InputKind::Answered { .. } => {
+            state.authors.extend(names);
+        }
+        InputKind::ApprovalDecided { approve: true, .. } => {
+            state.approvers.extend(principal.map(str::to_owned));
+        }
+        _ => {}
+    }
+}
+
+/// Joins names for a sentence, each once.
+fn join_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut joined: Vec<&str> = Vec::new();
+    for name in names {
+        if !joined.contains(&name) {
+            joined.push(name);
+        }
+    }
+    joined.join(", ")
 }
 
 /// Discards pending actions; their results are rejected from now on. Notifications to other runs

@@ -64,6 +64,36 @@ pub enum RunEvent {
         to: String,
         /// Why the transition was open, for people.
         reason: String,
+        /// Digest of the approved subject; absent if the transition needs no approval.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approved_subject: Option<String>,
+    },
+    /// A person approved, and more approvals are needed.
+    ApprovalGiven {
+        /// Id of the wait.
+        wait: String,
+        /// The person who approved.
+        by: String,
+        /// The stated reason; absent if none was given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
+    /// A person who may decide handed the decision to another.
+    WaitDelegated {
+        /// Id of the wait.
+        wait: String,
+        /// Who handed it over.
+        by: String,
+        /// User who may decide from now on.
+        to: String,
+        /// The stated reason; absent if none was given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
+    /// Nobody decided in time, and more people may decide.
+    WaitEscalated {
+        /// Id of the wait.
+        wait: String,
     },
     /// Tickets were issued: a phase's work was accepted, or a transition was taken.
     TicketsIssued {
@@ -354,6 +384,9 @@ impl RunEvent {
             Self::Started { .. } => "started",
             Self::PhaseEntered { .. } => "phase_entered",
             Self::TransitionTaken { .. } => "transition_taken",
+            Self::ApprovalGiven { .. } => "approval_given",
+            Self::WaitDelegated { .. } => "wait_delegated",
+            Self::WaitEscalated { .. } => "wait_escalated",
             Self::TicketsIssued { .. } => "tickets_issued",
             Self::TicketsRevoked { .. } => "tickets_revoked",
             Self::GatesClosed { .. } => "gates_closed",

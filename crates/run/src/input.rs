@@ -4,10 +4,11 @@
 //! Inputs are stored in the log so that every decision can be repeated. Fields may be added, and
 //! existing fields keep their meaning.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_contract::json::Repair;
 use countersign_contract::reply::FinishReason;
+use countersign_protocol::Assignee;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -21,11 +22,68 @@ pub struct RunInput {
     /// Idempotency key: inputs with the same key count as one. Absent if the caller gives none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
+    /// How the door that took the input knows its sender; absent if no person sent it, or the
+    /// caller did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<InputSender>,
     /// Whether each workspace file that gates check for exists, by path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, bool>,
     /// What the input is.
     pub payload: InputKind,
+}
+
+/// An input with its sender, before it has a time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttributedInput {
+    /// What the input is.
+    pub payload: InputKind,
+    /// How the door that took the input knows its sender; `None` if no person sent it.
+    pub sender: Option<InputSender>,
+}
+
+impl From<InputKind> for AttributedInput {
+    fn from(payload: InputKind) -> Self {
+        Self { payload, sender: None }
+    }
+}
+
+/// How the door that took an input knows its sender. The name itself is the `by` of the input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputSender {
+    /// What the name is based on.
+    pub identity: IdentitySource,
+    /// The authenticated user, if the input carries another name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub principal: Option<String>,
+    /// Groups that the sender is a member of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
+    /// Roles that the sender has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<String>,
+}
+
+impl InputSender {
+    /// The sender as assignees, to compare with `who`: the user, the groups and the roles.
+    #[must_use]
+    pub fn to_assignees(&self, user: &str) -> Vec<Assignee> {
+        let groups = self.groups.iter().cloned().map(Assignee::Group);
+        let roles = self.roles.iter().cloned().map(Assignee::Role);
+        std::iter::once(Assignee::User(user.to_owned())).chain(groups).chain(roles).collect()
+    }
+}
+
+/// What the name of a sender is based on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IdentitySource {
+    /// The API key of the request.
+    Key,
+    /// The operating system's user.
+    System,
+    /// A name that the sender claims, such as `--as`.
+    Claim,
 }
 
 /// The kinds of input, each with its content.
@@ -77,6 +135,22 @@ pub enum InputKind {
         /// Whether the request is approved.
         approve: bool,
         /// Who decided it.
+        by: String,
+        /// The stated reason; absent if none was given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+        /// Digest of the subject that the person saw. Required to approve a wait that has a
+        /// subject.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        subject: Option<String>,
+    },
+    /// A person who may decide an approval hands the decision to another.
+    Delegated {
+        /// Id of the wait.
+        wait: String,
+        /// User who may decide from now on.
+        to: String,
+        /// Who hands it over.
         by: String,
         /// The stated reason; absent if none was given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,6 +258,9 @@ pub struct RunStart {
     /// Who started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// How the door that started the run knows who that is; absent if it did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<InputSender>,
     /// The run that waits for this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ParentRun>,
@@ -193,6 +270,10 @@ pub struct RunStart {
     /// Tickets held at the version that the run is forked from; empty unless the run is a fork.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tickets: Vec<String>,
+    /// Names of the people who took part in the run that this one comes from: the original of a
+    /// fork, or the parent of a child. They count as authors.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub prior_authors: BTreeSet<String>,
     /// Whether memory is off for this run, whichever process works on it: the run is neither
     /// recorded in memory nor given memory in its prompts. Set when the run is started with memory
     /// turned off. `decide` ignores it.
@@ -317,6 +398,38 @@ impl InputKind {
         }
     }
 
+    /// The same decision on another subject; other inputs stay as they are.
+    #[must_use]
+    pub fn with_subject(mut self, named: String) -> Self {
+        if let Self::ApprovalDecided { subject, .. } = &mut self {
+            *subject = Some(named);
+        }
+        self
+    }
+
+    /// The same input, with its sender.
+    #[must_use]
+    pub fn from_sender(self, sender: InputSender) -> AttributedInput {
+        AttributedInput { payload: self, sender: Some(sender) }
+    }
+
+    /// The name of the person who sent the input; `None` for inputs that no person sends.
+    #[must_use]
+    pub fn author(&self) -> Option<&str> {
+        match self {
+            Self::Start(start) => start.by.as_deref(),
+            Self::ModelReplied(reply) => Some(&reply.by),
+            Self::ManualPatch { by, .. }
+            | Self::Answered { by, .. }
+            | Self::ApprovalDecided { by, .. }
+            | Self::Delegated { by, .. }
+            | Self::Halted { by, .. }
+            | Self::Resumed { by, .. }
+            | Self::Cancelled { by, .. } => Some(by),
+            _ => None,
+        }
+    }
+
     /// The name of this kind of input in the log.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -327,6 +440,7 @@ impl InputKind {
             Self::ManualPatch { .. } => "manual_patch",
             Self::Answered { .. } => "answered",
             Self::ApprovalDecided { .. } => "approval_decided",
+            Self::Delegated { .. } => "delegated",
             Self::Ticked => "ticked",
             Self::EffectFinished { .. } => "effect_finished",
             Self::EffectFailed { .. } => "effect_failed",

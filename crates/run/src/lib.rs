@@ -27,14 +27,14 @@ mod verify;
 pub use apply_event::{CorruptLogError, apply};
 pub use countersign_contract::Timestamp;
 pub use decide::{
-    DecisionOutcome, decide, manual_patch_contract, next_alarm, next_alarm_after,
+    DecisionOutcome, check_assignee, decide, manual_patch_contract, next_alarm, next_alarm_after,
     record_file_presence, tool_calls_contract,
 };
 pub use effect_call::{EffectCall, ToolCall};
 pub use event::{LOG_FORMAT, RunEvent, RunNotification};
 pub use input::{
-    ExchangeDigests, ForkOrigin, HookAnswer, InputKind, ModelReply, ParentRun, ReplyUsage,
-    RunInput, RunStart,
+    AttributedInput, ExchangeDigests, ForkOrigin, HookAnswer, IdentitySource, InputKind,
+    InputSender, ModelReply, ParentRun, ReplyUsage, RunInput, RunStart,
 };
 pub use item_progress::{FailedItem, ItemProgress};
 pub use log_chain::{GENESIS_HASH, RunLogEntry, fold_entry, hash_entry, seal_entry};
@@ -42,12 +42,16 @@ pub use prompt::{StepPrompt, render_contract_terms, render_prompt, resolve_model
 pub use rejection::InputRejection;
 pub use run_value::build_run_value;
 pub use state::{
-    ApprovalDecision, BlockReason, ClosedGate, Continuation, LastReply, ModelStep, PendingAction,
-    PromptMessage, PromptRole, QuestionItem, RunEndKind, RunState, ToolUse,
+    ApprovalDecision, BlockReason, ClosedGate, Continuation, DecisionOutcomeKind, LastReply,
+    ModelStep, PendingAction, PromptMessage, PromptRole, QuestionItem, RunEndKind, RunState,
+    ToolUse,
 };
 pub use status::ExecutionStatus;
 pub use verify::{LogVerification, VerificationError, verify};
-pub use wait::{RunWait, WaitAnswerShape, WaitKind, WaitResolution};
+pub use wait::{
+    ApprovalSubject, ApprovalVote, RunWait, SubjectPart, WaitAnswerShape, WaitApproval,
+    WaitDelegation, WaitKind, WaitResolution,
+};
 
 // The example of the README is a doctest.
 #[cfg(doctest)]

@@ -1,5 +1,6 @@
 //! Rejected inputs: the caller gets the reason, the run does not change, and nothing is recorded.
 
+use countersign_contract::patch::Patch;
 use countersign_contract::reply::Violation;
 use thiserror::Error;
 
@@ -60,7 +61,7 @@ pub enum InputRejection {
         expected: &'static str,
     },
     /// The wait is assigned to somebody else.
-    #[error("`{wait}` is assigned to `{assignee}`; `{by}` may not answer it")]
+    #[error("`{wait}` is assigned to {assignee}; `{by}` may not answer it")]
     NotAssignee {
         /// Id of the wait.
         wait: String,
@@ -68,6 +69,65 @@ pub enum InputRejection {
         assignee: String,
         /// Who tried to answer it.
         by: String,
+    },
+    /// The approval does not name the subject that the person saw.
+    #[error(
+        "approving `{wait}` requires the digest of the subject that you saw; look at the wait, and send its `subject.digest`"
+    )]
+    SubjectRequired {
+        /// Id of the wait.
+        wait: String,
+    },
+    /// The subject is not the one that the person saw.
+    #[error(
+        "the subject of `{wait}` changed since you saw it; `{current}` asks for a decision on the new subject{}",
+        format_changes_suffix(changes.as_ref())
+    )]
+    SubjectChanged {
+        /// Id of the wait that the person decided on.
+        wait: String,
+        /// Id of the open wait for the current subject.
+        current: String,
+        /// Digest of the current subject.
+        digest: String,
+        /// What changed; absent if it is unknown or too large.
+        changes: Option<Patch>,
+    },
+    /// The person takes part in the run in a way that excludes them from this decision.
+    #[error("`{by}` may not decide `{wait}`: it needs somebody who has no other part in this run")]
+    NotDistinct {
+        /// Id of the wait.
+        wait: String,
+        /// Who tried to decide it.
+        by: String,
+    },
+    /// The person has approved already, and another person must.
+    #[error("`{by}` has approved `{wait}` already; {missing} more must approve")]
+    AlreadyApproved {
+        /// Id of the wait.
+        wait: String,
+        /// Who tried to approve again.
+        by: String,
+        /// How many approvals are missing.
+        missing: usize,
+    },
+    /// The name is only claimed, and the approval needs an identity that was checked.
+    #[error(
+        "`{wait}` needs a verified identity, and the name `{by}` is only claimed; use a key on a server, or leave out `--as`"
+    )]
+    NotVerified {
+        /// Id of the wait.
+        wait: String,
+        /// The claimed name.
+        by: String,
+    },
+    /// The decision must state a reason.
+    #[error("{verb} `{wait}` needs a note that states the reason")]
+    NoteRequired {
+        /// Id of the wait.
+        wait: String,
+        /// `approving` or `denying`.
+        verb: &'static str,
     },
     /// The answer does not have the shape that the wait asks for.
     #[error("the answer to `{wait}` was refused: {}", format_violations(violations))]
@@ -161,6 +221,12 @@ impl InputRejection {
             Self::TooLate { .. } => "too_late",
             Self::WrongKind { .. } => "wrong_kind",
             Self::NotAssignee { .. } => "not_assignee",
+            Self::SubjectRequired { .. } => "subject_required",
+            Self::SubjectChanged { .. } => "subject_changed",
+            Self::NotDistinct { .. } => "not_distinct",
+            Self::AlreadyApproved { .. } => "already_approved",
+            Self::NotVerified { .. } => "not_verified",
+            Self::NoteRequired { .. } => "note_required",
             Self::AnswerMismatch { .. } => "answer_mismatch",
             Self::UnknownAction { .. } => "unknown_action",
             Self::WrongActionKind { .. } => "wrong_action_kind",
@@ -191,6 +257,20 @@ fn format_violations_suffix(violations: &[Violation]) -> String {
         String::new()
     } else {
         format!(": {}", format_violations(violations))
+    }
+}
+
+/// Lists up to three changed pointers.
+fn format_changes_suffix(changes: Option<&Patch>) -> String {
+    const MOST: usize = 3;
+    let ops = changes.map_or(&[][..], |patch| &patch.ops);
+    let mut pointers: Vec<String> = ops.iter().map(|op| format!("`{}`", op.path())).collect();
+    let more = pointers.len().saturating_sub(MOST);
+    pointers.truncate(MOST);
+    match (pointers.is_empty(), more) {
+        (true, _) => String::new(),
+        (false, 0) => format!("; changed: {}", pointers.join(", ")),
+        (false, more) => format!("; changed: {} and {more} more", pointers.join(", ")),
     }
 }
 

@@ -10,7 +10,7 @@ use super::{RunState, Timestamp};
 /// Builds the value that expressions read as `run`.
 #[must_use]
 pub fn build_run_value(state: &RunState) -> Value {
-    let mut members = Map::with_capacity(13);
+    let mut members = Map::with_capacity(14);
     for (name, value) in [
         ("id", json!(state.run)),
         ("workflow", json!(state.workflow)),
@@ -23,6 +23,7 @@ pub fn build_run_value(state: &RunState) -> Value {
         ("loops", json!(count_loops(state))),
         ("spent", spent_value(state)),
         ("last_reply", last_reply_value(state.last_reply.as_ref())),
+        ("decision", decision_value(state)),
         ("depth", json!(state.parent.as_ref().map_or(0, |parent| parent.depth))),
     ] {
         members.insert(name.to_owned(), value);
@@ -49,6 +50,18 @@ fn last_reply_value(last: Option<&LastReply>) -> Value {
         Some(LastReply { phase, attempt, repairs }) => {
             json!({ "phase": phase, "attempt": attempt, "repairs": repairs })
         }
+        None => Value::Null,
+    }
+}
+
+/// The last decision on a manual gate of the current phase.
+fn decision_value(state: &RunState) -> Value {
+    match state.last_decision() {
+        Some(decision) => json!({
+            "outcome": decision.outcome().as_str(),
+            "by": decision.by,
+            "note": decision.note,
+        }),
         None => Value::Null,
     }
 }
@@ -110,6 +123,8 @@ impl RunValueCache {
             self.last_reply.clone_from(&state.last_reply);
             set("last_reply", &|_| false, &|| last_reply_value(state.last_reply.as_ref()));
         }
+        let decision = decision_value(state);
+        set("decision", &|found| *found == decision, &|| decision.clone());
         let depth = state.parent.as_ref().map_or(0, |parent| parent.depth);
         set("depth", &|found| *found == depth, &|| json!(depth));
     }

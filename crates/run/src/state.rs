@@ -8,6 +8,7 @@ use countersign_contract::reply::Violation;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::apply_event::DEADLINE_ACTOR;
 use super::effect_call::{EffectCall, ToolCall};
 use super::wait::RunWait;
 use super::{ExecutionStatus, ForkOrigin, ItemProgress, ParentRun, RunNotification, Timestamp};
@@ -74,6 +75,18 @@ pub struct RunState {
     /// Decisions on manual gates in this phase, by position of the transition.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub decisions: BTreeMap<usize, ApprovalDecision>,
+    /// Names of whoever started the run, for approvals by somebody else.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub starters: BTreeSet<String>,
+    /// Names of everybody who wrote a reply, a patch or an answer.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub authors: BTreeSet<String>,
+    /// Names of everybody who approved something.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub approvers: BTreeSet<String>,
+    /// Digests of the calls of this phase that were approved.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub approved_calls: BTreeSet<String>,
     /// Tickets that the run holds: issued by phases and transitions, and not revoked since.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tickets: BTreeSet<String>,
@@ -366,6 +379,48 @@ pub struct ApprovalDecision {
     /// The stated reason; absent if none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Digest of the subject that was decided on. The decision holds only for this subject.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Number of the event that records the decision; the last decision has the highest.
+    pub seq: u64,
+}
+
+impl ApprovalDecision {
+    /// How the decision ended the wait.
+    #[must_use]
+    pub fn outcome(&self) -> DecisionOutcomeKind {
+        if self.approve {
+            DecisionOutcomeKind::Approved
+        } else if self.by == DEADLINE_ACTOR {
+            DecisionOutcomeKind::Expired
+        } else {
+            DecisionOutcomeKind::Denied
+        }
+    }
+}
+
+/// How an approval wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DecisionOutcomeKind {
+    /// A person approved.
+    Approved,
+    /// A person denied.
+    Denied,
+    /// Nobody decided before the deadline.
+    Expired,
+}
+
+impl DecisionOutcomeKind {
+    /// The name in expressions and protocol files.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+        }
+    }
 }
 
 /// How an accepted reply was obtained, so that gates can distinguish a clean reply from a repaired
@@ -420,6 +475,10 @@ impl RunState {
             blocked: None,
             continuation: None,
             decisions: BTreeMap::new(),
+            starters: BTreeSet::new(),
+            authors: BTreeSet::new(),
+            approvers: BTreeSet::new(),
+            approved_calls: BTreeSet::new(),
             tickets: BTreeSet::new(),
             spent: BTreeMap::new(),
             granted: BTreeMap::new(),
@@ -446,18 +505,39 @@ impl RunState {
     /// Times at which the run continues by itself. The phase's time-out is not among them.
     pub(super) fn alarms(&self) -> impl Iterator<Item = Timestamp> {
         let deadlines = self.waits.values().filter_map(|wait| wait.deadline);
+        let escalations =
+            self.waits.values().filter_map(|wait| wait.approval.as_ref()?.escalate_at);
         let orders = self.pending.values().filter_map(PendingAction::not_before);
         let still = self.end.is_some() || self.halted.is_some();
-        deadlines.chain(orders).chain(self.retry_at).filter(move |_| !still)
+        deadlines.chain(escalations).chain(orders).chain(self.retry_at).filter(move |_| !still)
     }
 
     /// Actions that may be executed at `now`. A halted run only sends notifications.
     pub fn ready_actions(&self, now: Timestamp) -> impl Iterator<Item = (&String, &PendingAction)> {
-        self.pending.iter().filter(move |(_, order)| {
+        let ready = self.pending.iter().filter(move |(_, order)| {
             let tell = matches!(order, PendingAction::Notify { .. });
             let due = order.not_before().is_none_or(|at| at <= now);
             due && (self.halted.is_none() || tell)
-        })
+        });
+        ready.filter(|(id, _)| !self.is_held(id))
+    }
+
+    /// Whether an action waits for an approval.
+    #[must_use]
+    pub fn is_held(&self, action: &str) -> bool {
+        self.waits.values().any(|wait| wait.action.as_deref() == Some(action))
+    }
+
+    /// Names of everybody who started the run or wrote in it.
+    #[must_use]
+    pub fn list_participants(&self) -> BTreeSet<String> {
+        self.starters.union(&self.authors).cloned().collect()
+    }
+
+    /// The last decision on a manual gate in the current phase.
+    #[must_use]
+    pub fn last_decision(&self) -> Option<&ApprovalDecision> {
+        self.decisions.values().max_by_key(|decision| decision.seq)
     }
 
     /// Amount spent from a budget, in its unit; 0 if nothing was spent.

@@ -4,6 +4,7 @@
 use countersign_protocol::Protocol;
 use thiserror::Error;
 
+use super::decide::{compute_subject_digest, find_transition};
 use super::event::RunEvent;
 use super::log_chain::{GENESIS_HASH, RunLogEntry, seal_entry};
 use super::{CorruptLogError, InputRejection, RunState, apply, decide};
@@ -55,6 +56,16 @@ pub enum VerificationError {
         /// Version of the run that the entry records.
         version: u64,
     },
+    /// A transition was taken for a document that nobody approved.
+    #[error(
+        "version {version}: the transition to `{to}` was taken, but nobody approved its subject"
+    )]
+    NotApproved {
+        /// Version of the run that the entry records.
+        version: u64,
+        /// Id of the phase that the transition leads to.
+        to: String,
+    },
     /// A version does not begin with its input.
     #[error("event {seq}: a version must begin with its input, found `{kind}`")]
     MissingInput {
@@ -99,6 +110,7 @@ pub fn verify(
             return Err(CorruptLogError::HashMismatch { version, expected, found }.into());
         }
         for event in &events {
+            check_approval(protocol, &state, event, version)?;
             apply(&mut state, event)?;
         }
         // Every decision starts from the fold, so a difference shows by the last version.
@@ -108,6 +120,30 @@ pub fn verify(
         hash = again.hash;
     }
     Ok(LogVerification { events: state.seq, versions: state.version, hash, state })
+}
+
+/// Checks that a transition with a manual gate was taken only after somebody approved exactly what
+/// the document contained then.
+fn check_approval(
+    protocol: &Protocol,
+    state: &RunState,
+    event: &RunEvent,
+    version: u64,
+) -> Result<(), VerificationError> {
+    let RunEvent::TransitionTaken { transition: Some(index), approved_subject, to, .. } = event
+    else {
+        return Ok(());
+    };
+    let Some((definition, transition)) = find_transition(protocol, &state.workflow, *index) else {
+        return Ok(());
+    };
+    let digest = compute_subject_digest(definition, transition, &state.document);
+    let decision = state.decisions.get(index).filter(|decision| decision.approve);
+    let approved = decision.and_then(|decision| decision.subject.clone());
+    if digest == *approved_subject && (digest.is_none() || digest == approved) {
+        return Ok(());
+    }
+    Err(VerificationError::NotApproved { version, to: to.clone() })
 }
 
 /// Reports the first event that differs, or the whole text if only the text differs.

@@ -1,10 +1,11 @@
 //! Waits: why a run is waiting, what input continues it, and who may give that input.
 
-use countersign_protocol::AnswerChoice;
+use countersign_contract::patch::Patch;
+use countersign_protocol::{AnswerChoice, ApprovalRules, Assignee, DistinctParty, NotePolicy};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Timestamp;
+use super::{InputKind, InputRejection, Timestamp};
 
 /// An open wait. Exactly one answer is accepted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,14 +32,156 @@ pub struct RunWait {
     /// Shape of the answer; absent for waits that take no value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_shape: Option<WaitAnswerShape>,
-    /// The assignee, who alone may answer; anyone if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub who: Option<String>,
+    /// Who may answer; anyone if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub who: Vec<Assignee>,
     /// Last time at which an answer is accepted; no limit if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
     /// When the wait was opened.
     pub opened_at: Timestamp,
+    /// What an approval signs; absent for other kinds of wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<ApprovalSubject>,
+    /// Ids of the waits that this one replaces because their subject changed, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supersedes: Vec<String>,
+    /// Id of the action that is held until the approval; absent if the approval is for a
+    /// transition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// What a decision needs, and what was decided so far; absent for other kinds of wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<WaitApproval>,
+}
+
+impl RunWait {
+    /// The rejection of a decision on `old`, a wait that this one replaces.
+    #[must_use]
+    pub fn reject_old_subject(&self, old: &str) -> InputRejection {
+        let subject = self.subject.as_ref();
+        InputRejection::SubjectChanged {
+            wait: old.to_owned(),
+            current: self.id.clone(),
+            digest: subject.map(|subject| subject.digest.clone()).unwrap_or_default(),
+            changes: subject.and_then(|subject| subject.changes.clone()),
+        }
+    }
+
+    /// Builds the decision of a person who saw this wait with its subject.
+    #[must_use]
+    pub fn decide(&self, approve: bool, by: &str, note: Option<String>) -> InputKind {
+        InputKind::ApprovalDecided {
+            wait: self.id.clone(),
+            approve,
+            by: by.to_owned(),
+            note,
+            subject: self.subject.as_ref().map(|subject| subject.digest.clone()),
+        }
+    }
+}
+
+/// What an approval signs: a transition, and the parts of the document that it is based on.
+///
+/// The person who approves names the digest. If the document changes so that the digest changes,
+/// the wait is superseded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ApprovalSubject {
+    /// SHA-256 of the canonical JSON of the transition and the parts.
+    pub digest: String,
+    /// The approved pointers with their values, without engine-owned fields. Empty if `omitted`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<SubjectPart>,
+    /// Whether the parts are too large to be stored with the wait; they are in the document.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub omitted: bool,
+    /// What changed since the wait that this one replaces; absent for the first wait, or if the
+    /// difference is too large.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Patch>,
+}
+
+/// What a decision on an approval needs, and what was decided so far.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitApproval {
+    /// How many different people must approve.
+    pub need: u32,
+    /// Parties of the run that may not decide.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distinct_from: Vec<DistinctParty>,
+    /// Names of the people in these parties when the approval was requested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub excluded: Vec<String>,
+    /// Whether a claimed name is refused.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub verified: bool,
+    /// When a decision must state a reason.
+    #[serde(default)]
+    pub note: NotePolicy,
+    /// When more people may decide; absent if that is not planned or has happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escalate_at: Option<Timestamp>,
+    /// Who may decide then, beside those who may already.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub escalate_to: Vec<Assignee>,
+    /// Approvals given so far; the wait stays open until there are enough.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub votes: Vec<ApprovalVote>,
+    /// Who was asked to decide by somebody who may, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub delegations: Vec<WaitDelegation>,
+}
+
+impl WaitApproval {
+    /// Builds the state of an approval that was requested at `now`.
+    #[must_use]
+    pub fn from_rules(rules: &ApprovalRules, now: Timestamp) -> Self {
+        let ApprovalRules { distinct_from, need, verified, note, escalation, .. } = rules.clone();
+        let escalate_at =
+            escalation.as_ref().map(|escalation| now.plus_millis(escalation.after.millis));
+        Self {
+            need,
+            distinct_from,
+            excluded: Vec::new(),
+            verified,
+            note,
+            escalate_at,
+            escalate_to: escalation.map_or_else(Vec::new, |escalation| escalation.to),
+            votes: Vec::new(),
+            delegations: Vec::new(),
+        }
+    }
+}
+
+/// One of several approvals.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalVote {
+    /// The person who approved.
+    pub by: String,
+    /// The stated reason; absent if none was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A decision that one person handed to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitDelegation {
+    /// Who handed it over.
+    pub by: String,
+    /// Who may decide since then.
+    pub to: String,
+    /// The stated reason; absent if none was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// One approved part of a document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SubjectPart {
+    /// JSON Pointer of the part; empty for the whole document.
+    pub pointer: String,
+    /// The value; null if the document has none there.
+    pub value: Value,
 }
 
 /// The kind of input that a wait takes.
@@ -125,6 +268,8 @@ pub enum WaitResolution {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
+    /// The subject of the approval changed; another wait asks again.
+    Superseded,
     /// The deadline passed without an answer.
     Expired,
     /// The run continued or ended without an answer.

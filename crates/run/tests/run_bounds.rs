@@ -66,6 +66,7 @@ impl Story {
         let input = RunInput {
             time: Timestamp(time),
             idempotency_key: None,
+            sender: None,
             files: BTreeMap::new(),
             payload: what,
         };
@@ -244,6 +245,7 @@ transitions: [ { from: each, to: done } ]
     let input = RunInput {
         time: Timestamp(1),
         idempotency_key: None,
+        sender: None,
         files: BTreeMap::new(),
         payload: what,
     };

@@ -10,6 +10,8 @@ mod folder;
 mod random_input;
 #[path = "run_laws/protocols.rs"]
 mod protocols;
+#[path = "run_laws/signatures.rs"]
+mod signatures;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -31,11 +33,13 @@ struct Live<'p> {
     state: RunState,
     log: Vec<RunLogEntry>,
     orders: BTreeMap<String, bool>,
+    witness: signatures::SignatureWitness,
 }
 
 impl<'p> Live<'p> {
     fn new(protocol: &'p Protocol) -> Self {
-        Self { protocol, state: RunState::new("r"), log: Vec::new(), orders: BTreeMap::new() }
+        let (orders, witness) = (BTreeMap::new(), signatures::SignatureWitness::default());
+        Self { protocol, state: RunState::new("r"), log: Vec::new(), orders, witness }
     }
 
     fn hash(&self) -> &str {
@@ -64,6 +68,7 @@ impl<'p> Live<'p> {
         };
         let notified = matches!(input.payload, InputKind::Notified { .. });
         assert!(self.state.end.is_none() || notified, "an ended run stays ended");
+        self.witness.see_input(&self.state, input);
         self.folds(&step);
         self.state = step.state;
         self.holds();
@@ -80,6 +85,7 @@ impl<'p> Live<'p> {
         let mut state = self.state.clone();
         for event in &step.events {
             let before = self.engine_values(&state);
+            self.witness.see_event(self.protocol, &state, event);
             apply(&mut state, event).unwrap();
             if !matches!(event, RunEvent::EngineFieldsUpdated { .. } | RunEvent::Started { .. }) {
                 assert_eq!(self.engine_values(&state), before, "{event:?}");
@@ -253,13 +259,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_run_holds_whatever_comes(which in 0..5_usize, seed in any::<u64>(), inputs in 1..60_usize) {
+    fn a_run_holds_whatever_comes(which in 0..PROTOCOLS.len(), seed in any::<u64>(), inputs in 1..60_usize) {
         let (live, _, _) = run(which, seed, inputs);
         live.proves();
     }
 
     #[test]
-    fn tampering_is_found(which in 0..5_usize, seed in any::<u64>(), inputs in 1..25_usize) {
+    fn tampering_is_found(which in 0..PROTOCOLS.len(), seed in any::<u64>(), inputs in 1..25_usize) {
         let (live, mut chance, _) = run(which, seed, inputs);
         if !live.log.is_empty() {
             for _ in 0..8 {
@@ -274,10 +280,11 @@ proptest! {
 fn guesses_reach_every_event_and_every_end() {
     let mut kinds = BTreeSet::new();
     let mut ends = BTreeSet::new();
-    let mut taken = 0;
+    let (mut taken, mut signed) = (0, 0);
     for seed in 0..400 {
         let (live, _, some) = run(seed as usize, seed, 60);
         taken += some;
+        signed += live.witness.taken;
         let events = live.log.iter().flat_map(|entry| entry.decode_events("r").unwrap());
         kinds.extend(events.map(|event| event.kind().to_owned()));
         ends.extend(live.state.end.map(|(end, _)| format!("{end:?}")));
@@ -286,10 +293,11 @@ fn guesses_reach_every_event_and_every_end() {
     assert!(missing.is_empty(), "never seen: {missing:?}");
     assert_eq!(ends.len(), 3, "{ends:?}");
     assert!(taken > 400 * 10, "only {taken} inputs were taken in 400 runs");
+    assert!(signed > 40, "only {signed} approved transitions were taken in 400 runs");
 }
 
 /// Every event there is; a new one must be reached too.
-const KINDS: [&str; 36] = [
+const KINDS: [&str; 39] = [
     "input_received",
     "started",
     "phase_entered",
@@ -307,6 +315,9 @@ const KINDS: [&str; 36] = [
     "budget_spent",
     "wait_opened",
     "wait_closed",
+    "approval_given",
+    "wait_delegated",
+    "wait_escalated",
     "blocked",
     "continuation_deferred",
     "effect_requested",
@@ -357,6 +368,7 @@ transitions:
     let input = RunInput {
         time: Timestamp(0),
         idempotency_key: None,
+        sender: None,
         files: BTreeMap::new(),
         payload: what,
     };

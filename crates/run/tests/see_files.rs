@@ -44,6 +44,7 @@ fn start(input_text: &str) -> (countersign_protocol::Protocol, RunInput) {
         RunInput {
             time: Timestamp(0),
             idempotency_key: None,
+            sender: None,
             files: BTreeMap::new(),
             payload: what,
         },

@@ -120,6 +120,7 @@ async fn without_disk(length: &Length) {
     let input = RunInput {
         time: Timestamp(state.updated_at.0 + 1),
         idempotency_key: None,
+        sender: None,
         files: [].into(),
         payload: what,
     };

@@ -125,7 +125,9 @@ async fn compare_waits(
         let Some(row) = found.remove(id) else { continue };
         let time =
             |at: Option<i64>| at.map_or_else(|| "none".to_owned(), |at| Timestamp(at).to_string());
-        let who = |who: Option<String>| who.unwrap_or_else(|| "everybody".to_owned());
+        let who = |who: Vec<String>| {
+            if who.is_empty() { "everybody".to_owned() } else { who.join(", ") }
+        };
         let fields = [
             ("kind", row.kind, expected.kind),
             ("opening time", time(Some(row.opened_at)), time(Some(expected.opened_at))),

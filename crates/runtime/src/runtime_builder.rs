@@ -14,7 +14,7 @@ use countersign_contract::contract::ContractRegistry;
 use countersign_memory::store::Memory;
 use countersign_models::{ChatModel, Embedder, ModelSettings};
 use countersign_protocol::{Protocol, ProtocolBundle};
-use countersign_run::{InputKind, RunEvent, RunStart, RunState};
+use countersign_run::{InputKind, RunEvent, RunStart, RunState, RunWait};
 use countersign_shipped_contracts::load_shipped_contracts;
 use countersign_store::{Store, StoreError, TenantId};
 use serde_json::Value;
@@ -379,24 +379,25 @@ impl Runtime {
         self.engine.submit_input(run, InputKind::Answered { wait, value, by }, None).await
     }
 
-    /// Approves a request on behalf of `by`. The decision is stored; call [`drive`](Self::drive) to
+    /// Approves what `wait` shows, on behalf of `by`. If the subject has changed since `wait` was
+    /// read, the decision is rejected. The decision is stored; call [`drive`](Self::drive) to
     /// continue the run.
     pub async fn approve_wait(
         &self,
         run: &str,
-        wait: &str,
+        wait: &RunWait,
         by: &str,
         note: Option<&str>,
     ) -> Result<InputOutcome, EngineError> {
         self.decide_approval(run, wait, true, by, note).await
     }
 
-    /// Denies a request on behalf of `by`. The decision is stored; call [`drive`](Self::drive) to
-    /// continue the run.
+    /// Denies what `wait` shows, on behalf of `by`. The decision is stored; call
+    /// [`drive`](Self::drive) to continue the run.
     pub async fn deny_wait(
         &self,
         run: &str,
-        wait: &str,
+        wait: &RunWait,
         by: &str,
         note: Option<&str>,
     ) -> Result<InputOutcome, EngineError> {
@@ -406,13 +407,12 @@ impl Runtime {
     async fn decide_approval(
         &self,
         run: &str,
-        wait: &str,
+        wait: &RunWait,
         approve: bool,
         by: &str,
         note: Option<&str>,
     ) -> Result<InputOutcome, EngineError> {
-        let (wait, by, note) = (wait.to_owned(), by.to_owned(), note.map(str::to_owned));
-        let decision = InputKind::ApprovalDecided { wait, approve, by, note };
+        let decision = wait.decide(approve, by, note.map(str::to_owned));
         self.engine.submit_input(run, decision, None).await
     }
 }

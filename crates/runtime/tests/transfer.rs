@@ -128,8 +128,7 @@ async fn reply_plain(engine: &Engine, text: &str) {
 }
 
 async fn approve(engine: &Engine) {
-    let (wait, by) = ("w1".to_owned(), "ann".to_owned());
-    let what = InputKind::ApprovalDecided { wait, approve: true, by, note: None };
+    let what = engine.get_run("r").await.unwrap().state.waits["w1"].decide(true, "ann", None);
     engine.submit_input("r", what, None).await.unwrap();
 }
 

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use countersign_contract::contract::ContractRegistry;
 use countersign_memory::store::Memory;
 use countersign_models::{Embedder, ModelSettings};
+use countersign_run::{IdentitySource, InputSender};
 use countersign_runtime::clock::{Clock, SystemClock};
 use countersign_runtime::driver::{CachedModelResolver, Driver, ModelResolver, WorkerHeartbeat};
 use countersign_runtime::effect::{NoopRetrieverFactory, RetrieverFactory};
@@ -25,6 +26,7 @@ use countersign_shipped_contracts::load_shipped_contracts;
 use countersign_store::{Store, TenantId};
 use thiserror::Error;
 
+use crate::access::AccessRole;
 use crate::access::is_valid_tenant_name;
 use crate::live::{RunHub, RunHubPublisher};
 use countersign_view::protocol_catalog::{ProtocolCatalog, SHIPPED_DATA, load_shipped_permissions};
@@ -67,6 +69,8 @@ pub struct ServerDeps {
     pub model_override: Option<String>,
     /// The user name of callers without a key.
     pub default_user: String,
+    /// How the server knows that the default user is who they are: the operating system, or a claim.
+    pub default_sender: InputSender,
     /// The name of this machine, as shown to people.
     pub host: String,
 }
@@ -94,6 +98,12 @@ impl ServerDeps {
             home,
             model_override: None,
             default_user: "local".to_owned(),
+            default_sender: InputSender {
+                identity: IdentitySource::Claim,
+                principal: None,
+                groups: Vec::new(),
+                roles: AccessRole::Admin.included_names(),
+            },
             host: "localhost".to_owned(),
         }
     }

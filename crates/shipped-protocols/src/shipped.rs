@@ -240,7 +240,6 @@ pub const SHIPPED_PROTOCOLS: &[ShippedProtocol] = &[
         ),
         workspace_files: beside!("change":
             "replies.yaml",
-            "examples/feedback.json",
             "examples/green.json",
             "examples/red.json",
             "examples/request.txt",

@@ -88,7 +88,13 @@ fn a_callback_may_take_the_place_of_the_outline() {
             other => other,
         };
         let time = Timestamp(1_768_996_800_000 + i64::try_from(state.version).unwrap() * 1_000);
-        let input = RunInput { time, idempotency_key: None, files: BTreeMap::new(), payload: what };
+        let input = RunInput {
+            time,
+            idempotency_key: None,
+            sender: None,
+            files: BTreeMap::new(),
+            payload: what,
+        };
         state = decide(&loaded.protocol, &state, &input).unwrap().state;
         if state.phase == "ready" {
             break;

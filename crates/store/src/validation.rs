@@ -46,7 +46,7 @@ pub(crate) fn check_commit(commit: &RunCommit) -> Result<(), StoreError> {
             return reject(format!("wait `{}` belongs to another run, `{}`", wait.id, wait.run));
         }
         check_text("kind of wait", &wait.kind)?;
-        check_text("assignee of the wait", wait.who.as_deref().unwrap_or_default())?;
+        wait.who.iter().try_for_each(|one| check_name("assignee of the wait", one))?;
         check_text("wait", &wait.body)?;
     }
     commit.blobs.iter().try_for_each(check_blob)?;

@@ -15,8 +15,8 @@ pub struct WaitRow {
     pub opened_at: i64,
     /// When the wait ends, in milliseconds since the Unix epoch; `None` if it has no deadline.
     pub deadline: Option<i64>,
-    /// Assignee who may answer; anyone may answer if this is `None`.
-    pub who: Option<String>,
+    /// Assignees who may answer, as the caller names them; anyone may answer if there are none.
+    pub who: Vec<String>,
     /// The serialized question, which the store does not interpret.
     pub body: String,
 }
@@ -43,9 +43,9 @@ pub struct WaitFilter {
     pub run: Option<String>,
     /// Lists only waits of this kind.
     pub kind: Option<String>,
-    /// Lists only waits that this assignee may answer: those assigned to them, and those without an
-    /// assignee.
-    pub who: Option<String>,
+    /// Lists only waits that one of these assignees may answer, and those without an assignee. No
+    /// condition if empty.
+    pub who: Vec<String>,
     /// Lists only waits after this position.
     pub after: Option<WaitCursor>,
     /// Maximum number of waits to return.
@@ -56,7 +56,7 @@ impl WaitFilter {
     /// Selects every open wait of a tenant.
     #[must_use]
     pub fn all(tenant: TenantId, limit: usize) -> Self {
-        Self { tenant, run: None, kind: None, who: None, after: None, limit }
+        Self { tenant, run: None, kind: None, who: Vec::new(), after: None, limit }
     }
 }
 
@@ -74,4 +74,21 @@ pub struct WaitCursor {
     pub run: String,
     /// Id of the wait within its run.
     pub id: String,
+}
+
+/// Encodes assignees as one text in which each stands on a line of its own; `None` if there are
+/// none.
+pub(crate) fn encode_assignees(who: &[String]) -> Option<String> {
+    let lines = who.iter().map(|one| enclose_assignee(one)).collect::<Vec<_>>();
+    (!lines.is_empty()).then(|| lines.join(""))
+}
+
+/// Decodes what [`encode_assignees`] wrote.
+pub(crate) fn decode_assignees(text: Option<&str>) -> Vec<String> {
+    text.unwrap_or_default().lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+/// An assignee as it is found inside an encoded text.
+pub(crate) fn enclose_assignee(name: &str) -> String {
+    format!("\n{name}\n")
 }

@@ -23,9 +23,9 @@ pub(crate) use memory_learning_args::{
     MemoryProposeArgs, MemoryRefuseArgs, MemorySummarizeArgs,
 };
 pub(crate) use run_args::{
-    AnswerArgs, CancelArgs, CheckArgs, DecideArgs, DemoArgs, DiffArgs, DoctorArgs, ExportArgs,
-    ForkArgs, GraphArgs, GraphFormat, HaltArgs, HistoryArgs, ImportArgs, InboxArgs, InitArgs,
-    ListArgs, NextArgs, ReplayArgs, ResumeArgs, RunArgs, ShowArgs, StatusArgs, StoreArgs,
+    AnswerArgs, CancelArgs, CheckArgs, DecideArgs, DelegateArgs, DemoArgs, DiffArgs, DoctorArgs,
+    ExportArgs, ForkArgs, GraphArgs, GraphFormat, HaltArgs, HistoryArgs, ImportArgs, InboxArgs,
+    InitArgs, ListArgs, NextArgs, ReplayArgs, ResumeArgs, RunArgs, ShowArgs, StatusArgs, StoreArgs,
     SubmitArgs, TargetRunArgs, TaskArgs, TaskCommand, TaskListArgs, TaskResetArgs,
 };
 pub(crate) use serve_args::{KeyArgs, KeyCommand, McpArgs, ServeArgs};
@@ -84,6 +84,8 @@ pub(crate) enum CliCommand {
     Approve(DecideArgs),
     /// Deny a request that waits for a decision
     Deny(DecideArgs),
+    /// Let another person decide a request that waits for you
+    Delegate(DelegateArgs),
     /// Stop a run until you resume it
     Halt(HaltArgs),
     /// Resume a halted or blocked run

@@ -190,7 +190,7 @@ pub(crate) struct SubmitArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct InboxArgs {
-    /// Show only what waits in this run
+    /// Show only what waits in this run, or with `RUN/WAIT` one wait and everything it shows
     pub(crate) run: Option<String>,
     /// Show only this kind of wait: question, document, approval, budget, work, incident
     #[arg(long)]
@@ -200,6 +200,19 @@ pub(crate) struct InboxArgs {
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) store_args: StoreArgs,
+}
+
+impl InboxArgs {
+    /// The run that is named, alone or in `RUN/WAIT`.
+    pub(crate) fn run_name(&self) -> Option<&str> {
+        let named = self.run.as_deref()?;
+        Some(named.split_once('/').map_or(named, |(run, _)| run))
+    }
+
+    /// The wait that `RUN/WAIT` names.
+    pub(crate) fn wait_name(&self) -> Option<&str> {
+        self.run.as_deref()?.split_once('/').map(|(_, wait)| wait)
+    }
 }
 
 #[derive(Debug, Parser)]
@@ -230,9 +243,26 @@ pub(crate) struct DecideArgs {
     /// Reason for the decision, for the record
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
+    /// Digest of the subject that you saw; the default is the subject as it is now
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) subject: Option<String>,
     /// Idempotency key: the same key twice counts as one decision
     #[arg(long, value_name = "KEY")]
     pub(crate) idempotency_key: Option<String>,
+    #[command(flatten)]
+    pub(crate) store_args: StoreArgs,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct DelegateArgs {
+    /// Run id, or `RUN/WAIT` if several things wait
+    pub(crate) wait: String,
+    /// User who may decide from now on
+    #[arg(long, value_name = "USER")]
+    pub(crate) to: String,
+    /// Reason for the delegation, for the record
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
     #[command(flatten)]
     pub(crate) store_args: StoreArgs,
 }

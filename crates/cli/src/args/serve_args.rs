@@ -107,6 +107,9 @@ Example:
         /// Name of the key holder, for the record
         #[arg(long, value_name = "NAME")]
         user: Option<String>,
+        /// Group of the key holder, for waits that are assigned to `group:NAME`; may be repeated
+        #[arg(long = "group", value_name = "NAME")]
+        groups: Vec<String>,
         /// Time until the key expires, such as `90d` or `12h`; it never expires if omitted
         #[arg(long, value_name = "TIME")]
         expires: Option<String>,

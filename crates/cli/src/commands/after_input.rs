@@ -28,7 +28,7 @@ pub(super) fn submit_and_report(
         let context = CliContext::open(&target.store_args, None, Arc::new(NoopRunObserver))?;
         let run = context.resolve_run(Some(&target.run)).await?;
         let input = build_input(context.settings.user());
-        let outcome = context.engine.submit_input(&run, input, None).await?;
+        let outcome = context.submit_input(&run, input, None).await?;
         drive_and_report(&context, outcome, json).await
     })
 }

@@ -31,7 +31,7 @@ pub(super) fn run(args: &AnswerArgs, json: bool) -> Result<CliExit, CliError> {
             }
         };
         let what = InputKind::Answered { wait: id, value, by: context.settings.user() };
-        let outcome = context.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;
+        let outcome = context.submit_input(&run, what, args.idempotency_key.clone()).await?;
         after_input::drive_and_report(&context, outcome, json).await
     })
 }

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use countersign_run::{InputKind, WaitKind};
+use countersign_runtime::engine::EngineError;
 use countersign_runtime::run_observer::NoopRunObserver;
+use countersign_view::show::wait_text;
 
 use super::{after_input, wait_address};
 use crate::args::DecideArgs;
 use crate::context::{CliContext, block_on};
 use crate::exit::{CliError, CliExit};
+use crate::output;
 
 pub(super) fn run(args: &DecideArgs, approve: bool, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
@@ -16,8 +19,25 @@ pub(super) fn run(args: &DecideArgs, approve: bool, json: bool) -> Result<CliExi
         let kinds = [WaitKind::Approval, WaitKind::Budget, WaitKind::Incident];
         let (run, wait) = wait_address::resolve_wait(&context, &args.wait, &kinds).await?;
         let (by, note) = (context.settings.user(), args.note.clone());
-        let what = InputKind::ApprovalDecided { wait, approve, by, note };
-        let outcome = context.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;
+        let state = context.engine.get_run(&run).await?.state;
+        let what = match state.waits.get(&wait) {
+            Some(seen) => {
+                // Whoever names only the run may have looked at the wait that this one replaces.
+                if let (Some(old), false, None) =
+                    (seen.supersedes.last(), args.wait.contains('/'), &args.subject)
+                {
+                    return Err(EngineError::Rejected(seen.reject_old_subject(old)).into());
+                }
+                if !json && let Some(subject) = wait_text::describe_subject(seen) {
+                    let verb = if approve { "Approving" } else { "Denying" };
+                    output::print_message(&format!("{verb} {run}/{wait}:\n{subject}"));
+                }
+                seen.decide(approve, &by, note)
+            }
+            None => InputKind::ApprovalDecided { wait, approve, by, note, subject: None },
+        };
+        let what = args.subject.clone().map_or(what.clone(), |named| what.with_subject(named));
+        let outcome = context.submit_input(&run, what, args.idempotency_key.clone()).await?;
         after_input::drive_and_report(&context, outcome, json).await
     })
 }

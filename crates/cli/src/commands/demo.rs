@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use countersign_run::{InputKind, RunStart};
+use countersign_run::RunStart;
 use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 use countersign_shipped_protocols::find_shipped_protocol;
 
@@ -54,16 +54,17 @@ pub(super) fn run(args: &DemoArgs, json: bool) -> Result<CliExit, CliError> {
             workflow: protocol.default_workflow.clone(),
             model: args.model.clone(),
             by: Some(context.settings.user()),
+            sender: Some(context.settings.sender()),
             ..RunStart::default()
         };
         let run = create_run(&context, &protocol, start, None).await?;
         if args.approve {
             context.build_driver()?.drive(&run).await?;
-            let open = context.engine.get_run(&run).await?.state.waits.keys().next().cloned();
-            if let Some(wait) = open {
+            let state = context.engine.get_run(&run).await?.state;
+            if let Some(wait) = state.waits.values().next() {
                 let (by, note) = (context.settings.user(), Some("approved by the demo".to_owned()));
-                let what = InputKind::ApprovalDecided { wait, approve: true, by, note };
-                context.engine.submit_input(&run, what, None).await?;
+                let what = wait.decide(true, &by, note);
+                context.submit_input(&run, what, None).await?;
             }
         }
         let exit = drive_run(&context, &run, InteractionMode::Detached, json).await?;

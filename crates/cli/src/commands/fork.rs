@@ -30,7 +30,13 @@ pub(super) fn run(args: &ForkArgs, json: bool) -> Result<CliExit, CliError> {
             None => None,
         };
         let (model, by) = (args.model.clone(), context.settings.user());
-        let otherwise = ForkOptions { version: args.at_version, protocol, model, by };
+        let otherwise = ForkOptions {
+            version: args.at_version,
+            protocol,
+            model,
+            by,
+            sender: Some(context.settings.sender()),
+        };
         let (fork, version) = context.engine.fork_run(&run, otherwise, None).await?;
         if !json {
             output::print_message(&format!("run {fork} continues from version {version} of {run}"));

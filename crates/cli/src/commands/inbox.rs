@@ -1,5 +1,6 @@
 //! `countersign inbox [RUN]`: lists the waits for people, nearest deadline first.
 
+use countersign_protocol::format_assignees;
 use countersign_run::{RunWait, Timestamp, WaitKind};
 use countersign_store::{RunHead, WaitFilter, WaitRow};
 use countersign_view::show::{describe_parking, wait_text};
@@ -50,7 +51,7 @@ pub(super) fn run(args: &InboxArgs, json: bool) -> Result<CliExit, CliError> {
             let now =
                 countersign_runtime::clock::Clock::now(&countersign_runtime::clock::SystemClock);
             for (run, wait) in &waits {
-                output::print_data(&render_wait(run, wait, now));
+                output::print_data(&render_wait(run, wait, now, args.wait_name().is_some()));
             }
             if waits.len() == args.limit {
                 output::print_message(&format!(
@@ -77,11 +78,13 @@ async fn load_waits(
 ) -> Result<Vec<(String, RunWait)>, CliError> {
     let mut filter = WaitFilter::all(context.engine.tenant().clone(), args.limit);
     filter.kind = kind.map(|kind| kind.as_str().to_owned());
-    if let Some(named) = &args.run {
+    if let Some(named) = args.run_name() {
         filter.run = Some(context.resolve_run(Some(named)).await?);
     }
     let rows = context.engine.store().list_waits(&filter).await?;
-    rows.into_iter().map(parse_wait_row).collect()
+    let waits = rows.into_iter().map(parse_wait_row).collect::<Result<Vec<_>, _>>()?;
+    let named = |(_, wait): &(String, RunWait)| args.wait_name().is_none_or(|id| wait.id == id);
+    Ok(waits.into_iter().filter(named).collect())
 }
 
 /// Lists the parked runs. They continue only when a person resumes them, because workers died while
@@ -93,7 +96,7 @@ async fn list_parked_runs(context: &CliContext, args: &InboxArgs) -> Result<Vec<
     let engine = &context.engine;
     let now = engine.clock().now();
     let heads = engine.store().list_parked_runs(engine.tenant(), now.0, args.limit).await?;
-    let named = match &args.run {
+    let named = match args.run_name() {
         Some(named) => Some(context.resolve_run(Some(named)).await?),
         None => None,
     };
@@ -113,19 +116,35 @@ fn parse_wait_row(row: WaitRow) -> Result<(String, RunWait), CliError> {
     Ok((row.run.id, wait))
 }
 
-fn render_wait(run: &str, wait: &RunWait, now: Timestamp) -> String {
+fn render_wait(run: &str, wait: &RunWait, now: Timestamp, whole: bool) -> String {
     let left = match wait.deadline {
         Some(at) if at < now => format!("{BAD}{}{BAD:#}", format_until(now, at)),
         Some(at) => format_until(now, at),
         None => "no deadline".to_owned(),
     };
-    let who = wait.who.as_deref().unwrap_or("anyone");
+    let who = format_assignees(&wait.who);
     let mut text = format!(
         "{HEADING}{run}/{}{HEADING:#}  {}  {left}\n    {}\n",
         wait.id,
         wait.kind.as_str(),
         wait.question.trim().replace('\n', "\n    "),
     );
+    if let Some(subject) = wait_text::describe_subject(wait) {
+        const SHOWN: usize = 12;
+        let lines: Vec<&str> = subject.lines().collect();
+        let shown = if whole || lines.len() <= SHOWN + 1 { lines.len() } else { SHOWN };
+        for line in &lines[..shown] {
+            let indent = if line.is_empty() { "" } else { "      " };
+            text.push_str(&format!("{indent}{line}\n"));
+        }
+        if shown < lines.len() {
+            let more = lines.len() - shown;
+            text.push_str(&format!(
+                "      {DIM}… {more} more lines: countersign inbox {run}/{}{DIM:#}\n",
+                wait.id
+            ));
+        }
+    }
     if let Some(shape) = wait_text::describe_answer(wait) {
         text.push_str(&format!("    {shape}\n"));
     }

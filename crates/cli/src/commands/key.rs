@@ -19,11 +19,11 @@ use crate::time_format::{format_timestamp, format_until};
 pub(super) fn run(args: &KeyArgs, json: bool) -> Result<CliExit, CliError> {
     let now = SystemClock.now();
     match &args.command {
-        KeyCommand::Create { tenant, role, user, expires } => {
+        KeyCommand::Create { tenant, role, user, groups, expires } => {
             let role: AccessRole = role.parse().map_err(usage_error)?;
             let expires_at = expires.as_deref().map(|text| parse_expiry(text, now)).transpose()?;
-            let (tenant, user) = (tenant.clone(), user.clone());
-            create_key(NewApiKey { tenant, role, user, expires_at }, now, json)
+            let (tenant, user, groups) = (tenant.clone(), user.clone(), groups.clone());
+            create_key(NewApiKey { tenant, role, user, groups, expires_at }, now, json)
         }
         KeyCommand::List => list_keys(now, json),
         KeyCommand::Revoke { id } => revoke_key(id, now, json),

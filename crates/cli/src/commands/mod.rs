@@ -8,6 +8,7 @@ mod check;
 mod completions;
 mod contract;
 mod decide;
+mod delegate;
 mod demo;
 mod diff;
 mod doctor;
@@ -80,6 +81,7 @@ pub(crate) fn run(args: &CliArgs) -> Result<CliExit, CliError> {
         CliCommand::Answer(args) => answer::run(args, json),
         CliCommand::Approve(args) => decide::run(args, true, json),
         CliCommand::Deny(args) => decide::run(args, false, json),
+        CliCommand::Delegate(args) => delegate::run(args, json),
         CliCommand::Halt(args) => halt::run(args, json),
         CliCommand::Resume(args) => resume::run(args, json),
         CliCommand::Cancel(args) => cancel::run(args, json),

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use countersign_run::{InputKind, RunState, RunWait, WaitAnswerShape, WaitKind};
+use countersign_run::{InputKind, RunState, RunWait, WaitAnswerShape, WaitKind, check_assignee};
+use countersign_view::show::wait_text;
 use serde_json::Value;
 
 use super::answer::{import_document, parse_answer};
@@ -18,11 +19,12 @@ pub(super) async fn prompt_for_waits(
     let mut moved = false;
     for wait in state.waits.values() {
         let by = context.settings.user();
-        if wait.who.as_ref().is_some_and(|who| *who != by) {
+        let sender = context.settings.sender();
+        if check_assignee(wait, &by, Some(&sender)).is_err() {
             continue;
         }
         let Some(what) = prompt_for_wait(context, wait, &by).await? else { continue };
-        match context.engine.submit_input(&state.run, what, None).await {
+        match context.submit_input(&state.run, what, None).await {
             Ok(_) => {
                 moved = true;
                 // One answer may have ended the phase and closed the other questions.
@@ -72,6 +74,9 @@ async fn prompt_for_wait(
             }
         }
         WaitKind::Approval | WaitKind::Budget | WaitKind::Incident => {
+            if let Some(subject) = wait_text::describe_subject(wait) {
+                output::print_message(&subject);
+            }
             let line = terminal::prompt_line(&format!(
                 "? {} [y/n, or press Enter to skip]",
                 wait.question
@@ -82,7 +87,7 @@ async fn prompt_for_wait(
                 Some("n" | "N" | "no") => false,
                 _ => return Ok(None),
             };
-            Some(InputKind::ApprovalDecided { wait: id, approve, by, note: None })
+            Some(wait.decide(approve, &by, None))
         }
         WaitKind::Work => None,
     })

@@ -123,6 +123,7 @@ pub(super) fn build_server_deps(context: &CliContext) -> Result<ServerDeps, CliE
         protocol_folder: context.find_protocol_folder().ok(),
         model_override: context.settings.model.value.clone(),
         default_user: context.settings.user(),
+        default_sender: context.settings.sender(),
         host: host_name(),
     })
 }

@@ -43,6 +43,7 @@ pub(super) async fn start_run(
         document,
         model: context.settings.model.value.clone(),
         by: Some(context.settings.user()),
+        sender: Some(context.settings.sender()),
         ..RunStart::default()
     };
     let described = protocol.find_workflow(&start.workflow).map_err(CliError::Usage)?;

@@ -1,6 +1,6 @@
 //! `countersign status [RUN]`: shows the status of a run and the reason for it.
 
-use countersign_protocol::ProtocolBundle;
+use countersign_protocol::{ProtocolBundle, format_assignees};
 use countersign_run::{BlockReason, RunEndKind, RunState, Timestamp};
 use countersign_runtime::folder;
 use countersign_view::show::{
@@ -182,7 +182,11 @@ fn write_waits(page: &mut String, state: &RunState, now: Timestamp) {
         let deadline = wait
             .deadline
             .map_or_else(String::new, |at| format!(" {DIM}({}){DIM:#}", format_until(now, at)));
-        let who = wait.who.as_ref().map_or_else(String::new, |who| format!(" for {who}"));
+        let who = if wait.who.is_empty() {
+            String::new()
+        } else {
+            format!(" for {}", format_assignees(&wait.who))
+        };
         page.push_str(&format!(
             "  {HEADING}{}{HEADING:#}  {}{who}: {}{deadline}\n",
             wait.id,

@@ -28,7 +28,7 @@ pub(super) fn run(args: &SubmitArgs, json: bool) -> Result<CliExit, CliError> {
             Some(action) => build_manual_reply(&action, &text, &by),
             None => InputKind::ManualPatch { text, by },
         };
-        let outcome = context.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;
+        let outcome = context.submit_input(&run, what, args.idempotency_key.clone()).await?;
         after_input::drive_and_report(&context, outcome, json).await
     })
 }

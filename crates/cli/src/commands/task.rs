@@ -84,7 +84,7 @@ fn reset_task(args: &TaskResetArgs, json: bool) -> Result<CliExit, CliError> {
         };
         let (by, value) = (context.settings.user(), Value::String(args.reason.clone()));
         let what = InputKind::Answered { wait: open.id.clone(), value, by };
-        let outcome = context.engine.submit_input(&run, what, args.idempotency_key.clone()).await?;
+        let outcome = context.submit_input(&run, what, args.idempotency_key.clone()).await?;
         after_input::drive_and_report(&context, outcome, json).await
     })
 }

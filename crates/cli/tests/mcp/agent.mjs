@@ -119,7 +119,11 @@ const body = mended.points.map((point) => `${point}, which is written here at so
 const draft = await call(agent, "submit_reply", { run, action: taken.action, reply: { title: "The second signature", body } });
 assert.equal(draft.accepted, true, JSON.stringify(draft.violations));
 assert.equal(draft.status, "waiting");
-assert.equal(draft.waits[0].who, "ann");
+assert.deepEqual(draft.waits[0].who, ["ann"]);
+assert.equal(draft.waits[0].subject.parts[0].value.body, body);
+// While a person decides, nobody changes what is decided on.
+const patch = JSON.stringify({ merge: { draft: { title: "Mine", body: "Mine" } } });
+await refused(agent, "submit_reply", { run, version: draft.version, text: patch }, "patch_not_expected");
 assert.match(draft.next_step, /you cannot answer/);
 const wait = draft.waits[0].id;
 const problem = await refused(agent, "approve", { run, wait, note: "it is fine" }, "not_assignee");

@@ -58,8 +58,12 @@ async def drive(client):
     # Prose around the object is what this contract lets pass.
     text = "Here it is:\n```json\n" + json.dumps({"title": "The second signature", "body": body}) + "\n```"
     draft = await call(client, "submit_reply", run=run, version=taken["version"], text=text)
-    assert draft["accepted"] and draft["waits"][0]["who"] == "ann", draft
+    assert draft["accepted"] and draft["waits"][0]["who"] == ["ann"], draft
     wait = draft["waits"][0]["id"]
+    assert draft["waits"][0]["subject"]["parts"][0]["value"]["body"] == body, draft
+    # While a person decides, nobody changes what is decided on.
+    patch = json.dumps({"merge": {"draft": {"title": "Mine", "body": "Mine"}}})
+    await refused(client, "submit_reply", "patch_not_expected", run=run, version=draft["version"], text=patch)
     if "url" in TOLD:
         await refused(client, "approve", "not_assignee", run=run, wait=wait)
     else:

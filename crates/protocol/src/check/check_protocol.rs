@@ -5,7 +5,7 @@ use countersign_contract::source::{Diagnostic, DiagnosticCollector};
 use super::analysis_budget::AnalysisBudgets;
 use super::gate_analysis::GateAnalyses;
 use super::{
-    endless_loops, for_each_lists, hidden_paths, inherited_reads, invocation_cycles,
+    approvals, endless_loops, for_each_lists, hidden_paths, inherited_reads, invocation_cycles,
     missing_languages, missing_tickets, never_taken, overlapping_gates, reachability,
     unknown_fields, unused_authority, unused_budgets, unwritten_reads, value_mismatch,
     wait_deadlines,
@@ -13,10 +13,12 @@ use super::{
 use crate::Protocol;
 
 /// Every code that an analysis can report.
-pub const CHECK_CODES: [&str; 24] = [
+pub const CHECK_CODES: [&str; 26] = [
     "analysis_incomplete",
     "apply_mismatch",
+    "approved_part_writable",
     "authority_too_wide",
+    "denial_without_transition",
     "each_never_a_list",
     "endless_loop",
     "gate_never_opens",
@@ -59,6 +61,7 @@ pub fn check_protocol(protocol: &Protocol) -> Vec<Diagnostic> {
     findings.extend(value_mismatch::check(protocol, &efforts.schemas));
     findings.extend(for_each_lists::check(protocol, &efforts.schemas));
     findings.extend(wait_deadlines::check(protocol));
+    findings.extend(approvals::check(protocol));
     unused_budgets::check(protocol, &mut findings);
     findings.extend(invocation_cycles::check(protocol, &openings, &efforts.invocations));
     missing_tickets::check(protocol, &openings, &efforts.tickets, &mut findings);

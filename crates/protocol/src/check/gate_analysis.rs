@@ -81,6 +81,19 @@ fn analyze_gate(
     document: Option<SchemaPathView<'_>>,
     hinting: bool,
 ) -> GateAnalysis {
+    let analysis = analyze_check(transition, document, hinting);
+    // Before the approval is denied or expires, the transition is closed.
+    match analysis {
+        GateAnalysis::Always if transition.after.is_some() => GateAnalysis::Depends,
+        analysis => analysis,
+    }
+}
+
+fn analyze_check(
+    transition: &WorkflowTransition,
+    document: Option<SchemaPathView<'_>>,
+    hinting: bool,
+) -> GateAnalysis {
     let Some(gate) = &transition.gate else { return GateAnalysis::Always };
     match &gate.check {
         GateCheck::Expression(expr) => analyze_expression(expr, document, hinting),

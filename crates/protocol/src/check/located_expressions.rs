@@ -69,6 +69,9 @@ pub(super) fn collect_workflow_expressions<'p>(
             Some(GateCheck::FileExistsTemplate { path }) => {
                 all.add_template(path, &transition.origin.child("gate").child("path"));
             }
+            Some(GateCheck::Manual { question: Some(question), .. }) => {
+                all.add_template(question, &transition.origin.child("gate").child("description"));
+            }
             Some(
                 GateCheck::Status { .. } | GateCheck::FileExists { .. } | GateCheck::Manual { .. },
             )

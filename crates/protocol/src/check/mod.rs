@@ -23,6 +23,7 @@ mod unknown_fields;
 mod value_mismatch;
 mod for_each_lists;
 mod wait_deadlines;
+mod approvals;
 mod unused_budgets;
 mod invocation_cycles;
 mod missing_tickets;

@@ -15,8 +15,8 @@ use super::read_workflow_input::read_workflow_input;
 use super::read_workflow_output::read_workflow_output;
 use super::symbol_table::SymbolTable;
 use crate::{
-    EXPRESSION_NAMES, EngineField, WorkflowDefinition, WorkflowIndex, WorkflowPhase,
-    WorkflowTransition,
+    DecisionTrigger, EXPRESSION_NAMES, EngineField, WorkflowDefinition, WorkflowIndex,
+    WorkflowPhase, WorkflowTransition,
 };
 
 /// Collects the workflows of the files by id, and records the names of broken ones in `known`.
@@ -196,6 +196,7 @@ fn read_transition(
         to: member.string_at("to")?,
         priority: member.value["priority"].as_i64().unwrap_or(0),
         gate: gate.transpose().ok()?,
+        after: member.text_at("after").and_then(DecisionTrigger::parse),
         spends: member.string_at("spends"),
         apply,
         issues: member.strings_at("issues"),

@@ -2,6 +2,7 @@
 
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
+use super::read_approval::read_approval_rules;
 use super::read_expression::{read_expression, read_template};
 use super::read_retry_policy::read_retry_policy;
 use super::{confined_path, read_duration, read_pointer};
@@ -11,13 +12,19 @@ use crate::{EXPRESSION_NAMES, GateCheck, TransitionGate};
 const GATE_TYPES: [&str; 5] = ["manual", "criteria", "expression", "file_exists", "status"];
 
 /// The gate types that each key belongs to; other keys belong to all types.
-const KEY_OWNERS: [(&str, &[&str]); 6] = [
+const KEY_OWNERS: [(&str, &[&str]); 12] = [
     ("check", &["criteria", "expression"]),
     ("path", &["file_exists"]),
     ("field", &["status"]),
     ("value", &["status"]),
     ("who", &["manual"]),
     ("deadline", &["manual"]),
+    ("subject", &["manual"]),
+    ("need", &["manual"]),
+    ("distinct_from", &["manual"]),
+    ("verified", &["manual"]),
+    ("note", &["manual"]),
+    ("escalate", &["manual"]),
 ];
 
 /// Reads a gate; `None` if it is invalid.
@@ -41,10 +48,18 @@ pub(super) fn read_gate(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Opti
         },
         "file_exists" => read_file_check(&member.get("path")?, faults)?,
         "manual" => GateCheck::Manual {
-            who: member.string_at("who"),
+            rules: read_approval_rules(member, faults),
             deadline: member
                 .get("deadline")
                 .and_then(|it| read_duration::read_duration(&it, faults)),
+            subject: member.get("subject").map_or_else(Vec::new, |subject| {
+                let items = subject.items();
+                items.iter().filter_map(|item| read_pointer::read_pointer(item, faults)).collect()
+            }),
+            question: match member.get("description") {
+                Some(text) => Some(read_template(&text, &EXPRESSION_NAMES[..2], faults)?),
+                None => None,
+            },
         },
         // `criteria` and `expression`. The schema has refused any other type; its `check` is read
         // all the same, so that a mistake there is reported too.

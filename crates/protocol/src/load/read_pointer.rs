@@ -48,7 +48,7 @@ pub(super) fn read_dotted_path(member: &FileNode<'_>, faults: &LoadDiagnostics) 
 }
 
 /// Whether a pointer equals another, or is inside it.
-pub(super) fn is_within(pointer: &str, whole: &str) -> bool {
+pub(crate) fn is_within(pointer: &str, whole: &str) -> bool {
     pointer.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::file_node::FileNode;
 use super::name_scope::NameScope;
+use super::read_approval::read_assignees;
 use super::read_changes::read_apply;
 use super::read_duration::read_duration;
 use super::read_effect::read_confined_template;
@@ -114,7 +115,7 @@ fn read_question(
         for_each: None,
         question: question?,
         shape: shape?,
-        who: member.string_at("who"),
+        who: read_assignees(member, "who"),
         deadline,
         default: default.map(|default| default.value.clone()),
         on_timeout: otherwise,

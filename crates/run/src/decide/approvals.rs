@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::approval_subject::check_named_subject;
+use super::deciders::check_note;
 use super::questions::wrong_kind_rejection;
 use super::run_decision::RunDecision;
 use crate::InputRejection;
@@ -17,8 +19,19 @@ impl RunDecision<'_> {
         approve: bool,
         by: &str,
         note: Option<&String>,
+        subject: Option<&String>,
     ) -> Result<Option<Continuation>, InputRejection> {
         let wait = self.find_answerable_wait(wait, by)?;
+        check_named_subject(&wait, approve, subject)?;
+        check_note(&wait, approve, note)?;
+        if approve
+            && let Some(approval) = &wait.approval
+            && approval.votes.len() + 1 < approval.need as usize
+        {
+            let (wait, by, note) = (wait.id, by.to_owned(), note.cloned());
+            self.emit(RunEvent::ApprovalGiven { wait, by, note });
+            return Ok(None);
+        }
         let (by, note) = (by.to_owned(), note.cloned());
         let refusal = note.clone().map_or_else(String::new, |note| format!(": {note}"));
         let ended = format!("denied by {by}{refusal}");

@@ -14,7 +14,7 @@ use countersign_contract::reply::{
     AcceptedValue, AdmissionVerdict, RuleContext, Violation, ViolationCode, ViolationList,
     format_value,
 };
-use countersign_protocol::{ChangeOperation, DocumentChange, DocumentDefinition};
+use countersign_protocol::{ChangeOperation, DocumentChange, DocumentDefinition, PhaseWork};
 use serde_json::{Map, Value};
 
 use super::phases::validate_document;
@@ -191,7 +191,42 @@ impl RunDecision<'_> {
         patch.apply(&mut document).map_err(|error| vec![Violation::from(error)])?;
         let run = self.run_value();
         self.check_document(&document, &run)?;
+        self.check_part_contracts(&document)?;
         Ok(DocumentUpdate { patch, document, custom_events: Vec::new() })
+    }
+
+    /// Builds the update of a patch that a person submits. The contract of each part that it changes
+    /// must accept the result, as it must accept the reply of a model.
+    pub(super) fn build_manual_update(
+        &self,
+        changes: &[DocumentChange],
+        accepted: &AcceptedValue,
+    ) -> Result<DocumentUpdate, Vec<Violation>> {
+        let update = self.build_update(changes, accepted, &ChangeScope::default(), None)?;
+        self.check_part_contracts(&update.document)?;
+        Ok(update)
+    }
+
+    /// Checks the parts of the document that are whole replies against the contracts of these
+    /// replies. Parts that stay as they are, or are removed, are not checked.
+    fn check_part_contracts(&self, document: &Value) -> Result<(), Vec<Violation>> {
+        for phase in &self.workflow.phases {
+            let PhaseWork::Agent(work) = &phase.work else { continue };
+            for change in work.apply.iter().filter(|change| change.when.is_none()) {
+                let ChangeOperation::Set { pointer, value: None } = &change.operation else {
+                    continue;
+                };
+                let (before, after) =
+                    (self.state.document.pointer(pointer), document.pointer(pointer));
+                if let Some(after) = after.filter(|after| before != Some(*after)) {
+                    self.admit_value(&work.contract, after).map_err(|violations| {
+                        let prefix = |one: Violation| one.with_pointer_prefix(pointer);
+                        violations.into_iter().map(prefix).collect::<Vec<_>>()
+                    })?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn check_after_update(

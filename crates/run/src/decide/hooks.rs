@@ -81,6 +81,8 @@ impl RunDecision<'_> {
             Some(because) => {
                 Some(Continuation::TakeTransition { transition: index, reason: because })
             }
+            // The approval was for the document before the hook changed it.
+            None if self.lacks_approval(index) => Some(Continuation::ChooseTransition),
             None => {
                 let reason = "its gate closed when the hook changed the document".to_owned();
                 self.block_transition(index, reason)

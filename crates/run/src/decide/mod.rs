@@ -57,7 +57,9 @@ mod tools;
 mod for_each_items;
 mod question_wait;
 mod questions;
+mod approval_subject;
 mod approvals;
+mod deciders;
 mod effects;
 mod hooks;
 mod children;
@@ -78,6 +80,8 @@ use phases::MAX_MOVES;
 use run_decision::RunDecision;
 use size_limits::{admit_input, fail_result};
 
+pub(crate) use approval_subject::{compute_subject_digest, find_transition};
+pub use deciders::check_assignee;
 pub use models::manual_patch_contract;
 pub use timers::{next_alarm, next_alarm_after};
 pub use tools::tool_calls_contract;
@@ -203,8 +207,11 @@ fn decide_input<'p>(
         }
         InputKind::ManualPatch { text, by } => decision.handle_manual_patch(text, by)?,
         InputKind::Answered { wait, value, by } => decision.handle_answer(wait, value, by)?,
-        InputKind::ApprovalDecided { wait, approve, by, note } => {
-            decision.handle_approval(wait, *approve, by, note.as_ref())?
+        InputKind::ApprovalDecided { wait, approve, by, note, subject } => {
+            decision.handle_approval(wait, *approve, by, note.as_ref(), subject.as_ref())?
+        }
+        InputKind::Delegated { wait, to, by, note } => {
+            decision.handle_delegation(wait, to, by, note.as_ref())?
         }
         InputKind::Ticked => decision.handle_tick()?,
         InputKind::EffectFinished { action, result } => {

@@ -361,6 +361,13 @@ impl RunDecision<'_> {
         if matches!(self.state.blocked, Some(BlockReason::Budget { .. })) {
             return nothing("a budget is spent; grant more, or end the run");
         }
+        let decides = self.state.waits.values().any(|wait| wait.kind == WaitKind::Approval);
+        let declares = matches!(phase.work, PhaseWork::None) && phase.writes.is_some();
+        if decides && !declares {
+            return nothing(
+                "a person decides on the document, and the phase does not declare `writes`; deny it, or wait for the decision",
+            );
+        }
         let idle =
             self.state.pending.values().all(|one| matches!(one, PendingAction::Notify { .. }));
         let is_model_call = |one: &PendingAction| matches!(one, PendingAction::Model { .. });
@@ -376,9 +383,9 @@ impl RunDecision<'_> {
         let context = RuleContext { state: Some(&self.state.document), run: Some(&run), new: None };
         let update = match contract.admit(text, FinishReason::Stop, &context) {
             AdmissionVerdict::Refused(violations) => Err(violations),
-            AdmissionVerdict::Accepted(accepted) => self
-                .build_update(changes, &accepted, &ChangeScope::default(), None)
-                .map(|update| (update, accepted)),
+            AdmissionVerdict::Accepted(accepted) => {
+                self.build_manual_update(changes, &accepted).map(|update| (update, accepted))
+            }
         };
         match update {
             Err(violations) => {

@@ -122,6 +122,9 @@ impl RunDecision<'_> {
             );
             return self.end_run(RunEndKind::Failed, Some(message));
         }
+        if transition.is_some_and(|index| self.lacks_approval(index)) {
+            return Some(Continuation::ChooseTransition);
+        }
         if !self.check_tickets(transition, to, &because) {
             return None;
         }
@@ -135,20 +138,18 @@ impl RunDecision<'_> {
             Some((_, Ok(update))) => update,
             None => None,
         };
-        let from = self.state.phase.clone();
-        self.emit(RunEvent::TransitionTaken {
-            transition,
-            from,
-            to: to.to_owned(),
-            reason: because,
-        });
+        let (from, target) = (self.state.phase.clone(), to.to_owned());
+        let to = target.clone();
+        let approved_subject = transition.and_then(|index| self.compute_subject_digest(index));
+        let reason = because;
+        self.emit(RunEvent::TransitionTaken { transition, from, to, reason, approved_subject });
         if let Some(update) = update {
             self.record_update(update);
         }
         if let Some(index) = transition {
             self.issue_tickets(&self.workflow.transitions[index].issues);
         }
-        Some(self.enter_phase(to))
+        Some(self.enter_phase(&target))
     }
 }
 

@@ -13,6 +13,7 @@ use countersign_contract::reply::{
 use countersign_protocol::{AnswerShape, FailurePolicy, PhaseQuestion, PhaseWork};
 use serde_json::Value;
 
+use super::deciders::{check_assignee, check_distinct};
 use super::document_update::{ChangeScope, accept_any_value, any_value_contract};
 use super::question_wait::compile_answer_contract;
 use super::run_decision::RunDecision;
@@ -131,6 +132,11 @@ impl RunDecision<'_> {
         by: &str,
     ) -> Result<RunWait, InputRejection> {
         let Some(wait) = self.state.waits.get(id) else {
+            let superseding =
+                self.state.waits.values().find(|wait| wait.supersedes.iter().any(|old| old == id));
+            if let Some(current) = superseding {
+                return Err(current.reject_old_subject(id));
+            }
             let number = id.strip_prefix('w').and_then(|number| number.parse::<u64>().ok());
             if number.is_some_and(|number| number >= 1 && number <= self.state.waits_opened) {
                 return Err(InputRejection::AlreadyClosed { wait: id.to_owned() });
@@ -145,12 +151,8 @@ impl RunDecision<'_> {
             let (wait, deadline) = (id.to_owned(), deadline.to_string());
             return Err(InputRejection::TooLate { wait, deadline });
         }
-        if let Some(who) = &wait.who
-            && who != by
-        {
-            let (wait, who, by) = (id.to_owned(), who.clone(), by.to_owned());
-            return Err(InputRejection::NotAssignee { wait, assignee: who, by });
-        }
+        check_assignee(wait, by, self.input.sender.as_ref())?;
+        check_distinct(&self.state, wait, by, self.input.sender.as_ref())?;
         Ok(wait.clone())
     }
 

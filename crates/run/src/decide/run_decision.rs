@@ -222,9 +222,13 @@ impl<'p> RunDecision<'p> {
             transition: None,
             question,
             answer_shape: None,
-            who: None,
+            who: Vec::new(),
             deadline: None,
             opened_at: self.input.time,
+            subject: None,
+            supersedes: Vec::new(),
+            action: None,
+            approval: None,
         }
     }
 

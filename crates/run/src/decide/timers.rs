@@ -40,8 +40,8 @@ fn list_alarms(protocol: &Protocol, state: &RunState) -> impl Iterator<Item = Ti
 }
 
 impl RunDecision<'_> {
-    /// Handles the first thing that is due: an expired wait, then the timeout of the phase, then
-    /// the retry of gates. Rejects the input if nothing is due.
+    /// Handles the first thing that is due: an expired wait, then an escalation, then the timeout
+    /// of the phase, then the retry of gates. Rejects the input if nothing is due.
     pub(super) fn handle_tick(&mut self) -> Result<Option<Continuation>, InputRejection> {
         let now = self.input.time;
         if self.state.halted.is_some() {
@@ -50,6 +50,14 @@ impl RunDecision<'_> {
         let late = |wait: &&crate::RunWait| wait.deadline.is_some_and(|deadline| deadline <= now);
         if let Some(wait) = self.state.waits.values().find(late).cloned() {
             return Ok(self.expire_wait(&wait));
+        }
+        let escalates = |wait: &&crate::RunWait| {
+            let at = wait.approval.as_ref().and_then(|approval| approval.escalate_at);
+            at.is_some_and(|at| at <= now)
+        };
+        if let Some(wait) = self.state.waits.values().find(escalates) {
+            self.emit(RunEvent::WaitEscalated { wait: wait.id.clone() });
+            return Ok(None);
         }
         let phase = self.current_phase();
         if let Some((after, handler)) = &phase.timeout

@@ -5,14 +5,15 @@ use std::ops::ControlFlow::Break;
 
 use countersign_contract::expr::{Expr, ReadStep};
 use countersign_contract::reply::format_value;
-use countersign_protocol::{GateCheck, PhaseWork, WorkflowTransition};
+use countersign_protocol::{
+    ApprovalRules, GateCheck, PhaseWork, WorkflowTransition, format_assignees,
+};
 use serde_json::Value;
 
 use super::run_decision::RunDecision;
 use super::size_limits::clip_text;
-use crate::apply_event::DEADLINE_ACTOR;
 use crate::event::RunEvent;
-use crate::state::{ClosedGate, Continuation, RunEndKind};
+use crate::state::{ClosedGate, Continuation, DecisionOutcomeKind, RunEndKind};
 use crate::wait::WaitKind;
 
 /// Result of evaluating a gate.
@@ -35,6 +36,10 @@ impl RunDecision<'_> {
         let transitions = self.workflow.transitions_from(&self.state.phase);
         let mut closed = Vec::new();
         for (index, transition) in &transitions {
+            // A transition for a decision that was not made is not closed: it is not in question.
+            if transition.after.is_some_and(|after| !self.has_decision(after)) {
+                continue;
+            }
             match self.evaluate_gate(*index, transition, &run) {
                 GateResult::Open(_) if self.would_loop(transition) => {
                     let reason = format!(
@@ -103,6 +108,9 @@ impl RunDecision<'_> {
         because: String,
     ) -> Option<Continuation> {
         let transition = &self.workflow.transitions[index];
+        if self.lacks_approval(index) {
+            return Some(Continuation::ChooseTransition);
+        }
         // A transition whose changes cannot be made is not taken and spends nothing.
         if let Err(reason) = self.build_transition_update(index) {
             return self.block_transition(index, reason);
@@ -139,8 +147,17 @@ impl RunDecision<'_> {
         transition: &WorkflowTransition,
         run: &Value,
     ) -> GateResult {
+        if let Some(after) = transition.after
+            && !self.has_decision(after)
+        {
+            return GateResult::Closed(format!("no approval {}", after.as_verb()));
+        }
         let Some(gate) = &transition.gate else {
-            return GateResult::Open("it has no gate".to_owned());
+            let reason = transition.after.map_or_else(
+                || "it has no gate".to_owned(),
+                |after| format!("the approval {}", after.as_verb()),
+            );
+            return GateResult::Open(reason);
         };
         match &gate.check {
             GateCheck::Expression(expr) => self.evaluate_expression(expr, run),
@@ -176,21 +193,25 @@ impl RunDecision<'_> {
                     }
                 }
             }
-            GateCheck::Manual { who, .. } => match self.state.decisions.get(&index) {
+            GateCheck::Manual { rules, .. } => match self.find_current_decision(index) {
                 Some(decision) => {
                     let note =
                         decision.note.as_ref().map_or_else(String::new, |n| format!(": {n}"));
-                    if decision.by == DEADLINE_ACTOR {
-                        GateResult::Closed("nobody approved it in time".to_owned())
-                    } else if decision.approve {
-                        GateResult::Open(format!("{} approved it{note}", decision.by))
-                    } else {
-                        GateResult::Closed(format!("{} denied it{note}", decision.by))
+                    let by = &decision.by;
+                    match decision.outcome() {
+                        DecisionOutcomeKind::Approved => {
+                            GateResult::Open(format!("{by} approved it{note}"))
+                        }
+                        DecisionOutcomeKind::Denied => {
+                            GateResult::Closed(format!("{by} denied it{note}"))
+                        }
+                        DecisionOutcomeKind::Expired => {
+                            GateResult::Closed("nobody approved it in time".to_owned())
+                        }
                     }
                 }
                 None => {
-                    let who = who.as_deref().unwrap_or("somebody");
-                    GateResult::Closed(format!("{who} must approve it"))
+                    GateResult::Closed(format!("{} must approve it", describe_approvers(rules)))
                 }
             },
         }
@@ -289,23 +310,30 @@ impl RunDecision<'_> {
         }
     }
 
-    /// Opens a wait for each manual gate that has neither an open wait nor a decision.
+    /// Opens a wait for each manual gate that has neither an open wait nor a decision on the current
+    /// subject.
     fn request_approvals(&mut self, transitions: &[(usize, &WorkflowTransition)]) {
         for (index, transition) in transitions {
-            let Some(gate) = &transition.gate else { continue };
-            let GateCheck::Manual { who, deadline } = &gate.check else { continue };
-            let requested = self.state.waits.values().any(|wait| wait.transition == Some(*index));
-            if requested || self.state.decisions.contains_key(index) {
+            if transition.after.is_some_and(|after| !self.has_decision(after)) {
                 continue;
             }
-            let question = gate.description.clone().unwrap_or_else(|| {
-                format!("May the run go from `{}` to `{}`?", transition.from, transition.to)
-            });
-            let mut wait = self.new_wait(WaitKind::Approval, &transition.to, question);
-            wait.transition = Some(*index);
-            wait.who.clone_from(who);
-            wait.deadline = deadline.map(|deadline| self.input.time.plus_millis(deadline.millis));
-            self.open_new_wait(wait);
+            let requested = self.state.waits.values().any(|wait| wait.transition == Some(*index));
+            if requested || self.find_current_decision(*index).is_some() {
+                continue;
+            }
+            if let Some(wait) = self.build_approval_wait(*index) {
+                self.open_new_wait(wait);
+            }
         }
+    }
+}
+
+/// Who must approve, for a sentence: `anna`, `2 of group:finance`, `somebody`.
+fn describe_approvers(rules: &ApprovalRules) -> String {
+    match (rules.who.is_empty(), rules.need) {
+        (true, 1) => "somebody".to_owned(),
+        (true, need) => format!("{need} people"),
+        (false, 1) => format_assignees(&rules.who),
+        (false, need) => format!("{need} of {}", format_assignees(&rules.who)),
     }
 }

@@ -2,15 +2,16 @@
 //!
 //! An input is written as the log has it, without what the story can supply: `time` counts a second
 //! an input (or `after: 90000` milliseconds), and `action: model` stands for the order of that kind
-//! that is out. `given` is the input that a run starts with. `files` tells which files are there. `input: prompt` is none: it shows the whole prompt.
+//! that is out. A decision on an approval names the subject of its wait, unless `subject` says
+//! otherwise (`~` for none). `given` is the input that a run starts with. `files` tells which files are there. `input: prompt` is none: it shows the whole prompt.
 
 use std::fmt::Write as _;
 
 use countersign_contract::source::{ParsedSourceFile, SourceFile};
 use countersign_protocol::Protocol;
 use countersign_run::{
-    GENESIS_HASH, InputKind, RunEvent, RunInput, RunStart, RunState, Timestamp, decide, fold_entry,
-    next_alarm, render_prompt, seal_entry, verify,
+    GENESIS_HASH, InputKind, InputSender, RunEvent, RunInput, RunStart, RunState, Timestamp,
+    decide, fold_entry, next_alarm, render_prompt, seal_entry, verify,
 };
 use serde_json::{Value, json};
 
@@ -33,7 +34,7 @@ fn shown(what: &InputKind) -> String {
     let mut value = serde_json::to_value(what).unwrap();
     let members = value.as_object_mut().unwrap();
     let kind = members.remove("kind").unwrap();
-    for known in ["action", "protocol", "finish"] {
+    for known in ["action", "protocol", "finish", "subject"] {
         if members.get(known).is_some_and(|value| value != "length") {
             members.remove(known);
         }
@@ -75,6 +76,7 @@ impl<'p> Teller<'p> {
         if members["kind"] == "prompt" {
             return self.prompt();
         }
+        let sender = members.remove("sender").map(|sender| serde_json::from_value(sender).unwrap());
         let files = members.remove("files");
         let files = files.map(|files| serde_json::from_value(files).unwrap()).unwrap_or_default();
         if what == "start" || what["kind"] == "start" {
@@ -85,7 +87,7 @@ impl<'p> Teller<'p> {
                 document: what.get("document").cloned(),
                 phase: what["phase"].as_str().map(str::to_owned),
                 model: what["model"].as_str().map(str::to_owned),
-                by: None,
+                by: what["by"].as_str().map(str::to_owned),
                 parent: what
                     .get("parent")
                     .map(|parent| serde_json::from_value(parent.clone()).unwrap()),
@@ -93,14 +95,20 @@ impl<'p> Teller<'p> {
                 tickets: serde_json::from_value(what["tickets"].clone()).unwrap_or_default(),
                 memory_disabled: false,
                 fork: what.get("fork").map(|fork| serde_json::from_value(fork.clone()).unwrap()),
+                ..RunStart::default()
             };
-            return self.decide(InputKind::Start(Box::new(start)), files);
+            return self.decide(InputKind::Start(Box::new(start)), sender, files);
         }
         if let Some(kind) = what["action"].as_str() {
             let out = self.state.pending.iter().find(|(_, order)| order.kind() == kind);
             if let Some((id, _)) = out {
                 what["action"] = json!(id);
             }
+        }
+        if what["kind"] == "approval_decided" && what.get("subject").is_none() {
+            let wait = self.state.waits.get(what["wait"].as_str().unwrap());
+            let seen = wait.and_then(|wait| wait.subject.as_ref()).map(|subject| &subject.digest);
+            what["subject"] = json!(seen);
         }
         if what["kind"] == "model_replied" && what.get("by").is_none() {
             what["by"] = json!("script");
@@ -109,13 +117,21 @@ impl<'p> Teller<'p> {
             what["text"] = json!(what["text"].to_string());
         }
         let incoming: InputKind = serde_json::from_value(what).unwrap();
-        self.decide(incoming, files);
+        self.decide(incoming, sender, files);
     }
 
-    fn decide(&mut self, what: InputKind, files: std::collections::BTreeMap<String, bool>) {
-        let input =
-            RunInput { time: Timestamp(self.time), idempotency_key: None, files, payload: what };
-        let kind = shown(&input.payload);
+    fn decide(
+        &mut self,
+        payload: InputKind,
+        sender: Option<InputSender>,
+        files: std::collections::BTreeMap<String, bool>,
+    ) {
+        let time = Timestamp(self.time);
+        let input = RunInput { time, idempotency_key: None, sender, files, payload };
+        let sender = input.sender.as_ref().map_or_else(String::new, |sender| {
+            format!(" {}", serde_json::to_string(sender).unwrap())
+        });
+        let kind = format!("{}{sender}", shown(&input.payload));
         match decide(self.protocol, &self.state, &input) {
             Err(rejection) => {
                 let _ = writeln!(

@@ -192,6 +192,25 @@ transitions:
   - { from: review, to: plan, priority: 1, spends: rework, apply: [ { remove: /good }, { append: { at: /list, value: state.note.length } } ] }
 ";
 
+/// Approvals: parts, four eyes, several approvers, denials, and writes while somebody decides.
+const SIGNED: &str = "--- workflows/main.yaml
+id: main
+phases:
+  - { id: write, agent: plain, contract: note, apply: [ { set: { at: /note, value: reply.note } }, { set: { at: /free, value: reply } } ] }
+  - { id: check, writes: [/note, /free], on_exit: lint }
+  - { id: two }
+  - { id: lost, terminal: true }
+  - { id: done, terminal: true }
+transitions:
+  - { from: write, to: check }
+  - { from: check, to: two, gate: { type: manual, subject: [/note], distinct_from: [starter], description: 'Is {{ state.note }} good?' } }
+  - { from: check, to: write, after: denied, apply: { set: { at: /why, value: 'run.decision.note ?? null' } } }
+  - { from: check, to: check, priority: 1, gate: { type: manual, subject: [/free, /none], verified: true, note: on_denial } }
+  - { from: two, to: done, gate: { type: manual, who: [anna, bob], need: 2, deadline: 2h, escalate: { after: 1m, to: carl } } }
+  - { from: two, to: lost, after: expired }
+  - { from: two, to: check, after: denied }
+";
+
 /// Work for each of several items, and outcomes with changes.
 const MANY: &str = "--- workflows/main.yaml
 id: main
@@ -260,6 +279,7 @@ pub(crate) fn all() -> Vec<Protocol> {
         format!("{INDEX}{SHAPE}{PARTS}{LEDGER}"),
         format!("{INDEX}{PARTS}{WAYS}"),
         format!("{INDEX}{PARTS}{MANY}"),
+        format!("{INDEX}{PARTS}{SIGNED}"),
     ];
     texts.iter().map(|text| sound(text)).collect()
 }

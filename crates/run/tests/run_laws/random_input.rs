@@ -3,8 +3,8 @@
 use countersign_contract::reply::FinishReason;
 use countersign_protocol::Protocol;
 use countersign_run::{
-    ForkOrigin, HookAnswer, InputKind, ModelReply, ParentRun, PendingAction, ReplyUsage, RunInput,
-    RunStart, RunState, Timestamp,
+    ForkOrigin, HookAnswer, IdentitySource, InputKind, InputSender, ModelReply, ParentRun,
+    PendingAction, ReplyUsage, RunInput, RunStart, RunState, Timestamp,
 };
 use serde_json::{Value, json};
 use testkit::SeededRng;
@@ -35,6 +35,16 @@ pub(crate) fn random_input(
     RunInput {
         time: Timestamp(state.updated_at.0.saturating_add(pause)),
         idempotency_key: key,
+        sender: chance.roll_percent(60).then(|| InputSender {
+            identity: *chance.pick(&[
+                IdentitySource::Key,
+                IdentitySource::System,
+                IdentitySource::Claim,
+            ]),
+            principal: chance.roll_percent(5).then(|| "bob".to_owned()),
+            groups: Vec::new(),
+            roles: Vec::new(),
+        }),
         files,
         payload: what,
     }
@@ -74,7 +84,7 @@ fn start(chance: &mut SeededRng, protocol: &Protocol) -> InputKind {
         1 => vec!["plan".to_owned(), "count".to_owned()],
         _ => Vec::new(),
     };
-    let (model, by) = (None, None);
+    let (model, by) = (None, chance.roll_percent(50).then(|| "anna".to_owned()));
     InputKind::Start(Box::new(RunStart {
         protocol,
         workflow,
@@ -86,7 +96,7 @@ fn start(chance: &mut SeededRng, protocol: &Protocol) -> InputKind {
         by,
         parent,
         fork,
-        memory_disabled: false,
+        ..RunStart::default()
     }))
 }
 
@@ -96,11 +106,11 @@ fn wanted(chance: &mut SeededRng, state: &RunState) -> Option<InputKind> {
     let waits: Vec<&String> = state.waits.keys().collect();
     match (orders.is_empty(), waits.is_empty()) {
         (false, true) => Some(fitting(chance, state, chance_of(&orders, state.seq))),
-        (true, false) => Some(answer(chance, chance_of(&waits, state.seq))),
+        (true, false) => Some(answer(chance, state, chance_of(&waits, state.seq))),
         (false, false) if chance.roll_percent(50) => {
             Some(fitting(chance, state, chance_of(&orders, state.seq)))
         }
-        (false, false) => Some(answer(chance, chance_of(&waits, state.seq))),
+        (false, false) => Some(answer(chance, state, chance_of(&waits, state.seq))),
         (true, true) => None,
     }
 }
@@ -252,11 +262,22 @@ fn patch(chance: &mut SeededRng) -> Value {
     }
 }
 
-fn answer(chance: &mut SeededRng, wait: &str) -> InputKind {
+fn answer(chance: &mut SeededRng, state: &RunState, wait: &str) -> InputKind {
+    let shown = state.waits.get(wait).and_then(|wait| wait.subject.as_ref());
     let (wait, by) = (wait.to_owned(), by(chance));
     if chance.roll_percent(40) {
         let note = chance.roll_percent(30).then(|| text(chance));
-        return InputKind::ApprovalDecided { wait, approve: chance.roll_percent(94), by, note };
+        let approve = chance.roll_percent(94);
+        let subject = match chance.next_below(10) {
+            0 => None,
+            1 => Some("sha256:0".to_owned()),
+            _ => shown.map(|subject| subject.digest.clone()),
+        };
+        return InputKind::ApprovalDecided { wait, approve, by, note, subject };
+    }
+    if chance.roll_percent(4) {
+        let to = chance.pick_ref(&["bob", "carl"]).to_owned();
+        return InputKind::Delegated { wait, to, by, note: None };
     }
     let value = match chance.next_below(6) {
         0 | 1 => json!(*chance.pick(&["x", "y"])),
@@ -268,7 +289,7 @@ fn answer(chance: &mut SeededRng, wait: &str) -> InputKind {
 }
 
 fn by(chance: &mut SeededRng) -> String {
-    chance.pick_ref(&["anna", "anna", "anna", "anna", "bob", ""]).to_owned()
+    chance.pick_ref(&["anna", "anna", "anna", "anna", "bob", "carl", ""]).to_owned()
 }
 
 fn person(chance: &mut SeededRng, state: &RunState) -> InputKind {
@@ -286,7 +307,7 @@ fn person(chance: &mut SeededRng, state: &RunState) -> InputKind {
         }
         11 => InputKind::Halted { by, reason },
         12 if chance.roll_percent(4) => InputKind::Cancelled { by, reason },
-        _ => answer(chance, &format!("w{}", state.waits_opened.saturating_sub(1))),
+        _ => answer(chance, state, &format!("w{}", state.waits_opened.saturating_sub(1))),
     }
 }
 

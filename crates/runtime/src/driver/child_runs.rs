@@ -30,6 +30,7 @@ impl Driver {
             document: Some(document.clone()),
             model: live.state.model.clone(),
             parent: Some(parent.clone()),
+            prior_authors: live.state.list_participants(),
             ..RunStart::default()
         };
         let reason = match self.engine.start_named_run(run, &live.protocol, start, None).await {

@@ -55,7 +55,7 @@ impl EffectExecutor {
 /// Returns the path where the document of a wait is expected.
 pub(super) fn suggested_path(wait: &RunWait) -> Option<&str> {
     match &wait.answer_shape {
-        Some(WaitAnswerShape::Document { suggested_path, .. }) if wait.who.is_none() => {
+        Some(WaitAnswerShape::Document { suggested_path, .. }) if wait.who.is_empty() => {
             suggested_path.as_deref()
         }
         _ => None,

@@ -33,12 +33,13 @@ pub(crate) fn build_commit(
     let gone = before.pending.keys().filter(|id| !after.pending.contains_key(*id));
     commit.finished_actions = gone.cloned().collect();
     for (id, wait) in &after.waits {
-        if !before.waits.contains_key(id) {
+        if before.waits.get(id) != Some(wait) {
             commit.waits_opened.push(build_wait_row(run, wait));
         }
     }
-    let closed = before.waits.keys().filter(|id| !after.waits.contains_key(*id));
-    commit.waits_closed = closed.cloned().collect();
+    // A wait that changed is stored again: a vote, a delegation or an escalation.
+    let replaced = before.waits.iter().filter(|(id, wait)| after.waits.get(*id) != Some(*wait));
+    commit.waits_closed = replaced.map(|(id, _)| id.clone()).collect();
     commit
 }
 
@@ -66,9 +67,16 @@ pub(crate) fn build_wait_row(run: &RunId, wait: &RunWait) -> WaitRow {
         kind: wait.kind.as_str().to_owned(),
         opened_at: wait.opened_at.0,
         deadline: wait.deadline.map(|time| time.0),
-        who: wait.who.clone(),
+        who: list_assignees(wait),
         body: serde_json::to_string(wait).expect("a wait serializes to JSON"),
     }
+}
+
+/// Everybody whose inbox shows a wait: its assignees, and the people it was delegated to.
+fn list_assignees(wait: &RunWait) -> Vec<String> {
+    let delegations = wait.approval.as_ref().map_or(&[][..], |approval| &approval.delegations);
+    let delegates = delegations.iter().filter(|_| !wait.who.is_empty()).map(|one| one.to.clone());
+    wait.who.iter().map(ToString::to_string).chain(delegates).collect()
 }
 
 /// Maximum length of a summary in lists, in characters.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use countersign_protocol::Protocol;
-use countersign_run::{ForkOrigin, RunStart};
+use countersign_run::{ForkOrigin, InputSender, RunStart};
 
 use super::start_run::derive_run_name;
 use super::{Engine, EngineError};
@@ -19,6 +19,8 @@ pub struct ForkOptions {
     pub model: Option<String>,
     /// The actor who forks the run.
     pub by: String,
+    /// How the caller knows that actor; `None` if it did not say.
+    pub sender: Option<InputSender>,
 }
 
 impl Engine {
@@ -30,7 +32,7 @@ impl Engine {
         otherwise: ForkOptions,
         key: Option<String>,
     ) -> Result<(String, u64), EngineError> {
-        let ForkOptions { version: at, protocol, model, by } = otherwise;
+        let ForkOptions { version: at, protocol, model, by, sender } = otherwise;
         let at = match (at, &key) {
             (None, Some(key)) => self.find_forked_version(run, key).await?,
             (at, _) => at,
@@ -45,6 +47,8 @@ impl Engine {
             phase: Some(live.state.phase.clone()),
             model: model.or_else(|| live.state.model.clone()),
             by: Some(by),
+            sender,
+            prior_authors: live.state.list_participants(),
             fork: Some(ForkOrigin { run: run.to_owned(), version, hash: live.hash.clone() }),
             tickets: live.state.tickets.iter().cloned().collect(),
             ..RunStart::default()

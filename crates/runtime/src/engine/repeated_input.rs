@@ -1,6 +1,6 @@
 //! Repeated inputs and trial inputs: neither changes a run.
 
-use countersign_run::{InputKind, RunEvent, RunInput};
+use countersign_run::{AttributedInput, InputKind, RunEvent, RunInput};
 
 use super::read_run::row_to_entry;
 use super::submit_input::new_input;
@@ -44,7 +44,7 @@ impl Engine {
     pub async fn check_input(
         &self,
         run: &str,
-        what: InputKind,
+        what: impl Into<AttributedInput>,
         at: Option<u64>,
     ) -> Result<(), EngineError> {
         let id = self.run_id(run);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use countersign_contract::has_credentials;
 use countersign_protocol::Protocol;
 use countersign_run::{
-    GENESIS_HASH, InputKind, InputRejection, RunEvent, RunInput, RunStart, RunState, decide,
-    seal_entry,
+    AttributedInput, GENESIS_HASH, InputKind, InputRejection, RunEvent, RunInput, RunStart,
+    RunState, decide, seal_entry,
 };
 use countersign_store::{Blob, Lease, NewRun, RunCommit, RunId, SnapshotRow, StoreError};
 
@@ -100,11 +100,11 @@ impl Engine {
     pub async fn submit_input(
         &self,
         run: &str,
-        what: InputKind,
+        what: impl Into<AttributedInput>,
         key: Option<String>,
     ) -> Result<InputOutcome, EngineError> {
         let run = self.run_id(run);
-        let what = memory_recorder::link_build(self, &run, what).await;
+        let what = memory_recorder::link_build(self, &run, what.into()).await;
         self.submit_with_options(&run, what, InputOptions { key, ..InputOptions::default() }).await
     }
 
@@ -114,15 +114,15 @@ impl Engine {
     pub async fn submit_input_if(
         &self,
         run: &str,
-        what: InputKind,
+        what: impl Into<AttributedInput>,
         key: Option<String>,
         at: Option<u64>,
     ) -> Result<InputOutcome, EngineError> {
         let run = self.run_id(run);
-        let what = memory_recorder::link_build(self, &run, what).await;
+        let what = memory_recorder::link_build(self, &run, what.into()).await;
         if let Some(key) = &key
             && let Some(outcome) =
-                self.find_repeated_input(&run.id, key, |kept| *kept == what).await?
+                self.find_repeated_input(&run.id, key, |kept| *kept == what.payload).await?
         {
             return Ok(outcome);
         }
@@ -137,10 +137,11 @@ impl Engine {
     pub(crate) async fn submit_with_options(
         &self,
         run: &RunId,
-        what: InputKind,
+        what: impl Into<AttributedInput>,
         options: InputOptions,
     ) -> Result<InputOutcome, EngineError> {
-        let span = start_version_span(run, &what);
+        let what = what.into();
+        let span = start_version_span(run, &what.payload);
         self.decide_and_append(run, what, options).instrument(span).await
     }
 
@@ -149,11 +150,11 @@ impl Engine {
     async fn decide_and_append(
         &self,
         run: &RunId,
-        what: InputKind,
+        what: AttributedInput,
         options: InputOptions,
     ) -> Result<InputOutcome, EngineError> {
         let InputOptions { key, lease, blobs, expected_version: at } = options;
-        let resumes = matches!(what, InputKind::Resumed { .. });
+        let resumes = matches!(what.payload, InputKind::Resumed { .. });
         let unparked = resumes && self.unpark_run(run).await?;
         let mut input = new_input(what, key);
         for _ in 0..MAX_ATTEMPTS {
@@ -269,7 +270,8 @@ fn start_version_span(run: &RunId, what: &InputKind) -> Span {
 }
 
 /// Creates an input whose time and files are set when it is decided.
-pub(crate) fn new_input(what: InputKind, key: Option<String>) -> RunInput {
+pub(crate) fn new_input(what: impl Into<AttributedInput>, key: Option<String>) -> RunInput {
+    let AttributedInput { payload, sender } = what.into();
     let (time, files) = (countersign_run::Timestamp::default(), BTreeMap::new());
-    RunInput { time, idempotency_key: key, files, payload: what }
+    RunInput { time, idempotency_key: key, sender, files, payload }
 }

@@ -3,7 +3,7 @@
 
 use countersign_memory::rules::MemoryRefusal;
 use countersign_memory::store::{MemoryError, RetrievalLimits};
-use countersign_run::{InputKind, StepPrompt};
+use countersign_run::{AttributedInput, InputKind, StepPrompt};
 use countersign_store::RunId;
 
 use super::prompt_packet::{
@@ -153,15 +153,19 @@ async fn catch_up_others(engine: &Engine, step: CatchUpStep) -> Result<(), Memor
 }
 
 /// Adds the build to a manually submitted reply, because its author was shown that build.
-pub(crate) async fn link_build(engine: &Engine, run: &RunId, what: InputKind) -> InputKind {
+pub(crate) async fn link_build(
+    engine: &Engine,
+    run: &RunId,
+    mut what: AttributedInput,
+) -> AttributedInput {
     let Some(recall) = engine.memory_recorder() else { return what };
-    let InputKind::ModelReplied(mut reply) = what else { return what };
+    let InputKind::ModelReplied(reply) = &mut what.payload else { return what };
     if reply.packet_build.is_none() {
         let id = format_build_id(run, &reply.action);
         let shown = Box::pin(is_build_known(engine, recall, run, &id)).await;
         reply.packet_build = shown.then_some(id);
     }
-    InputKind::ModelReplied(reply)
+    what
 }
 
 async fn is_build_known(engine: &Engine, recall: &MemoryRecorder, run: &RunId, id: &str) -> bool {

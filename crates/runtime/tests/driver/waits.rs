@@ -49,13 +49,8 @@ async fn a_run_goes_from_wait_to_moment_to_person(kind: Kind) {
     );
     app.clock.advance(10_000);
     assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
-    let wait = app.state("r1").await.waits.into_keys().next().unwrap();
-    let decided = |by: &str| InputKind::ApprovalDecided {
-        wait: wait.clone(),
-        approve: true,
-        by: by.to_owned(),
-        note: None,
-    };
+    let wait = app.state("r1").await.waits.into_values().next().unwrap();
+    let decided = |by: &str| wait.decide(true, by, None);
     let refused = engine.submit_input("r1", decided("bob"), None).await.unwrap_err();
     assert!(
         matches!(refused, EngineError::Rejected(InputRejection::NotAssignee { .. })),
@@ -120,12 +115,7 @@ async fn what_another_process_did_is_known_when_it_matters(kind: Kind) {
     app.clock.advance(10_000);
     app.driver(&engine, "w").drive("r1").await.unwrap();
     // For the other one the run still stands at its question, and this wait does not exist.
-    let approval = InputKind::ApprovalDecided {
-        wait: "w2".to_owned(),
-        approve: true,
-        by: "anna".to_owned(),
-        note: None,
-    };
+    let approval = app.state("r1").await.waits["w2"].decide(true, "anna", None);
     let outcome = other.submit_input("r1", approval, None).await.unwrap();
     assert_eq!(outcome.state.status(), ExecutionStatus::Completed);
 }

@@ -69,6 +69,9 @@ pub struct ApiKey {
     /// The user name of the holder: recorded in logs, and matched against waits that only this user
     /// may answer.
     pub user: String,
+    /// Groups that the holder is a member of, for waits that are assigned to a group.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
     /// When the key was created.
     pub created_at: Timestamp,
     /// When the key expires; `None` if it never does.
@@ -107,6 +110,7 @@ mod tests {
             tenant: "t".to_owned(),
             role: AccessRole::Reader,
             user: "ann".to_owned(),
+            groups: Vec::new(),
             created_at: Timestamp(0),
             expires_at: Some(Timestamp(10)),
             revoked_at: None,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use countersign_run::{AttributedInput, InputKind, InputSender};
 use countersign_runtime::Runtime;
 
 use super::AccessRole;
@@ -15,11 +16,25 @@ pub struct Caller {
     pub role: AccessRole,
     /// The user name that is recorded with every input.
     pub user: String,
+    /// How the server knows that name, and the groups and roles behind it.
+    pub sender: InputSender,
     /// The id of the caller's key; `None` on loopback without a key.
     pub key_id: Option<String>,
 }
 
 impl Caller {
+    /// Attributes an input to this caller.
+    #[must_use]
+    pub fn attribute(&self, what: InputKind) -> AttributedInput {
+        what.from_sender(self.sender.clone())
+    }
+
+    /// Everything that a wait can be assigned to so that this caller may answer it.
+    #[must_use]
+    pub fn assignee_names(&self) -> Vec<String> {
+        self.sender.to_assignees(&self.user).iter().map(ToString::to_string).collect()
+    }
+
     /// The name of the caller's tenant.
     #[must_use]
     pub fn tenant(&self) -> &str {

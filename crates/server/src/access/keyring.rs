@@ -71,6 +71,8 @@ pub struct NewApiKey {
     pub role: AccessRole,
     /// The user name of the holder; defaults to the key's id.
     pub user: Option<String>,
+    /// Groups that the holder is a member of.
+    pub groups: Vec<String>,
     /// When the key expires; `None` if it never does.
     pub expires_at: Option<Timestamp>,
 }
@@ -176,7 +178,7 @@ impl Keyring {
         new: NewApiKey,
         now: Timestamp,
     ) -> Result<(ApiKey, ApiKeySecret), KeyringError> {
-        let NewApiKey { tenant, role, user, expires_at } = new;
+        let NewApiKey { tenant, role, user, groups, expires_at } = new;
         if !is_valid_tenant_name(&tenant) {
             return Err(KeyringError::InvalidTenant(tenant));
         }
@@ -203,6 +205,7 @@ impl Keyring {
                 tenant,
                 role,
                 user,
+                groups,
                 created_at: now,
                 expires_at,
                 revoked_at: None,
@@ -266,6 +269,7 @@ mod tests {
             tenant: tenant.to_owned(),
             role: AccessRole::Operator,
             user: None,
+            groups: Vec::new(),
             expires_at: None,
         }
     }

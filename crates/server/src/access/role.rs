@@ -32,6 +32,13 @@ impl AccessRole {
     /// Every role, in ascending order.
     pub const ALL: [Self; 4] = [Self::Reader, Self::Operator, Self::Author, Self::Admin];
 
+    /// The names of this role and of the roles that it includes.
+    #[must_use]
+    pub fn included_names(self) -> Vec<String> {
+        let included = Self::ALL.into_iter().filter(|role| *role <= self);
+        included.map(|role| role.as_str().to_owned()).collect()
+    }
+
     /// The name of the role, as the key file and the API have it.
     #[must_use]
     pub fn as_str(self) -> &'static str {

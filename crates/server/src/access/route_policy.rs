@@ -62,6 +62,7 @@ pub const ROUTE_POLICIES: &[RouteEntry] = &[
     route_entry("PUT", "/v1/runs/{run}/waits/{wait}/document", OPERATOR_ROLE),
     route_entry("POST", "/v1/runs/{run}/waits/{wait}/approve", OPERATOR_ROLE),
     route_entry("POST", "/v1/runs/{run}/waits/{wait}/deny", OPERATOR_ROLE),
+    route_entry("POST", "/v1/runs/{run}/waits/{wait}/delegate", OPERATOR_ROLE),
     route_entry("POST", "/v1/runs/{run}/halt", OPERATOR_ROLE),
     route_entry("POST", "/v1/runs/{run}/resume", OPERATOR_ROLE),
     route_entry("POST", "/v1/runs/{run}/cancel", OPERATOR_ROLE),

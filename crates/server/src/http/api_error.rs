@@ -169,9 +169,13 @@ impl IntoResponse for ApiError {
 impl From<InputRejection> for ApiError {
     fn from(rejection: InputRejection) -> Self {
         let status = match &rejection {
-            InputRejection::NotAssignee { .. } => StatusCode::FORBIDDEN,
+            InputRejection::NotAssignee { .. }
+            | InputRejection::NotDistinct { .. }
+            | InputRejection::NotVerified { .. } => StatusCode::FORBIDDEN,
             InputRejection::UnknownWait { .. } => StatusCode::NOT_FOUND,
             InputRejection::WrongKind { .. }
+            | InputRejection::SubjectRequired { .. }
+            | InputRejection::NoteRequired { .. }
             | InputRejection::AnswerMismatch { .. }
             | InputRejection::TooDeep { .. }
             | InputRejection::TooLarge { .. }

@@ -6,6 +6,8 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use countersign_run::{IdentitySource, InputSender};
+use countersign_runtime::Runtime;
 use countersign_store::TenantId;
 
 use super::{ApiError, HttpState};
@@ -134,8 +136,7 @@ impl RequestCredentials {
         if self.key.is_none()
             && let Some(runtime) = app_state.find_tenant(&TenantId::default())
         {
-            let user = self.acting_user.unwrap_or_else(|| app_state.deps().default_user.clone());
-            return Ok(Caller { runtime, role: AccessRole::Admin, user, key_id: None });
+            return Ok(local_caller(runtime, &app_state, self.acting_user));
         }
         let found =
             tokio::task::spawn_blocking(move || self.find_caller(&app_state, &keyring)).await;
@@ -146,8 +147,7 @@ impl RequestCredentials {
         let Self { key: secret, acting_user: acting } = self;
         let Some(secret) = secret else {
             let runtime = app.open_tenant(&TenantId::default())?;
-            let user = acting.unwrap_or_else(|| app.deps().default_user.clone());
-            return Ok(Caller { runtime, role: AccessRole::Admin, user, key_id: None });
+            return Ok(local_caller(runtime, app, acting));
         };
         let key =
             keyring.find_by_secret(&secret)?.ok_or_else(|| unauthorized_error("no such key"))?;
@@ -163,10 +163,39 @@ impl RequestCredentials {
                 );
                 return Err(ApiError::new(StatusCode::FORBIDDEN, "impersonation_denied", detail));
             }
-            None => key.user,
+            None => key.user.clone(),
         };
+        let sender = InputSender {
+            identity: IdentitySource::Key,
+            principal: None,
+            groups: key.groups,
+            roles: key.role.included_names(),
+        };
+        let sender = claim_name(sender, &key.user, &user);
         let runtime = app.open_tenant(&TenantId::new(key.tenant))?;
-        Ok(Caller { runtime, role: key.role, user, key_id: Some(key.id) })
+        Ok(Caller { runtime, role: key.role, user, sender, key_id: Some(key.id) })
+    }
+}
+
+/// The owner of the server, who needs no key, possibly under another name.
+fn local_caller(runtime: Arc<Runtime>, app: &AppState, acting: Option<String>) -> Caller {
+    let deps = app.deps();
+    let user = acting.unwrap_or_else(|| deps.default_user.clone());
+    let sender = claim_name(deps.default_sender.clone(), &deps.default_user, &user);
+    Caller { runtime, role: AccessRole::Admin, user, sender, key_id: None }
+}
+
+/// The sender of an input under the name `user`: a claim, if the authenticated name is another.
+fn claim_name(sender: InputSender, authenticated: &str, user: &str) -> InputSender {
+    if authenticated == user {
+        return sender;
+    }
+    let principal = sender.principal.unwrap_or_else(|| authenticated.to_owned());
+    InputSender {
+        identity: IdentitySource::Claim,
+        principal: Some(principal),
+        groups: Vec::new(),
+        roles: Vec::new(),
     }
 }
 

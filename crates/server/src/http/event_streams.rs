@@ -235,6 +235,7 @@ pub(crate) async fn stream_inbox(
         queue: ready,
         shutdown: stopping,
         done: false,
+        caller,
     };
     Ok(sse_response(stream::unfold(listening, |mut listening| async {
         let event = listening.next_event().await?;
@@ -244,6 +245,7 @@ pub(crate) async fn stream_inbox(
 
 /// The event stream of one inbox for one client.
 struct InboxEventStream {
+    caller: Caller,
     _share: QuotaShare,
     log: Arc<InboxLog>,
     newest: watch::Receiver<u64>,
@@ -291,7 +293,7 @@ impl InboxEventStream {
                     let address = format!("{run}/{id}");
                     sse_event("closed", &json!({ "run": run, "id": id, "address": address }))
                 }
-                InboxChange::Opened(row) => match parse_wait_row(&row) {
+                InboxChange::Opened(row) => match parse_wait_row(&row, &self.caller) {
                     Ok(listed) => sse_event("opened", &listed),
                     Err(error) => sse_event("problem", ApiError::from(error).problem()),
                 },

@@ -1,7 +1,7 @@
 //! The inbox: the open waits of all runs.
 
 use axum::Json;
-use countersign_run::{RunWait, WaitKind};
+use countersign_run::{RunWait, WaitKind, check_assignee};
 use countersign_store::{StoreError, WaitCursor, WaitFilter, WaitRow};
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
@@ -31,7 +31,7 @@ pub(crate) struct InboxQuery {
     /// Only waits of this kind: `question`, `document`, `approval`, `budget`, `work`, `incident`.
     pub(crate) kind: Option<String>,
     /// Only waits that this user may answer: those assigned to the user, and those without an
-    /// assignee.
+    /// assignee. `me` stands for the caller, with the caller's groups and roles.
     pub(crate) who: Option<String>,
     /// The `next_cursor` value of the previous page.
     pub(crate) cursor: Option<String>,
@@ -79,7 +79,10 @@ pub(crate) async fn list_inbox(
     });
     filter.run.clone_from(&run);
     filter.kind.clone_from(&kind);
-    filter.who.clone_from(&who);
+    filter.who = match who.as_deref() {
+        Some("me") => caller.assignee_names(),
+        named => named.map(str::to_owned).into_iter().collect(),
+    };
     let mut rows = engine.store().list_waits(&filter).await?;
     let more = rows.len() > most;
     rows.truncate(most);
@@ -88,16 +91,17 @@ pub(crate) async fn list_inbox(
         encode_cursor(&chosen, InboxPageCursor { deadline, opened_at, run, id })
     });
     Ok(Json(CursorPage {
-        items: rows.iter().map(parse_wait_row).collect::<Result<_, _>>()?,
+        items: rows.iter().map(|row| parse_wait_row(row, &caller)).collect::<Result<_, _>>()?,
         next_cursor,
     }))
 }
 
 /// Decodes a stored wait into the row that is sent.
-pub(crate) fn parse_wait_row(row: &WaitRow) -> Result<InboxRow, StoreError> {
+pub(crate) fn parse_wait_row(row: &WaitRow, caller: &Caller) -> Result<InboxRow, StoreError> {
     let wait: RunWait = serde_json::from_str(&row.body).map_err(|error| {
         let what = format!("wait {} of run {} cannot be read: {error}", row.id, row.run.id);
         StoreError::Corrupt { reason: what }
     })?;
-    Ok(InboxRow::from_wait(&row.run.id, &wait))
+    let may_answer = check_assignee(&wait, &caller.user, Some(&caller.sender)).is_ok();
+    Ok(InboxRow { may_answer: Some(may_answer), ..InboxRow::from_wait(&row.run.id, &wait) })
 }

@@ -55,6 +55,20 @@ fn deserialize_present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Valu
 pub(crate) struct DecisionRequest {
     /// The reason for the decision, recorded with it.
     note: Option<String>,
+    /// The `subject.digest` of the wait that the person saw. Required to approve a wait that has a
+    /// subject; if the subject has changed since, the decision is refused with `subject_changed`.
+    subject: Option<String>,
+}
+
+/// The user who may decide a wait from now on.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "to": "ben", "note": "on leave" }))]
+pub(crate) struct DelegationRequest {
+    /// The name of the user.
+    to: String,
+    /// The reason, recorded with the delegation.
+    note: Option<String>,
 }
 
 /// The reason for halting or cancelling a run.
@@ -134,7 +148,7 @@ pub(crate) async fn submit_input_matching(
             let then = outcome.state.clone();
             (outcome, Some(then))
         }
-        None => (engine.submit_input_if(&run, what, key, at).await?, None),
+        None => (engine.submit_input_if(&run, caller.attribute(what), key, at).await?, None),
     };
     let refused = outcome.violations().map(<[_]>::to_vec);
     await_input_response(app, caller, &run, refused, patience, then).await
@@ -248,7 +262,7 @@ pub(crate) async fn approve_wait(
     ApiPath((run, wait)): ApiPath<(String, String)>,
     IdempotencyKey(key): IdempotencyKey,
     headers: HeaderMap,
-    ApiJson(DecisionRequest { note }): ApiJson<DecisionRequest>,
+    ApiJson(DecisionRequest { note, subject }): ApiJson<DecisionRequest>,
 ) -> Result<Response, ApiError> {
     let by = caller.user.clone();
     let along = SubmitOptions::from_headers(run, key, &headers)?;
@@ -256,7 +270,7 @@ pub(crate) async fn approve_wait(
         &app,
         &caller,
         along,
-        InputKind::ApprovalDecided { wait, approve: true, by, note },
+        InputKind::ApprovalDecided { wait, approve: true, by, note, subject },
     )
     .await
 }
@@ -273,7 +287,7 @@ pub(crate) async fn deny_wait(
     ApiPath((run, wait)): ApiPath<(String, String)>,
     IdempotencyKey(key): IdempotencyKey,
     headers: HeaderMap,
-    ApiJson(DecisionRequest { note }): ApiJson<DecisionRequest>,
+    ApiJson(DecisionRequest { note, subject }): ApiJson<DecisionRequest>,
 ) -> Result<Response, ApiError> {
     let by = caller.user.clone();
     let along = SubmitOptions::from_headers(run, key, &headers)?;
@@ -281,9 +295,30 @@ pub(crate) async fn deny_wait(
         &app,
         &caller,
         along,
-        InputKind::ApprovalDecided { wait, approve: false, by, note },
+        InputKind::ApprovalDecided { wait, approve: false, by, note, subject },
     )
     .await
+}
+
+/// Let another user decide a wait.
+///
+/// The caller must be allowed to decide it, and stays so.
+#[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/delegate", tag = "inbox", request_body = DelegationRequest,
+    params(("run" = String, Path, description = "The id of the run."),
+        ("wait" = String, Path, description = "The id of the wait."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Requests with the same key submit the input once.")),
+    responses((status = 200, body = InputResponse)))]
+pub(crate) async fn delegate_wait(
+    State(app): State<HttpState>,
+    caller: Caller,
+    ApiPath((run, wait)): ApiPath<(String, String)>,
+    IdempotencyKey(key): IdempotencyKey,
+    headers: HeaderMap,
+    ApiJson(DelegationRequest { to, note }): ApiJson<DelegationRequest>,
+) -> Result<Response, ApiError> {
+    let by = caller.user.clone();
+    let along = SubmitOptions::from_headers(run, key, &headers)?;
+    submit_and_respond(&app, &caller, along, InputKind::Delegated { wait, to, by, note }).await
 }
 
 /// Halt a run until it is resumed.

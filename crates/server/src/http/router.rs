@@ -72,6 +72,7 @@ fn build_documented_routes() -> (Router<HttpState>, OpenApi) {
         .routes(routes!(uploads::upload_document))
         .routes(routes!(inputs::approve_wait))
         .routes(routes!(inputs::deny_wait))
+        .routes(routes!(inputs::delegate_wait))
         .routes(routes!(inputs::halt_run))
         .routes(routes!(inputs::resume_run))
         .routes(routes!(inputs::cancel_run))

@@ -95,6 +95,7 @@ pub(crate) async fn begin_run(
         input,
         model,
         by: Some(caller.user.clone()),
+        sender: Some(caller.sender.clone()),
         ..RunStart::default()
     };
     Ok(caller.runtime.engine.start_run(&protocol, start, key).await?)
@@ -126,7 +127,13 @@ pub(crate) async fn fork_run(
             Some(meant.await?.0)
         }
     };
-    let otherwise = ForkOptions { version, protocol, model, by: caller.user.clone() };
+    let otherwise = ForkOptions {
+        version,
+        protocol,
+        model,
+        by: caller.user.clone(),
+        sender: Some(caller.sender.clone()),
+    };
     let keyed = key.is_some();
     let (fork, _) = caller.runtime.engine.fork_run(&run, otherwise, key).await?;
     respond_created(&app, &caller, &fork, patience, keyed).await

@@ -111,7 +111,7 @@ pub(crate) async fn answer_with_document<R: Read + Send + 'static>(
             value: document.to_answer(open.as_ref()),
             by: by.clone(),
         };
-        engine.check_input(&along.run, answered, along.expected_version).await?;
+        engine.check_input(&along.run, caller.attribute(answered), along.expected_version).await?;
         let protocol = engine.get_run(&along.run).await?.protocol;
         let workspace = caller.runtime.workspace.with_policy(&protocol.policy);
         let put = move || save_document(&workspace, open.as_ref(), document);

@@ -80,6 +80,9 @@ struct DecideParams {
     wait: String,
     /// The reason, in the words of the person.
     note: Option<String>,
+    /// The `subject.digest` of the wait that you showed to the person. Required to approve a wait
+    /// that has a `subject`.
+    subject: Option<String>,
     /// An idempotency key of your choice: calls with the same key count as one decision.
     idempotency_key: Option<String>,
 }
@@ -129,7 +132,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
                 "Approve on behalf of a person",
                 ("POST", "/v1/runs/{run}/waits/{wait}/approve"),
                 McpToolEffect::Irreversible,
-                "Approves a wait of kind `approval`, `budget` or `incident`. The decision is recorded under the name of the user you act as and cannot be undone. Approvals exist so that a person checks: call this tool only after the person approved this particular wait, never by your own judgement. A wait that is assigned to another user is refused with code `not_assignee`.",
+                "Approves a wait of kind `approval`, `budget` or `incident`. The decision is recorded under the name of the user you act as and cannot be undone. Approvals exist so that a person checks: call this tool only after the person approved this particular wait, never by your own judgement. First show the person the `subject` of the wait, and pass its `digest` as `subject`: if the subject has changed since, the call is refused with code `subject_changed`. A wait that is assigned to another user is refused with code `not_assignee`.",
             ),
             approve_wait,
         ),
@@ -152,7 +155,7 @@ async fn list_inbox(
     params: InboxParams,
 ) -> Result<InboxResult, ApiError> {
     let InboxParams { run, kind, mine, cursor, limit } = params;
-    let who = mine.then(|| caller.user.clone());
+    let who = mine.then(|| "me".to_owned());
     let which = inbox::InboxQuery { run, kind, who, cursor, limit };
     let CursorPage { items, next_cursor: next } =
         inbox::list_inbox(caller, ApiQuery(which)).await?.0;
@@ -215,7 +218,7 @@ async fn decide_wait(
     params: DecideParams,
     approve: bool,
 ) -> Result<McpRunUpdate, ApiError> {
-    let DecideParams { run, wait, note, idempotency_key: key } = params;
+    let DecideParams { run, wait, note, subject, idempotency_key: key } = params;
     let along = SubmitOptions {
         run,
         idempotency_key: key,
@@ -223,7 +226,7 @@ async fn decide_wait(
         prefer_wait: PreferWait::from_seconds(DEFAULT_WAIT_SECONDS),
     };
     let by = caller.user.clone();
-    let decided = InputKind::ApprovalDecided { wait, approve, by, note };
+    let decided = InputKind::ApprovalDecided { wait, approve, by, note, subject };
     let stands = submit_input(&app, &caller, along, decided).await?;
     McpRunUpdate::from_input_response(&caller, stands, false).await
 }

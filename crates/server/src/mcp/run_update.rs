@@ -1,6 +1,7 @@
 //! The state of a run after a tool changed it, with advice on what to do next.
 
 use countersign_contract::reply::Violation;
+use countersign_protocol::format_assignees;
 use countersign_run::WaitKind;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -54,7 +55,7 @@ impl McpRunUpdate {
     ) -> Result<Self, ApiError> {
         let expected_input =
             find_expected_input(&caller.runtime.engine.get_run(&taken.run).await?.state);
-        let next = describe_next_action(&taken, expected_input.as_ref(), &caller.user);
+        let next = describe_next_action(&taken, expected_input.as_ref(), caller);
         let InputResponse { run, version, status, phase, waits, output, violations } = taken;
         let (asks, action) = match expected_input {
             Some(ExpectedInput::Reply { action }) => (Some("reply".to_owned()), Some(action)),
@@ -82,7 +83,7 @@ impl McpRunUpdate {
 fn describe_next_action(
     taken: &InputResponse,
     expected_input: Option<&ExpectedInput>,
-    user: &str,
+    caller: &Caller,
 ) -> String {
     let run = &taken.run;
     let again = taken.violations.is_some();
@@ -110,7 +111,7 @@ fn describe_next_action(
         (_, Some(ExpectedInput::Reply { .. })) => {
             format!("A model is writing the reply: call show_run for run {run} later.")
         }
-        (_, _) if !people.is_empty() => describe_waits(&people, user),
+        (_, _) if !people.is_empty() => describe_waits(&people, caller),
         (_, Some(ExpectedInput::Patch)) => {
             "Every transition is closed: call next_step for the reasons, then submit a patch that opens one."
                 .to_owned()
@@ -121,14 +122,20 @@ fn describe_next_action(
     format!("{refused}{text}")
 }
 
-fn describe_waits(people: &[&WaitView], user: &str) -> String {
+fn describe_waits(people: &[&WaitView], caller: &Caller) -> String {
     let mut text = "The run waits for a person:".to_owned();
     for wait in people {
-        let whom = wait.who.as_ref().map_or_else(String::new, |who| format!(", for {who}"));
+        let whom = if wait.who.is_empty() {
+            String::new()
+        } else {
+            format!(", for {}", format_assignees(&wait.who))
+        };
         text.push_str(&format!(" {} ({}{whom}): {}", wait.id, wait.kind.as_str(), wait.question));
     }
-    let foreign = |wait: &&&WaitView| wait.who.as_ref().is_some_and(|who| who != user);
-    if people.iter().all(|wait| foreign(&wait)) {
+    let (user, mine) = (&caller.user, caller.sender.to_assignees(&caller.user));
+    let foreign =
+        |wait: &&WaitView| !wait.who.is_empty() && !wait.who.iter().any(|one| mine.contains(one));
+    if people.iter().all(foreign) {
         text.push_str(&format!(" You act as {user}, so you cannot answer: tell the person."));
     } else {
         text.push_str(

@@ -51,6 +51,7 @@ pub async fn serve_stdio(
     let (stop, stopping) = ShutdownTrigger::new();
     let runtime = app_state.open_tenant(&TenantId::default())?;
     let user = app_state.deps().default_user.clone();
+    let sender = app_state.deps().default_sender.clone();
     let app = HttpState {
         app_state: Arc::clone(&app_state),
         keyring,
@@ -64,7 +65,7 @@ pub async fn serve_stdio(
         idempotency_cache: Arc::default(),
         shutdown: stopping.clone(),
     };
-    let caller = Caller { runtime, role: AccessRole::Admin, user, key_id: None };
+    let caller = Caller { runtime, role: AccessRole::Admin, user, sender, key_id: None };
     let door = McpServer::new(app, McpCallerSource::Fixed(caller), decides);
     let worker =
         tokio::spawn(async move { run_worker(&app_state, stopping, SHUTDOWN_GRACE).await });

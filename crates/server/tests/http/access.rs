@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use countersign_server::access::{AccessRole, ROUTE_POLICIES, RouteEntry, RoutePolicy};
 use serde_json::json;
 
-use crate::rig::{Answer, Client, serve, serve_keyed};
+use crate::rig::{Answer, Client, serve, serve_keyed, signed};
 
 /// A request to a route, with something in the places of its path, and a body that nothing comes of.
 async fn send_request(client: &Client, needed: &RouteEntry, run: &str) -> Answer {
@@ -121,7 +121,8 @@ async fn files_of_a_tenant_stay_in_its_own_folder() {
     let started = post("/v1/runs".to_owned(), json!({})).await.good();
     assert_eq!(started["status"], "waiting", "{started}");
     let run = started["run"].as_str().unwrap();
-    let done = post(format!("/v1/runs/{run}/waits/w1/approve"), json!({})).await.good();
+    let done =
+        post(format!("/v1/runs/{run}/waits/w1/approve"), signed(&started, "good")).await.good();
     assert_eq!(done["status"], "completed", "{done}");
     assert!(rig.folder.path().join(".countersign/tenants/acme/out/text.md").is_file());
     assert!(!rig.folder.path().join("out").exists());

@@ -20,3 +20,4 @@ mod described;
 mod web;
 mod mcp;
 mod bodies;
+mod approvals;

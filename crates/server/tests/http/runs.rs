@@ -11,7 +11,7 @@ use countersign_runtime::run_observer::NoopRunObserver;
 use countersign_store::{LeaseStore as _, RunHead, RunId, RunStore as _, SqliteStore, TenantId};
 use serde_json::{Value, json};
 
-use crate::rig::{Answer, Client, json as with_json, serve};
+use crate::rig::{Answer, Client, json as with_json, serve, signed};
 
 /// Posts, and waits until the run rests.
 async fn settled(client: &Client, path: &str, body: &Value) -> Answer {
@@ -31,7 +31,7 @@ async fn a_demo_goes_from_start_to_file() {
     let run = text_of(&started["run"]);
     assert_eq!((&started["status"], &started["waits"][0]["id"]), (&json!("waiting"), &json!("w1")));
     let path = format!("/v1/runs/{run}/waits/w1/approve");
-    let approved = settled(&client, &path, &json!({"note": "good"})).await.good();
+    let approved = settled(&client, &path, &signed(&started, "good")).await.good();
     assert_eq!(approved["status"], "completed", "{approved}");
     assert_eq!(approved["output"][1]["pointer"], "/published");
     let written = fs::read_to_string(rig.folder.path().join("out/text.md")).unwrap();
@@ -89,7 +89,8 @@ async fn a_run_that_was_pruned_is_gone_and_says_so() {
     let client = rig.client();
     let started = settled(&client, "/v1/runs", &json!({})).await.good();
     let run = text_of(&started["run"]);
-    settled(&client, &format!("/v1/runs/{run}/waits/w1/approve"), &json!({})).await.good();
+    let path = format!("/v1/runs/{run}/waits/w1/approve");
+    settled(&client, &path, &signed(&started, "good")).await.good();
     let store = SqliteStore::open(rig.folder.path().join(".countersign/countersign.db")).unwrap();
     let engine = Engine::open(EngineConfig {
         store: Arc::new(store),

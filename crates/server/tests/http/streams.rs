@@ -6,7 +6,7 @@ use std::time::Duration;
 use countersign_server::access::AuthMode;
 use serde_json::{Value, json};
 
-use crate::rig::{Answer, Client, Rig, json as with_json, serve};
+use crate::rig::{Answer, Client, Rig, json as with_json, serve, signed};
 
 /// A stream of events, read one by one.
 struct Stream {
@@ -80,8 +80,8 @@ async fn started(client: &Client, body: &Value) -> String {
     started["run"].as_str().unwrap().to_owned()
 }
 
-async fn settled(client: &Client, path: &str) -> Answer {
-    let request = with_json(client.request("POST", path), &json!({})).header("prefer", "wait=20");
+async fn settled(client: &Client, path: &str, body: &Value) -> Answer {
+    let request = with_json(client.request("POST", path), body).header("prefer", "wait=20");
     Answer::of(request).await
 }
 
@@ -116,7 +116,9 @@ async fn a_run_is_followed_from_start_to_end_and_picked_up_again() {
     assert_eq!(seen.last().unwrap().id, Some(before.len().to_string()));
     drop(stream);
 
-    settled(&client, &format!("/v1/runs/{run}/waits/w1/approve")).await.good();
+    let waiting = client.get(&format!("/v1/runs/{run}")).await.good();
+    let approval = signed(&waiting, "good");
+    settled(&client, &format!("/v1/runs/{run}/waits/w1/approve"), &approval).await.good();
     let last = before.len().to_string();
     let mut again = Stream::open(&client, &path, Some(&last)).await;
     let rest = again.until("end").await;
@@ -203,15 +205,14 @@ async fn the_inbox_is_followed_and_picked_up_again() {
     assert_eq!(first.name, "reset", "whoever comes first reads the inbox");
     let begun = first.id.unwrap();
 
-    let one = settled(&client, "/v1/runs").await.good();
+    let one = settled(&client, "/v1/runs", &json!({})).await.good();
     let opened = stream.next().await.unwrap();
     let address = format!("{}/w1", one["run"].as_str().unwrap());
     assert_eq!((opened.name.as_str(), &opened.data["address"]), ("opened", &json!(address)));
     let listed = client.get("/v1/inbox").await.good();
     assert_eq!(listed["items"][0], opened.data, "the same as in the list");
-    settled(&client, &format!("/v1/runs/{}/waits/w1/deny", one["run"].as_str().unwrap()))
-        .await
-        .good();
+    let path = format!("/v1/runs/{}/waits/w1/deny", one["run"].as_str().unwrap());
+    settled(&client, &path, &json!({"note": "no"})).await.good();
     let closed = stream.until("closed").await.pop().unwrap();
     assert_eq!(closed.data["address"], address);
 

@@ -95,6 +95,7 @@ pub(crate) fn decide_input(
     let input = RunInput {
         time,
         idempotency_key: None,
+        sender: None,
         files: std::collections::BTreeMap::new(),
         payload: what,
     };

@@ -191,10 +191,15 @@ impl Teller {
         } else if let Some(approve) = step["approve"].as_bool() {
             let open = |kind| !matches!(kind, WaitKind::Question | WaitKind::Document);
             let (run, wait) = self.waiting(step, open).await;
-            return (
-                run,
-                InputKind::ApprovalDecided { wait, approve, by, note: text(&step["note"]) },
-            );
+            let state = self.app.engine.get_run(&run).await.unwrap().state;
+            let what = match state.waits.get(&wait) {
+                Some(seen) => seen.decide(approve, &by, text(&step["note"])),
+                None => {
+                    let (note, subject) = (text(&step["note"]), None);
+                    InputKind::ApprovalDecided { wait, approve, by: by.clone(), note, subject }
+                }
+            };
+            return (run, what);
         } else if let Some(patch) = step.get("submit") {
             let text = patch.as_str().map_or_else(|| patch.to_string(), str::to_owned);
             InputKind::ManualPatch { text, by }

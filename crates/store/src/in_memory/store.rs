@@ -425,6 +425,8 @@ fn matches_wait(filter: &WaitFilter, wait: &WaitRow) -> bool {
     wait.run.tenant == filter.tenant
         && filter.run.as_ref().is_none_or(|run| *run == wait.run.id)
         && filter.kind.as_ref().is_none_or(|kind| *kind == wait.kind)
-        && (filter.who.is_none() || wait.who.is_none() || filter.who == wait.who)
+        && (filter.who.is_empty()
+            || wait.who.is_empty()
+            || wait.who.iter().any(|one| filter.who.contains(one)))
         && filter.after.as_ref().is_none_or(|after| wait.to_cursor() > *after)
 }

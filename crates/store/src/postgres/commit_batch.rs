@@ -9,7 +9,7 @@ use super::commit_verdict::PgCommitVerdict;
 use super::pg_error::column_error;
 use super::pipeline::SqlStatement;
 use super::settings::LeaseClock;
-use crate::wait::NO_DEADLINE;
+use crate::wait::{NO_DEADLINE, encode_assignees};
 use crate::{NewRun, RunCommit, StoreError};
 
 const APPEND: &str = "SELECT verdicts, founds FROM countersign.append_1($1, $2, $3, $4, $5, $6, $7, $8,
@@ -76,7 +76,7 @@ struct PgWaitColumns<'c> {
     kinds: Vec<&'c str>,
     opened_at: Vec<i64>,
     deadlines: Vec<i64>,
-    whos: Vec<Option<&'c str>>,
+    whos: Vec<Option<String>>,
     bodies: Vec<&'c str>,
 }
 
@@ -160,7 +160,7 @@ impl<'c> PgCommitBatch<'c> {
             self.waits.kinds.push(&wait.kind);
             self.waits.opened_at.push(wait.opened_at);
             self.waits.deadlines.push(wait.deadline.unwrap_or(NO_DEADLINE));
-            self.waits.whos.push(wait.who.as_deref());
+            self.waits.whos.push(encode_assignees(&wait.who));
             self.waits.bodies.push(&wait.body);
         }
         for blob in &commit.blobs {

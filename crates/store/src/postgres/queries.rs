@@ -2,6 +2,7 @@
 //! tenant.
 
 use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use super::database::PostgresDatabase;
 use super::pg_error::column_error;
@@ -9,7 +10,7 @@ use super::pipeline::{SqlStatement, TenantScope};
 use super::settings::LeaseClock;
 use crate::lease::LeaseState;
 use crate::prefix::prefix_upper_bound;
-use crate::wait::NO_DEADLINE;
+use crate::wait::{NO_DEADLINE, decode_assignees, enclose_assignee};
 use crate::{
     ActionRow, LoadedRun, LogEntryRow, PruneSeal, RESOLVE_LIMIT, RunCommit, RunFilter, RunHead,
     RunId, SnapshotRow, StoreError, TenantId, WaitFilter, WaitRow,
@@ -70,7 +71,8 @@ pub(super) const WAITS: &str =
     WHERE tenant = $1
         AND ($2::bigint IS NULL OR (deadline, opened_at, run, id) > ($2, $3::bigint, $4::text, $5::text))
         AND ($6::text IS NULL OR run = $6) AND ($7::text IS NULL OR kind = $7)
-        AND ($8::text IS NULL OR who IS NULL OR who = $8)
+        AND ($8::text[] IS NULL OR who IS NULL OR EXISTS (
+            SELECT 1 FROM unnest($8::text[]) AS one (name) WHERE position(one.name IN who) > 0))
     ORDER BY deadline, opened_at, run, id LIMIT $9";
 pub(super) const ACTIONS: &str = "SELECT id, kind, body FROM countersign.actions
     WHERE tenant = $1 AND run = $2 ORDER BY version, position";
@@ -162,6 +164,8 @@ pub(super) async fn list_waits(
     let (deadline, opened_at) = (after.map(|at| at.deadline), after.map(|at| at.opened_at));
     let (after_run, after_id) = (after.map(|at| &at.run), after.map(|at| &at.id));
     let most = limit_to_i64(*limit);
+    let who: Vec<String> = who.iter().map(|one| enclose_assignee(one)).collect();
+    let who = (!who.is_empty()).then_some(who);
     let call =
         SqlStatement::new(WAITS).bind_text(&tenant).bind_int8(&deadline).bind_int8(&opened_at);
     let call = call
@@ -169,7 +173,7 @@ pub(super) async fn list_waits(
         .bind_text(&after_id)
         .bind_text(run)
         .bind_text(kind)
-        .bind_text(who)
+        .bind(&who, Type::TEXT_ARRAY)
         .bind_int8(&most);
     query_tenant(db, tenant, call).await?.iter().map(read_wait).collect()
 }
@@ -376,7 +380,7 @@ fn read_wait(row: &Row) -> PgReadResult<WaitRow> {
         kind: get_column(row, 3)?,
         opened_at: get_column(row, 4)?,
         deadline: (deadline != NO_DEADLINE).then_some(deadline),
-        who: get_column(row, 6)?,
+        who: decode_assignees(get_column::<Option<String>>(row, 6)?.as_deref()),
         body: get_column(row, 7)?,
     })
 }

@@ -7,6 +7,7 @@ use super::action_codec::{decode_actions, encode_actions};
 use super::sqlite_error::is_unique_violation;
 use crate::lease::LeaseState;
 use crate::stored_run_state::StoredRunState;
+use crate::wait::encode_assignees;
 use crate::{
     ActionRow, Blob, Lease, LogEntryRow, NewRun, RunCommit, RunId, SnapshotRow, StoreError,
     TenantId, WaitRow,
@@ -256,6 +257,7 @@ fn update_waits(db: &Connection, commit: &RunCommit) -> Result<(), StoreError> {
     }
     for wait in &commit.waits_opened {
         let WaitRow { id: wait_id, kind, opened_at, deadline, who, body, .. } = wait;
+        let who = encode_assignees(who);
         let mut statement = db.prepare_cached(ADD_WAIT)?;
         let added =
             statement.execute(params![tenant, id, wait_id, kind, opened_at, deadline, who, body]);

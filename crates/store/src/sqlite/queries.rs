@@ -8,6 +8,7 @@ use super::action_codec::decode_actions;
 use super::run_log::SqliteRunLog;
 use crate::lease::LeaseState;
 use crate::prefix::prefix_upper_bound;
+use crate::wait::{decode_assignees, enclose_assignee};
 use crate::{
     ActionRow, LoadedRun, LogEntryRow, PruneSeal, RESOLVE_LIMIT, RunFilter, RunHead, RunId,
     StoreError, TenantId, WaitFilter, WaitRow,
@@ -55,7 +56,8 @@ pub(super) const WAITS: &str =
     WHERE tenant = ?1
         AND (ifnull(deadline, 9223372036854775807), opened_at, run, id) > (?2, ?3, ?4, ?5)
         AND ?6 IS NULL AND (?7 IS NULL OR kind = ?7)
-        AND (?8 IS NULL OR who IS NULL OR who = ?8)
+        AND (?8 IS NULL OR who IS NULL OR EXISTS (
+            SELECT 1 FROM json_each(?8) AS one WHERE instr(waits.who, one.value) > 0))
     ORDER BY ifnull(deadline, 9223372036854775807), opened_at, run, id LIMIT ?9";
 /// `WAITS` for one run, whose waits are stored together and are few.
 pub(super) const WAITS_OF_RUN: &str =
@@ -63,7 +65,8 @@ pub(super) const WAITS_OF_RUN: &str =
     WHERE tenant = ?1
         AND (ifnull(+deadline, 9223372036854775807), opened_at, run, id) > (?2, ?3, ?4, ?5)
         AND run = ?6 AND (?7 IS NULL OR kind = ?7)
-        AND (?8 IS NULL OR who IS NULL OR who = ?8)
+        AND (?8 IS NULL OR who IS NULL OR EXISTS (
+            SELECT 1 FROM json_each(?8) AS one WHERE instr(waits.who, one.value) > 0))
     ORDER BY ifnull(+deadline, 9223372036854775807), opened_at, run, id LIMIT ?9";
 pub(super) const ACTIONS: &str = "SELECT actions FROM runs WHERE tenant = ?1 AND id = ?2";
 pub(super) const KEY_VERSION: &str =
@@ -143,6 +146,8 @@ pub(super) fn list_waits(db: &Connection, filter: &WaitFilter) -> Result<Vec<Wai
         Some(after) => (after.deadline, after.opened_at, after.run.as_str(), after.id.as_str()),
         None => (i64::MIN, i64::MIN, "", ""),
     };
+    let who: Vec<String> = who.iter().map(|one| enclose_assignee(one)).collect();
+    let who = (!who.is_empty()).then(|| serde_json::json!(who).to_string());
     let sql = if run.is_some() { WAITS_OF_RUN } else { WAITS };
     let mut statement = db.prepare_cached(sql)?;
     let owner = tenant.as_str();
@@ -165,7 +170,7 @@ pub(super) fn list_waits(db: &Connection, filter: &WaitFilter) -> Result<Vec<Wai
             kind: row.get(3)?,
             opened_at: row.get(4)?,
             deadline: row.get(5)?,
-            who: row.get(6)?,
+            who: decode_assignees(row.get::<_, Option<String>>(6)?.as_deref()),
             body: row.get(7)?,
         })
     })?;

@@ -103,9 +103,9 @@ pub async fn waits_come_by_deadline(store: Arc<dyn Store>) {
 pub async fn waits_are_filtered(store: Arc<dyn Store>) {
     let (one, two) = (RunId::local("one"), RunId::local("two"));
     let mut annas = sample::wait(&one, "annas", Some(1));
-    annas.who = Some("anna".into());
+    annas.who = vec!["anna".into(), "group:audit".into()];
     let mut bens = sample::wait(&one, "bens", Some(2));
-    bens.who = Some("ben".into());
+    bens.who = vec!["ben".into(), "annabel".into()];
     bens.kind = "approval".into();
     let waits_opened = vec![annas, bens, sample::wait(&one, "anyones", Some(3))];
     let first = RunCommit { waits_opened, ..sample::step(&one, 0) };
@@ -115,7 +115,10 @@ pub async fn waits_are_filtered(store: Arc<dyn Store>) {
     store.create_run(sample::new_run(), second).await.unwrap();
 
     let all = all_waits(&TenantId::default());
-    let anna = WaitFilter { who: Some("anna".into()), ..all.clone() };
+    let anna = WaitFilter { who: vec!["anna".into()], ..all.clone() };
+    let auditor = vec!["zoe".into(), "group:audit".into()];
+    let auditor = WaitFilter { who: auditor, ..all.clone() };
+    assert_eq!(wait_ids(&*store, &auditor).await, ["annas", "anyones", "twos"]);
     assert_eq!(wait_ids(&*store, &anna).await, ["annas", "anyones", "twos"]);
     let approvals = WaitFilter { kind: Some("approval".into()), ..all.clone() };
     assert_eq!(wait_ids(&*store, &approvals).await, ["bens"]);

@@ -104,7 +104,7 @@ pub fn wait(run: &RunId, id: &str, deadline: Option<i64>) -> WaitRow {
         kind: "question".into(),
         opened_at: NOW,
         deadline,
-        who: None,
+        who: Vec::new(),
         body: r#"{"question":"?"}"#.into(),
     }
 }

@@ -26,9 +26,12 @@ pub fn describe_input(what: &InputKind) -> String {
         InputKind::Answered { wait, value, by } => {
             format!("{by} answered {wait}: {}", truncate_line(&value.to_string(), 80))
         }
-        InputKind::ApprovalDecided { wait, approve, by, note } => {
+        InputKind::ApprovalDecided { wait, approve, by, note, .. } => {
             let verb = if *approve { "approved" } else { "denied" };
             format!("{by} {verb} {wait}{}", noted(note))
+        }
+        InputKind::Delegated { wait, to, by, note } => {
+            format!("{by} handed {wait} to {to}{}", noted(note))
         }
         InputKind::Ticked => "a timer fired".to_owned(),
         InputKind::EffectFinished { .. } => "the effect finished".to_owned(),

@@ -32,6 +32,81 @@ pub fn describe_answer(wait: &RunWait) -> Option<String> {
     })
 }
 
+/// Shows what an approval signs: each part of the document, and what changed since the approval
+/// that this one replaces. `None` if the wait has no subject.
+#[must_use]
+pub fn describe_subject(wait: &RunWait) -> Option<String> {
+    let subject = wait.subject.as_ref()?;
+    let mut text = String::new();
+    for part in &subject.parts {
+        match (part.pointer.as_str(), &part.value) {
+            ("", Value::Object(members)) => {
+                members.iter().for_each(|(name, value)| push_named(&mut text, name, value));
+            }
+            ("", value) => push_named(&mut text, "document", value),
+            (pointer, value) => push_named(&mut text, pointer, value),
+        }
+    }
+    if subject.omitted {
+        text.push_str("The subject is too large to show here; read the document of the run.\n");
+    }
+    if let Some(changes) = &subject.changes {
+        text.push_str("Changed since the approval was requested first:\n");
+        for operation in &changes.ops {
+            text.push_str(&format!("  {} {}\n", operation.verb(), operation.path()));
+        }
+    }
+    text.push_str(&format!("subject {}\n", subject.digest));
+    Some(text)
+}
+
+/// Appends a value under its name. Members of objects and lines of texts are indented below it.
+fn push_named(text: &mut String, name: &str, value: &Value) {
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            text.push_str(&format!("{name}:\n"));
+            let mut inside = String::new();
+            members.iter().for_each(|(name, value)| push_named(&mut inside, name, value));
+            push_indented(text, &inside);
+        }
+        Value::Array(items) if !items.is_empty() => {
+            text.push_str(&format!("{name}:\n"));
+            let mut inside = String::new();
+            items.iter().for_each(|item| push_item(&mut inside, item));
+            push_indented(text, &inside);
+        }
+        Value::String(plain) if plain.contains('\n') => {
+            text.push_str(&format!("{name}:\n"));
+            push_indented(text, plain.trim_end());
+        }
+        Value::String(plain) => text.push_str(&format!("{name}: {plain}\n")),
+        other => text.push_str(&format!("{name}: {other}\n")),
+    }
+}
+
+/// Appends an item of a list behind a dash.
+fn push_item(text: &mut String, item: &Value) {
+    let mut inside = String::new();
+    match item {
+        Value::Object(members) if !members.is_empty() => {
+            members.iter().for_each(|(name, value)| push_named(&mut inside, name, value));
+        }
+        Value::String(plain) => inside.push_str(plain),
+        other => inside.push_str(&other.to_string()),
+    }
+    let mut indented = String::new();
+    push_indented(&mut indented, &inside);
+    text.push_str(&indented.replacen("  ", "- ", 1));
+}
+
+fn push_indented(text: &mut String, lines: &str) {
+    for line in lines.lines() {
+        text.push_str(if line.is_empty() { "" } else { "  " });
+        text.push_str(line);
+        text.push('\n');
+    }
+}
+
 /// Returns the command that answers the wait.
 #[must_use]
 pub fn answer_command(run: &str, wait: &RunWait) -> String {
@@ -96,6 +171,20 @@ fn plain_text(value: &Value) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_subject_is_shown_as_text() {
+        let value = json!({
+            "title": "Hello", "body": "One.\n\nTwo.", "items": [{"what": "Train", "price": 4.5}, "x"],
+            "none": [], "nothing": null,
+        });
+        let mut text = String::new();
+        push_named(&mut text, "/draft", &value);
+        assert_eq!(
+            text,
+            "/draft:\n  title: Hello\n  body:\n    One.\n\n    Two.\n  items:\n    - what: Train\n      price: 4.5\n    - x\n  none: []\n  nothing: null\n"
+        );
+    }
 
     #[test]
     fn schemas_are_told_in_words() {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::DiagnosticView;
-use crate::show::graph::{describe_gate, describe_work};
+use crate::show::graph::{describe_condition, describe_work};
 
 /// A protocol in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -130,7 +130,7 @@ impl WorkflowView {
         let transitions = workflow.transitions.iter().map(|transition| TransitionView {
             from: transition.from.clone(),
             to: transition.to.clone(),
-            gate: transition.gate.as_ref().map(describe_gate),
+            gate: describe_condition(transition),
         });
         Self {
             id: workflow.id.clone(),

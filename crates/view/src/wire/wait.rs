@@ -1,6 +1,7 @@
 //! Open waits, as the API sends them.
 
-use countersign_run::{Timestamp, WaitAnswerShape, WaitKind};
+use countersign_protocol::Assignee;
+use countersign_run::{ApprovalSubject, Timestamp, WaitAnswerShape, WaitApproval, WaitKind};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -41,9 +42,10 @@ pub struct WaitView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub answer_shape: Option<WaitAnswerShape>,
-    /// The assignee, who alone may answer. Absent if everyone may.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub who: Option<String>,
+    /// Who may answer: users, `group:NAME`, `role:NAME`. Absent if everyone may.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>, example = json!(["ann", "group:finance"]))]
+    pub who: Vec<Assignee>,
     /// The deadline, in Unix milliseconds. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>)]
@@ -51,6 +53,26 @@ pub struct WaitView {
     /// When the wait was opened, in Unix milliseconds.
     #[schema(value_type = i64)]
     pub opened_at: Timestamp,
+    /// What an approval signs: `{"digest", "parts": [{"pointer", "value"}]}`. With `"omitted": true`
+    /// the parts are too large; read them from the document. `changes` is the difference to the
+    /// wait that this one replaces. Absent for other kinds of wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub subject: Option<ApprovalSubject>,
+    /// The waits that this one replaces because their subject changed, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub supersedes: Vec<String>,
+    /// The action that is held until the approval. Absent if the approval is for a transition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// What a decision needs: `{"need", "distinct_from", "excluded", "verified", "note"}`; and what
+    /// was decided so far: `votes` and `delegations`. Absent for other kinds of wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub approval: Option<WaitApproval>,
+    /// Whether the caller may answer. Absent if the server does not know the caller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub may_answer: Option<bool>,
 }
 
 impl From<&countersign_run::RunWait> for WaitView {
@@ -60,6 +82,7 @@ impl From<&countersign_run::RunWait> for WaitView {
             wait.clone();
         let countersign_run::RunWait { answer_shape: shape, who, deadline, opened_at, .. } =
             wait.clone();
+        let countersign_run::RunWait { subject, supersedes, action, approval, .. } = wait.clone();
         Self {
             id,
             kind,
@@ -73,6 +96,11 @@ impl From<&countersign_run::RunWait> for WaitView {
             who,
             deadline,
             opened_at,
+            subject,
+            supersedes,
+            action,
+            approval,
+            may_answer: None,
         }
     }
 }
@@ -109,9 +137,10 @@ pub struct InboxRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub answer_shape: Option<WaitAnswerShape>,
-    /// The assignee, who alone may answer. Absent if everyone may.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub who: Option<String>,
+    /// Who may answer: users, `group:NAME`, `role:NAME`. Absent if everyone may.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>, example = json!(["ann", "group:finance"]))]
+    pub who: Vec<Assignee>,
     /// The deadline, in Unix milliseconds. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>)]
@@ -119,6 +148,26 @@ pub struct InboxRow {
     /// When the wait was opened, in Unix milliseconds.
     #[schema(value_type = i64)]
     pub opened_at: Timestamp,
+    /// What an approval signs: `{"digest", "parts": [{"pointer", "value"}]}`. With `"omitted": true`
+    /// the parts are too large; read them from the document. `changes` is the difference to the
+    /// wait that this one replaces. Absent for other kinds of wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub subject: Option<ApprovalSubject>,
+    /// The waits that this one replaces because their subject changed, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub supersedes: Vec<String>,
+    /// The action that is held until the approval. Absent if the approval is for a transition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// What a decision needs: `{"need", "distinct_from", "excluded", "verified", "note"}`; and what
+    /// was decided so far: `votes` and `delegations`. Absent for other kinds of wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub approval: Option<WaitApproval>,
+    /// Whether the caller may answer. Absent if the server does not know the caller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub may_answer: Option<bool>,
     /// The run that waits.
     #[schema(example = "k7mw2p")]
     pub run: String,
@@ -139,6 +188,7 @@ impl InboxRow {
             WaitView::from(wait);
         let WaitView { question, answer_shape, who, deadline, opened_at, .. } =
             WaitView::from(wait);
+        let WaitView { subject, supersedes, action, approval, .. } = WaitView::from(wait);
         let (answer_hint, answer_command) =
             (wait_text::describe_answer(wait), wait_text::answer_command(run, wait));
         let (run, address) = (run.to_owned(), format!("{run}/{}", wait.id));
@@ -155,6 +205,11 @@ impl InboxRow {
             who,
             deadline,
             opened_at,
+            subject,
+            supersedes,
+            action,
+            approval,
+            may_answer: None,
             run,
             address,
             answer_hint,
@@ -174,7 +229,9 @@ mod tests {
         let full = json!({
             "id": "w1", "kind": "question", "phase": "ask", "name": "n", "definition_id": "q", "item": {"a": 1},
             "transition": 2, "question": "How many?", "answer_shape": {"kind": "value", "schema": {"type": "integer"}},
-            "who": "ann", "deadline": 5, "opened_at": 3,
+            "who": ["ann", "group:finance"], "action": "a1", "deadline": 5, "opened_at": 3, "supersedes": ["w0"],
+            "subject": {"digest": "d", "parts": [{"pointer": "/a", "value": 1}]},
+            "approval": {"need": 2, "note": "optional", "votes": [{"by": "ben"}]},
         });
         let bare = json!({
             "id": "w2", "kind": "incident", "phase": "ask", "name": "n", "question": "And now?", "opened_at": 3,

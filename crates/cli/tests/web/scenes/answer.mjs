@@ -1,8 +1,34 @@
 // A question is answered from evidence; the page shows the answer, the evidence, and the reply that was sent back.
 
 import assert from "node:assert/strict";
-import { browser, person } from "../browser.mjs";
+import { axe, browser, person, picture } from "../browser.mjs";
 import { TestServer } from "../test_server.mjs";
+
+/** Renders hostile and ordinary Markdown, and returns what came of it. */
+async function safely() {
+  const base = document.querySelector("script[src]").src.replace(/main\.js$/, "");
+  const { markdown } = await import(`${base}parts/markdown.js`);
+  const html = (text) => markdown(text).innerHTML;
+  return {
+    html: html("<img src=x onerror=alert(1)> **b**"),
+    script: html("[a](javascript:alert(1)) [b](JaVaScRiPt:alert(1)) [c](data:text/html,x)"),
+    image: html("![pic](https://example.org/a.png)"),
+    list: html("- one\n- two\n  - in\n\n1. a"),
+    table: markdown("| a | b |\n|---|---|\n| 1 | `2` |").querySelectorAll("td").length,
+    fence: html("```js\n**x**\n```"),
+    long: markdown(`${"[".repeat(20_000)}${"*a ".repeat(20_000)}x`).textContent.length,
+  };
+}
+
+const SAFE = {
+  html: "<p>&lt;img src=x onerror=alert(1)&gt; <strong>b</strong></p>",
+  script: "<p>[a](javascript:alert(1)) [b](JaVaScRiPt:alert(1)) [c](data:text/html,x)</p>",
+  image: '<p><a href="https://example.org/a.png" rel="noopener noreferrer nofollow" target="_blank" title="https://example.org/a.png">pic</a></p>',
+  list: "<ul><li>one</li><li><p>two</p><ul><li>in</li></ul></li></ul><ol start=\"1\"><li>a</li></ol>",
+  table: 2,
+  fence: '<pre class="code-block" tabindex="0">**x**</pre>',
+  long: 80_001,
+};
 
 export default async function play() {
   const server = await TestServer.open("answer");
@@ -12,11 +38,32 @@ export default async function play() {
   const { page } = ann;
   await ann.to(`/runs/${run}`);
   await page.getByText("In project ATLAS 1 task is late").first().waitFor();
+  // The answer is Markdown; a reference leads to its evidence.
+  await page.locator(".product").getByRole("heading", { name: "Figures" }).waitFor();
+  await page.locator(".product a.cite", { hasText: "[2]" }).click();
+  const evidence = page.locator(".evidence li:target");
+  await evidence.getByText("Audit trail of changes").waitFor();
+  assert.deepEqual(await axe(page), []);
+  await picture(page, "answer-evidence");
+  assert.deepEqual(await page.evaluate(safely), SAFE);
   await page.getByRole("link", { name: "Document" }).click();
   await page.getByText("query:figures?about=ATLAS#project=ATLAS").first().waitFor();
   await page.getByRole("link", { name: "Timeline" }).click();
   await page.locator(".entry").nth(5).waitFor();
   assert.ok((await page.locator(".entry").count()) > 5);
+  // The last prompt, and any earlier one by its step; the run has ended.
+  await page.getByRole("link", { name: "Prompt", exact: true }).click();
+  const pick = page.getByLabel("Prompt", { exact: true });
+  await pick.waitFor();
+  assert.match(await pick.locator("option").first().textContent(), /^guardian · step 8\.1/);
+  await page.getByRole("heading", { name: "System prompt" }).waitFor();
+  const last = await page.locator(".code-block").first().textContent();
+  await pick.selectOption({ index: (await pick.locator("option").count()) - 1 });
+  await page.locator(".code-block", { hasText: "The router classified it as" }).first().waitFor();
+  assert.notEqual(await page.locator(".code-block").first().textContent(), last);
+  assert.deepEqual(await axe(page), []);
+  await picture(page, "prompt-earlier");
+  await page.getByRole("link", { name: "Timeline" }).click();
   const packet = page.getByRole("link", { name: "The memory packet in the prompt" });
   if (await packet.count()) {
     await packet.first().click();

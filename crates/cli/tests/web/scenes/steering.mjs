@@ -1,7 +1,7 @@
 // A run is halted with a reason, resumed, forked from a version, and ended for good.
 
 import assert from "node:assert/strict";
-import { axe, browser, person } from "../browser.mjs";
+import { axe, browser, person, picture } from "../browser.mjs";
 import { TestServer } from "../test_server.mjs";
 
 export default async function play() {
@@ -31,8 +31,18 @@ export default async function play() {
   assert.notEqual(new URL(page.url()).pathname, `/runs/${run}`);
   await page.getByRole("link", { name: run }).click();
   await page.getByRole("heading", { name: run, level: 1 }).waitFor();
-  await page.getByRole("button", { name: "Cancel" }).click();
-  await dialog.getByRole("button", { name: "Cancel", exact: true }).click();
+  await page.getByRole("button", { name: "End run" }).click();
+  // The button that ends the run is red, and no button says "Cancel", which could mean both.
+  const ends = dialog.getByRole("button", { name: "End run", exact: true });
+  assert.match(await ends.getAttribute("class"), /danger/);
+  assert.equal(await dialog.getByRole("button", { name: "Cancel" }).count(), 0);
+  assert.deepEqual(await axe(page), []);
+  await picture(page, "end-run");
+  await dialog.getByRole("button", { name: "Keep running" }).click();
+  await dialog.waitFor({ state: "detached" });
+  assert.notEqual((await server.api("GET", `/runs/${run}`)).status, "failed");
+  await page.getByRole("button", { name: "End run" }).click();
+  await ends.click();
   await page.getByText("Cancelled", { exact: true }).waitFor();
   assert.equal((await server.api("GET", `/runs/${run}`)).status, "failed");
   ann.check();

@@ -22,6 +22,7 @@ fn remembered(before: &RunState, what: InputKind, became: Vec<RunEvent>) -> Vec<
     let input = RunInput {
         time: Timestamp(5),
         idempotency_key: None,
+        sender: None,
         files: BTreeMap::new(),
         payload: what,
     };
@@ -55,9 +56,13 @@ fn waiting(kind: WaitKind, question: &str) -> RunState {
         transition: None,
         question: question.to_owned(),
         answer_shape: None,
-        who: None,
+        who: Vec::new(),
         deadline: None,
         opened_at: Timestamp(1),
+        subject: None,
+        supersedes: Vec::new(),
+        action: None,
+        approval: None,
     };
     state.waits.insert("w1".to_owned(), wait);
     state
@@ -104,6 +109,7 @@ fn decisions_are_remembered_with_their_note() {
         approve: false,
         by: "bob".into(),
         note: note.clone(),
+        subject: None,
     };
     let resolution = WaitResolution::Denied { by: "bob".to_owned(), note };
     let events = remembered(&before, what, vec![RunEvent::WaitClosed { wait, resolution }]);
@@ -187,6 +193,7 @@ fn what_a_tool_gave_comes_from_the_packet_of_the_reply_that_asked_for_it() {
         let input = RunInput {
             time: Timestamp(time),
             idempotency_key: None,
+            sender: None,
             files: BTreeMap::new(),
             payload: what,
         };

@@ -224,12 +224,9 @@ impl World {
             };
             let (id, by) = (wait.id.clone(), "anna".to_owned());
             let what = match wait.kind {
-                countersign_run::WaitKind::Approval => InputKind::ApprovalDecided {
-                    wait: id,
-                    approve: *value == json!(true),
-                    by,
-                    note: None,
-                },
+                countersign_run::WaitKind::Approval => {
+                    wait.decide(*value == json!(true), &by, None)
+                }
                 _ => InputKind::Answered { wait: id, value: value.clone(), by },
             };
             let key = format!("answer to {}", wait.id);

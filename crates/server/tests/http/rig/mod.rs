@@ -6,6 +6,6 @@ mod server;
 mod sound;
 
 pub(crate) use answer::Answer;
-pub(crate) use client::{Client, json};
+pub(crate) use client::{Client, json, signed};
 pub(crate) use server::{Rig, demo_folder, serve, serve_keyed};
 pub(crate) use sound::sound_bodies;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use countersign_memory::store::SqliteMemory;
 use countersign_models::ModelSettings;
 use countersign_protocol::RetrievalSource;
+use countersign_run::{IdentitySource, InputSender};
 use countersign_runtime::clock::{Clock as _, SystemClock};
 use countersign_runtime::driver::CachedModelResolver;
 use countersign_runtime::effect::{EffectError, RetrieverFactory, SourceRetriever};
@@ -149,6 +150,7 @@ pub(crate) fn make_key(keyring: &Keyring, tenant: &str, role: AccessRole) -> Str
         tenant: tenant.to_owned(),
         role,
         user: Some(format!("{tenant}-{role}")),
+        groups: vec![format!("{tenant}-staff")],
         expires_at: None,
     };
     keyring.create(new, SystemClock.now()).unwrap().1.reveal().to_owned()
@@ -171,6 +173,12 @@ fn build_deps(folder: &TempDir, home: EngineHome) -> ServerDeps {
         home,
         model_override: None,
         default_user: "ann".to_owned(),
+        default_sender: InputSender {
+            identity: IdentitySource::System,
+            principal: None,
+            groups: Vec::new(),
+            roles: AccessRole::Admin.included_names(),
+        },
         host: "here".to_owned(),
     }
 }

@@ -31,6 +31,7 @@ pub(crate) fn sound_bodies() -> Vec<(&'static str, Value)> {
         ("/v1/runs/{run}/waits/w1/answer", json!({"value": {"a": [1, 2.5, "x"], "b": null}})),
         ("/v1/runs/{run}/waits/w1/approve", json!({"note": "well written"})),
         ("/v1/runs/{run}/waits/w1/deny", json!({"note": "badly written"})),
+        ("/v1/runs/{run}/waits/w1/delegate", json!({"to": "ben", "note": "on leave"})),
         ("/v1/runs/{run}/halt", json!({"reason": "wrong input"})),
         ("/v1/runs/{run}/resume", json!({"grants": {"tokens": 10_000, "calls@outline": 3}})),
         ("/v1/runs/{run}/cancel", json!({"reason": "wrong input"})),

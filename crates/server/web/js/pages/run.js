@@ -56,7 +56,8 @@ export default function page(root, { run, tab = "now" }, signal) {
     const over = state.status === "completed" || state.status === "failed";
     const act = (name, drawn, danger, work) => h("button", { class: `button low ${danger ? "danger" : ""}`, type: "button", on: { click: () => work(name) } }, icon(drawn), t(`act.${name}`));
     const steer = (name) => ask({
-      title: t(`act.${name}_title`, { run }), text: t(`act.${name}_text`), yes: t(`act.${name}`), reason: name !== "resume",
+      title: t(`act.${name}_title`, { run }), text: t(`act.${name}_text`), yes: t(name === "cancel" ? "act.cancel_yes" : `act.${name}`), reason: name !== "resume",
+      ...(name === "cancel" ? { danger: true, no: t("act.cancel_no") } : {}),
       send: (reason) => post(`/runs/${part(run)}/${name}`, reason ? { reason } : {}, { once: once() }),
       done: () => following.read(),
     });

@@ -5,20 +5,24 @@ import { icon } from "../view/icons.js";
 import { t } from "../core/words.js";
 import { wrong } from "./states.js";
 
-/** A dialog. `send(reason, number)` performs the action; `done(result)` is called afterwards. */
-export function ask({ title, text, yes, reason = false, number, send, done }) {
+/**
+ * A dialog. `send(reason, number)` performs the action; `done(result)` is called afterwards. `no` is the label of the
+ * button that changes nothing; with `danger`, the other button is red and does not have the focus.
+ */
+export function ask({ title, text, yes, no = t("act.leave"), danger = false, reason = false, number, send, done }) {
   const told = h("div", {});
   const [why, count, named] = [fresh("why"), fresh("count"), fresh("title")];
   const words = h("input", { class: "input", id: why, autocomplete: "off" });
   const digits = number ? h("input", { class: "input", id: count, inputmode: "numeric", value: number.value }) : null;
-  const button = h("button", { class: "button first", type: "submit" }, yes);
+  const button = h("button", { class: `button ${danger ? "danger solid" : "first"}`, type: "submit" }, yes);
+  const back = h("button", { class: "button", type: "button", autofocus: danger && !reason, on: { click: () => dialog.close() } }, no);
   const dialog = h("dialog", { "aria-labelledby": named, on: { close: () => dialog.remove() } },
     h("form", { class: "stack", method: "dialog", on: { submit } },
       h("header", {}, h("h2", { id: named }, title), h("button", { class: "button low plain", type: "button", "aria-label": t("act.close"), on: { click: () => dialog.close() } }, icon("close"))),
       h("p", { class: "soft" }, text),
       digits ? h("div", { class: "field" }, h("label", { for: count }, number.label), digits) : null,
       reason ? h("div", { class: "field" }, h("label", { for: why }, t("act.reason"), h("span", { class: "need" }, ` (${t("form.optional")})`)), words) : null,
-      told, h("div", { class: "buttons" }, button, h("button", { class: "button", type: "button", on: { click: () => dialog.close() } }, t("act.leave")))));
+      told, h("div", { class: "buttons" }, button, back)));
   document.body.append(dialog);
   dialog.showModal();
 

@@ -12,7 +12,7 @@ import { quoted } from "./quoted.js";
 import { deadline, waitKind, when } from "./status.js";
 
 /** The problem codes of an answer that comes too late. */
-const OVER = new Set(["already_closed", "unknown_wait", "too_late", "run_ended"]);
+const OVER = new Set(["already_closed", "unknown_wait", "too_late", "run_ended", "subject_changed"]);
 
 /**
  * A wait of a run. `taken(result)` is called when an answer was accepted.
@@ -34,10 +34,14 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
         wait.deadline ? h("span", { class: "small" }, deadline(wait.deadline)) : null,
         h("span", { class: "small soft" }, t("wait.since"), " ", when(wait.opened_at))),
       h("h2", { id: heading }, quoted(wait.question)),
-      wait.who ? h("p", { class: "small soft" }, t("wait.for", { who: wait.who })) : null,
+      wait.who?.length ? h("p", { class: "small soft" }, t("wait.for", { who: wait.who.join(", ") })) : null,
+      wait.approval?.need > 1 ? h("p", { class: "small soft" }, t("wait.votes", { n: wait.approval.votes?.length ?? 0, need: wait.approval.need }), " ", (wait.approval.votes ?? []).map((one) => one.by).join(", ")) : null,
+      wait.subject ? subject(wait.subject) : null,
       wait.item !== undefined ? h("div", {}, h("p", { class: "small soft" }, t("wait.item")), json(wait.item)) : null),
     work);
   function answer() {
+    // The server says whether this person may decide; it decides again when an answer is sent.
+    if (wait.may_answer === false) return h("p", { class: "soft" }, t("wait.not_yours"));
     switch (wait.kind) {
       case "document": return documentForm();
       case "approval":
@@ -96,7 +100,8 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
       put(told);
       keys[target] ??= once();
       try {
-        const result = await given(post)(target, note.value ? { note: note.value } : {}, { once: keys[target] });
+        const body = { note: note.value || undefined, subject: wait.subject?.digest };
+        const result = await given(post)(target, body, { once: keys[target] });
         drafts.drop(place);
         accepted(result);
       } catch (error) {
@@ -109,7 +114,7 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
       h("button", { class: "button first", type: "button", on: { click: say(approve) } }, icon("completed"), yes),
       h("button", { class: "button danger", type: "button", on: { click: say(`${path}/deny`) } }, icon("failed"), no));
     return h("div", { class: "stack" },
-      h("div", { class: "field" }, h("label", { for: id }, t("wait.note"), h("span", { class: "need" }, ` (${t("form.optional")})`)), note),
+      h("div", { class: "field" }, h("label", { for: id }, t("wait.note"), h("span", { class: "need" }, ` (${t(noteNeed(wait))})`)), note),
       told, h("div", { class: "buttons" }, buttons));
   }
 
@@ -151,7 +156,7 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
     const first = await whoWasFirst(run, wait).catch(() => null);
     put(work, h("div", { class: "stack" },
       h("div", { class: "note warn-note", role: "alert" },
-        h("strong", {}, first ? t(`wait.first_${first.how}`, { who: first.by }) : problem ? t("wait.over") : t("wait.gone")),
+        h("strong", {}, first ? t(`wait.first_${first.how}`, { who: first.by }) : problem?.code === "subject_changed" ? t("wait.subject_changed") : problem ? t("wait.over") : t("wait.gone")),
         first?.said !== undefined ? h("blockquote", {}, brief(first.said, 2_000)) : null,
         first ? h("span", { class: "soft" }, when(first.time)) : problem ? h("span", { class: "soft" }, problem.message) : null),
       typed === undefined || typed?.note === "" ? null : h("div", { class: "note" },
@@ -172,6 +177,21 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
     closed: () => (done || busy ? undefined : second(null)),
   };
 }
+
+/** What an approval signs: the parts of the document, and what changed since the approval before. */
+function subject({ parts = [], omitted, changes, digest }) {
+  const shown = ({ pointer, value }) => h("div", { class: "stack" },
+    pointer ? h("p", { class: "small soft" }, h("code", {}, pointer)) : null,
+    typeof value === "string" ? h("blockquote", { class: "subject-text" }, value) : json(value));
+  return h("section", { class: "note subject", "aria-label": t("wait.subject") },
+    h("strong", {}, t("wait.subject")),
+    changes ? h("p", { class: "warn-note note", role: "status" }, t("wait.changed"), " ", changes.map((one) => one.path || "/").join(", ")) : null,
+    parts.map(shown),
+    omitted ? h("p", { class: "soft" }, t("wait.omitted")) : null,
+    h("p", { class: "small soft" }, t("wait.digest"), " ", h("code", { title: digest }, digest.slice(0, 16))));
+}
+
+const noteNeed = (wait) => ({ on_denial: "wait.note_on_denial", always: "wait.note_always" })[wait.approval?.note] ?? "form.optional";
 
 const unsent = (error) => h("p", { class: error instanceof Unreachable ? "note warn-note" : "note bad-note" },
   h("strong", {}, error instanceof Unreachable ? t("form.unsent") : quoted(error.message)),

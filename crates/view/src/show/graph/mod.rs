@@ -17,4 +17,4 @@ mod svg;
 
 pub use mermaid::render_mermaid;
 pub use svg::render_svg;
-pub use workflow_graph::{WorkflowGraph, describe_gate, describe_work};
+pub use workflow_graph::{WorkflowGraph, describe_condition, describe_work};

@@ -2,7 +2,7 @@
 
 use countersign_protocol::{
     AnswerShape, EffectTemplate, FailureHandler, GateCheck, PhaseWork, TransitionGate,
-    WorkflowDefinition, WorkflowPhase,
+    WorkflowDefinition, WorkflowPhase, WorkflowTransition, format_assignees,
 };
 use countersign_run::{RunEvent, RunState};
 
@@ -59,7 +59,7 @@ impl WorkflowGraph {
             let (Some(from), Some(to)) = (index(&transition.from), index(&transition.to)) else {
                 continue;
             };
-            let gate = transition.gate.as_ref().map_or_else(String::new, describe_gate);
+            let gate = describe_condition(transition).unwrap_or_default();
             edges.push(GraphEdge {
                 from,
                 to,
@@ -113,7 +113,7 @@ impl WorkflowGraph {
                         self.nodes[node].visited = true;
                     }
                 }
-                RunEvent::TransitionTaken { transition, from, to, reason: because } => {
+                RunEvent::TransitionTaken { transition, from, to, reason: because, .. } => {
                     let (Some(from), Some(to)) = (index(from, &self.nodes), index(to, &self.nodes))
                     else {
                         continue;
@@ -195,9 +195,19 @@ pub fn describe_work(work: &PhaseWork) -> Option<String> {
     }
 }
 
-/// Describes a gate; prefers the author's own description.
+/// Describes when a transition can be taken; `None` if it always can.
 #[must_use]
-pub fn describe_gate(gate: &TransitionGate) -> String {
+pub fn describe_condition(transition: &WorkflowTransition) -> Option<String> {
+    let after = transition.after.map(|after| format!("the approval {}", after.as_verb()));
+    let gate = transition.gate.as_ref().map(describe_gate);
+    match (after, gate) {
+        (Some(after), Some(gate)) => Some(format!("{after}, and {gate}")),
+        (after, gate) => after.or(gate),
+    }
+}
+
+/// Describes a gate; prefers the author's own description.
+fn describe_gate(gate: &TransitionGate) -> String {
     if let Some(description) = &gate.description {
         return description.clone();
     }
@@ -206,8 +216,8 @@ pub fn describe_gate(gate: &TransitionGate) -> String {
         GateCheck::Status { pointer, value } => format!("{pointer} is {value}"),
         GateCheck::FileExists { path } => format!("{path} exists"),
         GateCheck::FileExistsTemplate { path } => format!("{} exists", path.source()),
-        GateCheck::Manual { who: Some(who), .. } => format!("{who} approves"),
-        GateCheck::Manual { who: None, .. } => "a person approves".to_owned(),
+        GateCheck::Manual { rules, .. } if rules.who.is_empty() => "a person approves".to_owned(),
+        GateCheck::Manual { rules, .. } => format!("{} approves", format_assignees(&rules.who)),
     }
 }
 

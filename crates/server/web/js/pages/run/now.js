@@ -3,11 +3,12 @@
 import { h, put, visible } from "../../view/dom.js";
 import { icon } from "../../view/icons.js";
 import { keyed } from "../../view/keyed.js";
-import { part } from "../../core/api.js";
+import { get, part } from "../../core/api.js";
 import { moment, number, size, t, tOr } from "../../core/words.js";
 import { bars } from "../../parts/bars.js";
 import { graph } from "../../parts/graph.js";
 import { json } from "../../parts/json.js";
+import { looksLikeMarkdown, markdown } from "../../parts/markdown.js";
 import { when } from "../../parts/status.js";
 import { talk } from "../../parts/talk.js";
 import { waitCard } from "../../parts/wait.js";
@@ -57,7 +58,7 @@ export default function tab(run, signal) {
     list.show([...kept, ...status.waits]);
     said.show(versions, open);
     put(stands, standing(status));
-    put(products, status.output.map(product));
+    put(products, status.output.map((one) => product(one, signal)));
     drawing.update(signal);
     budgets.hidden = !status.budgets.length;
     put(budgets, h("h2", { class: "aside-title" }, t("run.budgets")), bars(status.budgets));
@@ -86,9 +87,31 @@ function standing(status) {
   return told;
 }
 
-const product = ({ run, pointer, value }) => h("section", { class: "product" },
-  h("div", { class: "small soft" }, t("run.made"), " ", h("code", {}, pointer || "/"), " ", h("a", { href: `/runs/${part(run)}` }, run)),
-  typeof value === "string" ? h("pre", {}, value) : json(value));
+/** One output. A text that looks like Markdown is rendered, and its references lead to the evidence in the document. */
+function product({ run, pointer, value }, signal) {
+  const body = h("div", { class: "stack" });
+  const plain = typeof value !== "string" || !looksLikeMarkdown(value);
+  if (plain) put(body, typeof value === "string" ? h("pre", {}, value) : json(value));
+  else {
+    put(body, markdown(value));
+    if (/\[\d+\]/.test(value)) cited();
+  }
+  async function cited() {
+    const found = await get(`/runs/${part(run)}/document`, { pointer: "/evidence" }, signal).catch(() => null);
+    if (!Array.isArray(found) || !found.length) return;
+    const named = (number) => `evidence-${part(run)}-${number}`;
+    const cite = (number) => (found[number - 1] === undefined ? null : { href: `#${named(number)}`, title: told(found[number - 1]) });
+    put(body, markdown(value, { cite }), h("section", { class: "evidence stack", "aria-label": t("run.evidence") }, h("h3", {}, t("run.evidence")),
+      h("ol", {}, found.map((one, index) => h("li", { id: named(index + 1), tabindex: "-1" }, proof(one))))));
+  }
+  return h("section", { class: "product" },
+    h("div", { class: "small soft" }, t("run.made"), " ", h("code", {}, pointer || "/"), " ", h("a", { href: `/runs/${part(run)}` }, run)), body);
+}
+
+const told = (one) => (typeof one === "string" ? one : one?.snippet ?? one?.text ?? one?.title ?? one?.ref ?? "");
+
+/** One piece of evidence: its text, and where it comes from. */
+const proof = (one) => (told(one) ? [h("div", {}, told(one)), one.ref ? h("div", { class: "small soft" }, one.source ? `${one.source} · ` : "", h("code", {}, one.ref)) : null] : json(one));
 
 function about(status) {
   const link = (id) => h("a", { href: `/runs/${part(id)}`, class: "mono" }, id);

@@ -1,0 +1,93 @@
+//! A witness of signatures, apart from the engine: who saw what, and what was then done.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use countersign_protocol::{Assignee, DistinctParty, GateCheck, Protocol};
+use countersign_run::{IdentitySource, InputKind, RunEvent, RunInput, RunState, SubjectPart};
+use serde_json::Value;
+
+/// What people signed in the current phase, and who took part in the run.
+#[derive(Default)]
+pub(crate) struct SignatureWitness {
+    /// What each person saw when they approved a transition, and whether their name was checked.
+    signed: BTreeMap<usize, BTreeMap<String, (Vec<SubjectPart>, bool)>>,
+    starters: BTreeSet<String>,
+    authors: BTreeSet<String>,
+    /// People who may decide beside those whom the gate names: delegates, and by escalation.
+    deputies: BTreeSet<String>,
+    /// Transitions with a manual gate that were taken.
+    pub(crate) taken: usize,
+}
+
+impl SignatureWitness {
+    /// Notes an input that the run took, as the person saw the run before it.
+    pub(crate) fn see_input(&mut self, before: &RunState, input: &RunInput) {
+        match &input.payload {
+            InputKind::Start(start) => self.starters.extend(start.by.clone()),
+            InputKind::ModelReplied(reply) => drop(self.authors.insert(reply.by.clone())),
+            InputKind::ManualPatch { by, .. } | InputKind::Answered { by, .. } => {
+                self.authors.insert(by.clone());
+            }
+            InputKind::ApprovalDecided { wait, approve: true, by, .. } => {
+                let Some(wait) = before.waits.get(wait) else { return };
+                let (Some(index), Some(subject)) = (wait.transition, &wait.subject) else { return };
+                let checked = input.sender.as_ref();
+                let checked = checked.is_some_and(|one| one.identity != IdentitySource::Claim);
+                let seen = (subject.parts.clone(), checked);
+                self.signed.entry(index).or_default().insert(by.clone(), seen);
+            }
+            InputKind::Delegated { to, .. } => drop(self.deputies.insert(to.clone())),
+            _ => {}
+        }
+    }
+
+    /// Holds a transition against what was signed; `state` is the run just before the event.
+    pub(crate) fn see_event(&mut self, protocol: &Protocol, state: &RunState, event: &RunEvent) {
+        if matches!(event, RunEvent::PhaseEntered { .. }) {
+            self.signed.clear();
+            self.deputies.clear();
+        }
+        if let RunEvent::WaitEscalated { wait } = event {
+            let approval = state.waits[wait].approval.as_ref().unwrap();
+            self.deputies.extend(approval.escalate_to.iter().map(ToString::to_string));
+        }
+        let RunEvent::TransitionTaken { transition: Some(index), .. } = event else { return };
+        let workflow = &protocol.workflows[&state.workflow];
+        let gate = workflow.transitions[*index].gate.as_ref();
+        let Some(GateCheck::Manual { rules, subject, .. }) = gate.map(|gate| &gate.check) else {
+            return;
+        };
+        self.taken += 1;
+        let mut document = (*state.document).clone();
+        for field in &protocol.document_for(workflow).engine {
+            forget(&mut document, &field.pointer);
+        }
+        let pointers = if subject.is_empty() { vec![String::new()] } else { subject.clone() };
+        let value = |pointer: &String| document.pointer(pointer).cloned().unwrap_or(Value::Null);
+        let done: Vec<(String, Value)> =
+            pointers.iter().map(|pointer| (pointer.clone(), value(pointer))).collect();
+        let signers = self.signed.get(index).into_iter().flatten();
+        let valid = signers.filter(|(name, (seen, checked))| {
+            let seen: Vec<(String, Value)> =
+                seen.iter().map(|part| (part.pointer.clone(), part.value.clone())).collect();
+            let assigned = rules.who.is_empty()
+                || rules.who.contains(&Assignee::User((*name).clone()))
+                || self.deputies.contains(*name);
+            let excluded = rules.distinct_from.iter().any(|party| match party {
+                DistinctParty::Starter => self.starters.contains(*name),
+                DistinctParty::Author => self.authors.contains(*name),
+                DistinctParty::Approver => false,
+            });
+            seen == done && assigned && !excluded && (*checked || !rules.verified)
+        });
+        let count = valid.count();
+        assert!(count >= rules.need as usize, "{count} of {} signed {done:?}", rules.need);
+    }
+}
+
+fn forget(document: &mut Value, pointer: &str) {
+    let (parent, name) = pointer.rsplit_once('/').unwrap();
+    if let Some(Value::Object(members)) = document.pointer_mut(parent) {
+        members.remove(name);
+    }
+}

@@ -1,0 +1,147 @@
+//! A signature binds: what a server takes for a yes, and from whom.
+
+use countersign_runtime::clock::{Clock as _, SystemClock};
+use countersign_server::access::{AccessRole, AuthMode, NewApiKey};
+use serde_json::{Value, json};
+
+use crate::rig::{Answer, Client, Rig, demo_folder, json as with_json, serve, signed};
+
+/// A claim that the manager pays: two people of a group sign, and a denial goes back.
+const CLAIM: &str = "id: text
+phases:
+  - { id: approval, writes: [/amount] }
+  - { id: denied, terminal: true }
+  - { id: paid, terminal: true }
+transitions:
+  - from: approval
+    to: paid
+    gate: { type: manual, description: 'Pay {{ state.amount }}?', subject: [/amount], who: 'group:managers', need: 2, distinct_from: [starter, author], verified: true, note: on_denial }
+  - { from: approval, to: denied, after: denied, apply: { set: { at: /why, value: run.decision.note } } }
+";
+
+/// A server with the claim, and a client for each of these users.
+async fn claims(users: &[(&str, &[&str])]) -> (Rig, Vec<Client>) {
+    let folder = demo_folder();
+    let workflow = folder.path().join(".opencode/protocol/workflows/text.yaml");
+    std::fs::write(workflow, CLAIM).unwrap();
+    let rig = Rig::open(folder, AuthMode::KeyRequired).await;
+    let client = |(user, groups): &(&str, &[&str])| {
+        let new = NewApiKey {
+            tenant: "local".to_owned(),
+            role: AccessRole::Operator,
+            user: Some((*user).to_owned()),
+            groups: groups.iter().map(|group| (*group).to_owned()).collect(),
+            expires_at: None,
+        };
+        let secret = rig.keyring.create(new, SystemClock.now()).unwrap().1;
+        Client::new(rig.address, Some(secret.reveal().to_owned()))
+    };
+    let clients = users.iter().map(client).collect();
+    (rig, clients)
+}
+
+async fn post(client: &Client, path: &str, body: &Value) -> Answer {
+    Answer::of(with_json(client.request("POST", path), body).header("prefer", "wait=20")).await
+}
+
+#[tokio::test]
+async fn a_text_is_not_changed_under_a_decision_and_an_unseen_one_is_not_approved() {
+    let rig = serve().await;
+    let client = rig.client();
+    let started = post(&client, "/v1/runs", &json!({})).await.good();
+    let (run, version) = (started["run"].as_str().unwrap(), started["version"].to_string());
+    let draft = started["waits"][0]["subject"]["parts"][0].clone();
+    assert_eq!((&draft["pointer"], draft["value"]["title"].is_string()), (&json!("/draft"), true));
+
+    let patch =
+        json!({"text": "{\"merge\": {\"draft\": {\"title\": \"Mine\", \"body\": \"Mine\"}}}"});
+    let submit = with_json(client.request("POST", &format!("/v1/runs/{run}/submit")), &patch);
+    let submit = submit.header("if-match", format!("\"{version}\""));
+    assert_eq!(Answer::of(submit).await.problem(409), "patch_not_expected");
+
+    let path = format!("/v1/runs/{run}/waits/w1");
+    let approve = format!("{path}/approve");
+    assert_eq!(client.post(&approve, &json!({})).await.problem(422), "subject_required");
+    let other = json!({"subject": "sha256:0000"});
+    assert_eq!(client.post(&approve, &other).await.problem(409), "subject_changed");
+    let deny = format!("{path}/deny");
+    assert_eq!(client.post(&deny, &json!({})).await.problem(422), "note_required");
+    let denied = post(&client, &deny, &json!({"note": "the end is missing"})).await.good();
+    assert_eq!(denied["waits"][0]["kind"], "approval", "it was written again: {denied}");
+    let document = client.get(&format!("/v1/runs/{run}/document")).await.good();
+    assert_eq!(document["feedback"], "the end is missing");
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn two_managers_sign_one_amount_and_nobody_else_does() {
+    let (rig, clients) = claims(&[
+        ("clerk", &[]),
+        ("anna", &["managers"]),
+        ("ben", &["managers"]),
+        ("carl", &["managers"]),
+    ])
+    .await;
+    let [clerk, anna, ben, carl] = &clients[..] else { panic!("four clients") };
+    let body = json!({"document": {"amount": 1420.5}});
+    let started = post(clerk, "/v1/runs", &body).await.good();
+    let run = started["run"].as_str().unwrap();
+    assert_eq!(started["waits"][0]["question"], "Pay 1420.5?");
+    let approve = |wait: &str| format!("/v1/runs/{run}/waits/{wait}/approve");
+    let seen = signed(&started, "fine");
+    assert_eq!(clerk.post(&approve("w1"), &seen).await.problem(403), "not_assignee");
+    let first = post(anna, &approve("w1"), &seen).await.good();
+    assert_eq!(first["status"], "waiting", "one of two: {first}");
+    assert_eq!(first["waits"][0]["approval"]["votes"][0]["by"], "anna");
+    assert_eq!(anna.post(&approve("w1"), &seen).await.problem(409), "already_approved");
+    // Only those who may decide are shown a wait that they may decide.
+    let may = |rows: Value| rows["items"][0]["may_answer"].clone();
+    assert_eq!(may(anna.get("/v1/inbox").await.good()), json!(false));
+    assert_eq!(may(ben.get("/v1/inbox").await.good()), json!(true));
+    assert_eq!(clerk.get("/v1/inbox?who=me").await.good()["items"], json!([]));
+
+    // The amount changes between the look and the second yes: both are asked again.
+    let patch = json!({"text": "{\"merge\": {\"amount\": 9000}}"});
+    let submit = with_json(carl.request("POST", &format!("/v1/runs/{run}/submit")), &patch);
+    let submit = submit.header("if-match", format!("\"{}\"", first["version"]));
+    let changed = Answer::of(submit).await.good();
+    let wait = &changed["waits"][0];
+    assert_eq!((&wait["id"], &wait["supersedes"]), (&json!("w2"), &json!(["w1"])), "{changed}");
+    assert_eq!(
+        wait["subject"]["changes"],
+        json!([{"op": "replace", "path": "/amount", "value": 9000}])
+    );
+    assert_eq!(ben.post(&approve("w1"), &seen).await.problem(409), "subject_changed");
+    assert_eq!(ben.post(&approve("w2"), &seen).await.problem(409), "subject_changed");
+    let new = signed(&changed, "fine");
+    assert_eq!(carl.post(&approve("w2"), &new).await.problem(403), "not_distinct");
+    let forged =
+        with_json(ben.request("POST", &approve("w2")), &new).header("countersign-as", "anna");
+    assert_eq!(Answer::of(forged).await.problem(403), "impersonation_denied");
+
+    let delegate = format!("/v1/runs/{run}/waits/w2/delegate");
+    let to = json!({"to": "clerk", "note": "on leave"});
+    assert_eq!(clerk.post(&delegate, &to).await.problem(403), "not_assignee");
+    anna.post(&delegate, &to).await.good();
+    assert_eq!(clerk.post(&approve("w2"), &new).await.problem(403), "not_distinct");
+    post(ben, &approve("w2"), &new).await.good();
+    let paid = post(anna, &approve("w2"), &new).await.good();
+    assert_eq!((&paid["status"], &paid["phase"]), (&json!("completed"), &json!("paid")), "{paid}");
+    let proof = anna.get(&format!("/v1/runs/{run}/verify")).await.good();
+    assert_eq!(proof["verified"], true, "{proof}");
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn an_admin_who_acts_as_another_is_not_a_verified_signer() {
+    let (rig, clients) = claims(&[("clerk", &[]), ("anna", &["managers"])]).await;
+    let body = json!({"document": {"amount": 3}});
+    let started = post(&clients[0], "/v1/runs", &body).await.good();
+    let approve = format!("/v1/runs/{}/waits/w1/approve", started["run"].as_str().unwrap());
+    let seen = signed(&started, "fine");
+    let admin = rig.client_of("local", AccessRole::Admin);
+    let acting = with_json(admin.request("POST", &approve), &seen).header("countersign-as", "anna");
+    assert_eq!(Answer::of(acting).await.problem(403), "not_assignee");
+    post(&clients[1], &approve, &seen).await.good();
+    rig.end().await;
+}
