@@ -13,6 +13,7 @@ mod document;
 mod workflow;
 mod ticket_rules;
 mod approval;
+mod call_approval;
 mod gate;
 mod failure_handler;
 mod for_each;
@@ -34,6 +35,7 @@ pub use approval::{
 };
 pub use budget_limits::{BudgetLimit, BudgetLimits, BuiltinBudget, LimitAmount};
 pub use bundle::ProtocolBundle;
+pub use call_approval::{CALL_NAMES, CallApproval, CallApprovalCondition, CallPattern};
 pub use check::{CHECK_CODES, check_protocol};
 pub use document::{DocumentDefinition, ENGINE_FIELD_NAMES, EngineField};
 pub use document_change::{ChangeOperation, DocumentChange};

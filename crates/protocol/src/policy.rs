@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{BudgetLimits, DurationMillis, FilePolicy};
+use super::{BudgetLimits, CallApproval, DurationMillis, FilePolicy};
 
 /// The policy of a protocol. Everything that is not listed is forbidden.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub struct ProtocolPolicy {
     pub sources: BTreeMap<String, RetrievalSource>,
     /// Hidden files that runs may reach.
     pub files: FilePolicy,
+    /// Which calls need an approval. The first entry that applies to a call decides.
+    pub approvals: Vec<CallApproval>,
     /// Price of a million tokens by model, in millionths of the currency: input, output.
     pub prices: BTreeMap<String, (u64, u64)>,
     /// Budget limits of a whole run.

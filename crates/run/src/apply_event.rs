@@ -100,6 +100,7 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             record_author(state, input);
             if let Some(action) = input.payload.action() {
                 state.pending.remove(action).ok_or_else(|| unknown(action))?;
+                state.approved_calls.remove(action);
             }
             if let InputKind::ModelReplied(reply) = &input.payload
                 && let Some(step) = &mut state.step
@@ -136,7 +137,6 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             state.blocked = None;
             state.continuation = None;
             state.decisions.clear();
-            state.approved_calls.clear();
             drop_pending_actions(state);
             spend(state, &format!("loops@{phase}"), 1);
         }
@@ -220,6 +220,9 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
                 spend(state, "questions", 1);
                 spend(state, &format!("questions@{}", state.phase), 1);
             }
+            if let (Some(action), Some(subject)) = (&wait.action, &wait.subject) {
+                state.held_calls.insert(action.clone(), subject.digest.clone());
+            }
             state.waits.insert(wait.id.clone(), (**wait).clone());
         }
         RunEvent::WaitClosed { wait, resolution: closing } => {
@@ -237,8 +240,9 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
                 if approve && closed.kind == WaitKind::Approval {
                     state.approvers.insert(by.to_owned());
                 }
-                if approve && closed.action.is_some() {
-                    state.approved_calls.extend(subject.clone());
+                if approve && let Some(action) = &closed.action {
+                    let digest = state.held_calls.remove(action).ok_or_else(|| unknown(action))?;
+                    state.approved_calls.insert(action.clone(), digest);
                 }
                 let votes = closed.approval.map_or_else(Vec::new, |approval| approval.votes);
                 let by = join_names(votes.iter().map(|vote| vote.by.as_str()).chain([by]));
@@ -261,10 +265,21 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
         RunEvent::ContinuationDeferred { continuation } => {
             state.continuation = Some(continuation.clone());
         }
-        RunEvent::EffectRequested { action, attempt, effect, not_before, item } => {
+        RunEvent::EffectRequested { action, attempt, effect, not_before, item, approved_call } => {
             let (attempt, effect, not_before) = (*attempt, effect.clone(), *not_before);
             let order = PendingAction::Effect { attempt, effect, not_before, item: item.clone() };
             state.pending.insert(action.clone(), order);
+            if let Some(digest) = approved_call {
+                state.approved_calls.insert(action.clone(), digest.clone());
+            }
+        }
+        RunEvent::CallDenied { action, reason } => {
+            state.pending.remove(action).ok_or_else(|| unknown(action))?;
+            state.held_calls.remove(action).ok_or_else(|| unknown(action))?;
+            let tools = state.step.iter_mut().flat_map(|step| &mut step.tools);
+            if let Some(used) = tools.into_iter().find(|used| used.action == *action) {
+                used.outcome = Some((false, reason.clone()));
+            }
         }
         RunEvent::ToolRequested { action, call } => {
             let step = state.step.get_or_insert_with(ModelStep::default);
@@ -394,6 +409,8 @@ fn join_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
 /// stay pending.
 fn drop_pending_actions(state: &mut RunState) {
     state.pending.retain(|_, order| matches!(order, PendingAction::Notify { .. }));
+    state.held_calls.clear();
+    state.approved_calls.clear();
 }
 
 /// Renders the results of the requested tools as the next message to the model.

@@ -218,6 +218,16 @@ pub enum RunEvent {
         /// The item that the effect is for; absent in a phase without `each`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         item: Option<Value>,
+        /// Digest of the approved call that this attempt repeats; absent if nobody approved it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approved_call: Option<String>,
+    },
+    /// A held call was denied, or nobody approved it in time; it is not made.
+    CallDenied {
+        /// Id of the action.
+        action: String,
+        /// Who denied it and why, in a sentence.
+        reason: String,
     },
     /// An effect was executed.
     EffectFinished {
@@ -403,6 +413,7 @@ impl RunEvent {
             Self::Blocked { .. } => "blocked",
             Self::ContinuationDeferred { .. } => "continuation_deferred",
             Self::EffectRequested { .. } => "effect_requested",
+            Self::CallDenied { .. } => "call_denied",
             Self::EffectFinished { .. } => "effect_finished",
             Self::EffectFailed { .. } => "effect_failed",
             Self::ToolRequested { .. } => "tool_requested",

@@ -27,8 +27,8 @@ mod verify;
 pub use apply_event::{CorruptLogError, apply};
 pub use countersign_contract::Timestamp;
 pub use decide::{
-    DecisionOutcome, check_assignee, decide, manual_patch_contract, next_alarm, next_alarm_after,
-    record_file_presence, tool_calls_contract,
+    DecisionOutcome, check_assignee, compute_call_digest, decide, manual_patch_contract,
+    next_alarm, next_alarm_after, record_file_presence, tool_calls_contract,
 };
 pub use effect_call::{EffectCall, ToolCall};
 pub use event::{LOG_FORMAT, RunEvent, RunNotification};

@@ -145,6 +145,12 @@ pub enum InputRejection {
         /// Id of the action.
         action: String,
     },
+    /// The result is of a call that nobody has approved yet.
+    #[error("action `{action}` waits for an approval; it must not be executed before that")]
+    CallHeld {
+        /// Id of the action.
+        action: String,
+    },
     /// The result does not match the kind of the action.
     #[error(
         "action `{action}` has kind {kind}, but this is the result of an action of kind {received}"
@@ -229,6 +235,7 @@ impl InputRejection {
             Self::NoteRequired { .. } => "note_required",
             Self::AnswerMismatch { .. } => "answer_mismatch",
             Self::UnknownAction { .. } => "unknown_action",
+            Self::CallHeld { .. } => "call_held",
             Self::WrongActionKind { .. } => "wrong_action_kind",
             Self::TooDeep { .. } => "too_deep",
             Self::TooLarge { .. } => "too_large",

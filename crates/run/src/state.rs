@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::apply_event::DEADLINE_ACTOR;
+use super::compute_call_digest;
 use super::effect_call::{EffectCall, ToolCall};
 use super::wait::RunWait;
 use super::{ExecutionStatus, ForkOrigin, ItemProgress, ParentRun, RunNotification, Timestamp};
@@ -84,9 +85,13 @@ pub struct RunState {
     /// Names of everybody who approved something.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub approvers: BTreeSet<String>,
-    /// Digests of the calls of this phase that were approved.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub approved_calls: BTreeSet<String>,
+    /// Digests of the calls that wait for an approval, by action. They are pending, and nobody
+    /// executes them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub held_calls: BTreeMap<String, String>,
+    /// Digests of the pending calls that were approved, by action.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub approved_calls: BTreeMap<String, String>,
     /// Tickets that the run holds: issued by phases and transitions, and not revoked since.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tickets: BTreeSet<String>,
@@ -245,6 +250,23 @@ impl PendingAction {
             Self::Child { .. } => "child",
             Self::Notify { .. } => "notify",
         }
+    }
+
+    /// The call that the action makes, as a policy and its approvers see it: its name, and a value
+    /// with `name`, `origin` (`tool` or `effect`) and the arguments. `None` for actions that are
+    /// neither tool calls nor effects.
+    #[must_use]
+    pub fn describe_call(&self) -> Option<(String, Value)> {
+        let (origin, tag, call) = match self {
+            Self::Tool { call } => ("tool", "tool", serde_json::to_value(call)),
+            Self::Effect { effect, .. } => ("effect", "effect", serde_json::to_value(effect)),
+            _ => return None,
+        };
+        let Ok(Value::Object(mut members)) = call else { return None };
+        let name = members.remove(tag)?.as_str()?.to_owned();
+        members.insert("name".to_owned(), Value::String(name.clone()));
+        members.insert("origin".to_owned(), Value::String(origin.to_owned()));
+        Some((name, Value::Object(members)))
     }
 
     /// Earliest time of execution; `None` if the action may start at once.
@@ -478,7 +500,8 @@ impl RunState {
             starters: BTreeSet::new(),
             authors: BTreeSet::new(),
             approvers: BTreeSet::new(),
-            approved_calls: BTreeSet::new(),
+            held_calls: BTreeMap::new(),
+            approved_calls: BTreeMap::new(),
             tickets: BTreeSet::new(),
             spent: BTreeMap::new(),
             granted: BTreeMap::new(),
@@ -525,7 +548,16 @@ impl RunState {
     /// Whether an action waits for an approval.
     #[must_use]
     pub fn is_held(&self, action: &str) -> bool {
-        self.waits.values().any(|wait| wait.action.as_deref() == Some(action))
+        self.held_calls.contains_key(action)
+    }
+
+    /// Whether a pending call may be made: it needs no approval, or exactly its arguments were
+    /// approved.
+    #[must_use]
+    pub fn check_call_approved(&self, action: &str) -> bool {
+        let digest = self.pending.get(action).and_then(compute_call_digest);
+        let approved = self.approved_calls.get(action);
+        !self.is_held(action) && approved.is_none_or(|approved| digest.as_ref() == Some(approved))
     }
 
     /// Names of everybody who started the run or wrote in it.

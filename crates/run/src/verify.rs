@@ -66,6 +66,14 @@ pub enum VerificationError {
         /// Id of the phase that the transition leads to.
         to: String,
     },
+    /// A call was made that nobody approved.
+    #[error("version {version}: call `{action}` has a result, but nobody approved it")]
+    CallNotApproved {
+        /// Version of the run that the entry records.
+        version: u64,
+        /// Id of the action.
+        action: String,
+    },
     /// A version does not begin with its input.
     #[error("event {seq}: a version must begin with its input, found `{kind}`")]
     MissingInput {
@@ -111,6 +119,7 @@ pub fn verify(
         }
         for event in &events {
             check_approval(protocol, &state, event, version)?;
+            check_call_approval(&state, event, version)?;
             apply(&mut state, event)?;
         }
         // Every decision starts from the fold, so a difference shows by the last version.
@@ -144,6 +153,21 @@ fn check_approval(
         return Ok(());
     }
     Err(VerificationError::NotApproved { version, to: to.clone() })
+}
+
+/// Checks that a call has a result only if nobody had to approve it, or somebody approved exactly
+/// its arguments.
+fn check_call_approval(
+    state: &RunState,
+    event: &RunEvent,
+    version: u64,
+) -> Result<(), VerificationError> {
+    let RunEvent::InputReceived { input } = event else { return Ok(()) };
+    let Some(action) = input.payload.action() else { return Ok(()) };
+    if state.check_call_approved(action) {
+        return Ok(());
+    }
+    Err(VerificationError::CallNotApproved { version, action: action.to_owned() })
 }
 
 /// Reports the first event that differs, or the whole text if only the text differs.

@@ -68,7 +68,7 @@ impl<'p> Live<'p> {
         };
         let notified = matches!(input.payload, InputKind::Notified { .. });
         assert!(self.state.end.is_none() || notified, "an ended run stays ended");
-        self.witness.see_input(&self.state, input);
+        self.witness.see_input(self.protocol, &self.state, input);
         self.folds(&step);
         self.state = step.state;
         self.holds();
@@ -118,6 +118,7 @@ impl<'p> Live<'p> {
             | RunEvent::ChildRequested { action, .. } => {
                 assert!(self.orders.insert(action.clone(), false).is_none(), "ids are used once");
             }
+            RunEvent::CallDenied { action, .. } => drop(self.orders.remove(action)),
             RunEvent::NotificationRequested { action, .. } => {
                 assert!(self.orders.insert(action.clone(), true).is_none(), "ids are used once");
             }
@@ -157,6 +158,11 @@ impl<'p> Live<'p> {
         let out =
             state.pending.values().any(|order| !matches!(order, PendingAction::Notify { .. }));
         let stands = !out && state.waits.is_empty() && state.retry_at.is_none();
+        let is_asked =
+            |action: &String| state.waits.values().any(|wait| wait.action.as_ref() == Some(action));
+        assert!(state.held_calls.keys().all(is_asked), "a call waits for nobody: {state:#?}");
+        let is_pending = |action: &String| state.pending.contains_key(action);
+        assert!(state.held_calls.keys().chain(state.approved_calls.keys()).all(is_pending));
         let ended = state.end.is_some();
         assert!(
             !stands || ended || state.halted.is_some(),
@@ -280,11 +286,12 @@ proptest! {
 fn guesses_reach_every_event_and_every_end() {
     let mut kinds = BTreeSet::new();
     let mut ends = BTreeSet::new();
-    let (mut taken, mut signed) = (0, 0);
-    for seed in 0..400 {
+    let (mut taken, mut signed, mut made) = (0, 0, 0);
+    for seed in 0..480 {
         let (live, _, some) = run(seed as usize, seed, 60);
         taken += some;
         signed += live.witness.taken;
+        made += live.witness.made;
         let events = live.log.iter().flat_map(|entry| entry.decode_events("r").unwrap());
         kinds.extend(events.map(|event| event.kind().to_owned()));
         ends.extend(live.state.end.map(|(end, _)| format!("{end:?}")));
@@ -292,12 +299,13 @@ fn guesses_reach_every_event_and_every_end() {
     let missing: Vec<&str> = KINDS.into_iter().filter(|kind| !kinds.contains(*kind)).collect();
     assert!(missing.is_empty(), "never seen: {missing:?}");
     assert_eq!(ends.len(), 3, "{ends:?}");
-    assert!(taken > 400 * 10, "only {taken} inputs were taken in 400 runs");
-    assert!(signed > 40, "only {signed} approved transitions were taken in 400 runs");
+    assert!(taken > 480 * 10, "only {taken} inputs were taken in 480 runs");
+    assert!(signed > 40, "only {signed} approved transitions were taken in 480 runs");
+    assert!(made > 40, "only {made} approved calls were made in 480 runs");
 }
 
 /// Every event there is; a new one must be reached too.
-const KINDS: [&str; 39] = [
+const KINDS: [&str; 40] = [
     "input_received",
     "started",
     "phase_entered",
@@ -321,6 +329,7 @@ const KINDS: [&str; 39] = [
     "blocked",
     "continuation_deferred",
     "effect_requested",
+    "call_denied",
     "effect_finished",
     "effect_failed",
     "tool_requested",

@@ -36,14 +36,19 @@ impl RunDecision<'_> {
         let refusal = note.clone().map_or_else(String::new, |note| format!(": {note}"));
         let ended = format!("denied by {by}{refusal}");
         let closing = if approve {
-            WaitResolution::Approved { by: by.clone(), note }
+            WaitResolution::Approved { by: by.clone(), note: note.clone() }
         } else {
-            WaitResolution::Denied { by: by.clone(), note }
+            WaitResolution::Denied { by: by.clone(), note: note.clone() }
         };
         match wait.kind {
             WaitKind::Approval => {
                 self.emit(RunEvent::WaitClosed { wait: wait.id, resolution: closing });
-                Ok(Some(Continuation::ChooseTransition))
+                Ok(match wait.action {
+                    // An approved call is ready; its result continues the run.
+                    Some(_) if approve => None,
+                    Some(action) => self.settle_denied_call(&action, &by, note.as_deref()),
+                    None => Some(Continuation::ChooseTransition),
+                })
             }
             WaitKind::Budget | WaitKind::Incident => {
                 self.emit(RunEvent::WaitClosed { wait: wait.id, resolution: closing });

@@ -62,13 +62,16 @@ impl RunDecision<'_> {
                 Ok(effect) => {
                     let (action, attempt) = (self.next_action_id(), 1);
                     let not_before = None;
+                    let held = action.clone();
                     self.emit(RunEvent::EffectRequested {
                         action,
                         attempt,
                         effect,
                         not_before,
                         item,
+                        approved_call: None,
                     });
+                    self.hold_call_if_needed(&held);
                 }
                 Err(why) => unfilled.push((item, PhaseFailure::new("invalid", &why))),
             }
@@ -184,27 +187,45 @@ impl RunDecision<'_> {
     pub(super) fn handle_effect_failed(
         &mut self,
         before: &RunState,
-        action: &str,
+        failed: &str,
         failure: &str,
         message: &str,
         retryable: bool,
     ) -> Option<Continuation> {
-        let pending = before.pending.get(action).cloned();
+        let pending = before.pending.get(failed).cloned();
         let (failure, message) = (clip_text(failure), clip_text(message));
         let lost = PhaseFailure::new(&failure, &message);
-        self.emit(RunEvent::EffectFailed { action: action.to_owned(), failure, message });
+        self.emit(RunEvent::EffectFailed { action: failed.to_owned(), failure, message });
         let PhaseWork::Effect { retry, .. } = &self.current_phase().work else { return None };
-        let item = find_action_item(before, action);
+        let item = find_action_item(before, failed);
         if let (Some(PendingAction::Effect { attempt, effect, .. }), Some(retry), true) =
             (pending, retry, retryable)
             && attempt < retry.max_attempts
         {
             let not_before = Some(self.input.time.plus_millis(retry.delay_for_attempt(attempt)));
             let (action, attempt) = (self.next_action_id(), attempt + 1);
-            self.emit(RunEvent::EffectRequested { action, attempt, effect, not_before, item });
+            // The same call again is covered by the approval of the first attempt.
+            let approved_call = before.approved_calls.get(failed).cloned();
+            self.emit(RunEvent::EffectRequested {
+                action,
+                attempt,
+                effect,
+                not_before,
+                item,
+                approved_call,
+            });
             return None;
         }
-        match self.settle_failed_effect(item, &lost) {
+        self.settle_effect_failure(item, &lost)
+    }
+
+    /// Settles a final failure of an effect, and completes the phase if nothing else is pending.
+    pub(super) fn settle_effect_failure(
+        &mut self,
+        item: Option<Value>,
+        failure: &PhaseFailure,
+    ) -> Option<Continuation> {
+        match self.settle_failed_effect(item, failure) {
             Break(instead) => instead,
             Continue(()) => self.complete_effects_if_none_pending(false),
         }

@@ -41,6 +41,7 @@ impl RunDecision<'_> {
     /// the document, the protocol is at fault and the run fails.
     fn finish_with_engine_fields(mut self) -> (DecisionOutcome, Option<SizeLimitExceeded>) {
         self.supersede_changed_approvals();
+        self.close_orphaned_call_waits();
         if let Err(message) = self.update_engine_fields() {
             // A completed run fails too, because its final document breaks the contract.
             if !matches!(self.state.end, Some((RunEndKind::Failed | RunEndKind::Cancelled, _))) {

@@ -59,6 +59,7 @@ mod question_wait;
 mod questions;
 mod approval_subject;
 mod approvals;
+mod call_approvals;
 mod deciders;
 mod effects;
 mod hooks;
@@ -81,6 +82,7 @@ use run_decision::RunDecision;
 use size_limits::{admit_input, fail_result};
 
 pub(crate) use approval_subject::{compute_subject_digest, find_transition};
+pub use call_approvals::compute_call_digest;
 pub use deciders::check_assignee;
 pub use models::manual_patch_contract;
 pub use timers::{next_alarm, next_alarm_after};
@@ -263,6 +265,9 @@ fn check_admissible(state: &RunState, input: &InputKind) -> Result<(), InputReje
             None => return Err(InputRejection::UnknownAction { action }),
             Some(kind) if kind != received => {
                 return Err(InputRejection::WrongActionKind { action, kind, received });
+            }
+            Some(_) if state.is_held(&action) => {
+                return Err(InputRejection::CallHeld { action });
             }
             Some(_) => {}
         }

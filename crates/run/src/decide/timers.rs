@@ -87,8 +87,11 @@ impl RunDecision<'_> {
     /// handler of the question.
     fn expire_wait(&mut self, wait: &crate::RunWait) -> Option<Continuation> {
         if wait.kind == WaitKind::Approval {
-            let (wait, closing) = (wait.id.clone(), WaitResolution::Expired);
-            self.emit(RunEvent::WaitClosed { wait, resolution: closing });
+            let (id, closing) = (wait.id.clone(), WaitResolution::Expired);
+            self.emit(RunEvent::WaitClosed { wait: id, resolution: closing });
+            if let Some(action) = &wait.action {
+                return self.settle_denied_call(action, DEADLINE_ACTOR, None);
+            }
             return Some(Continuation::ChooseTransition);
         }
         let question = self.find_question(wait);

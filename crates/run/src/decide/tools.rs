@@ -73,7 +73,9 @@ impl RunDecision<'_> {
         }
         for call in calls {
             let action = self.next_action_id();
+            let held = action.clone();
             self.emit(RunEvent::ToolRequested { action, call });
+            self.hold_call_if_needed(&held);
         }
         None
     }
@@ -81,6 +83,11 @@ impl RunDecision<'_> {
     /// Handles a finished tool call. After the last call of the round, the model continues.
     pub(super) fn handle_tool_finished(&mut self, action: &str, ok: bool) -> Option<Continuation> {
         self.emit(RunEvent::ToolFinished { action: action.to_owned(), ok });
+        self.continue_after_tools()
+    }
+
+    /// Continues the model step if every call of the round has a result.
+    pub(super) fn continue_after_tools(&mut self) -> Option<Continuation> {
         let step = self.state.step.as_ref();
         if step.is_some_and(|step| step.tools.iter().all(|used| used.outcome.is_some())) {
             return self.continue_model_step();

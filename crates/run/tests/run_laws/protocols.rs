@@ -211,6 +211,29 @@ transitions:
   - { from: two, to: check, after: denied }
 ";
 
+/// Calls that need an approval: tools of an agent, effects once and for each item, with retries.
+const HELD: &str = "--- workflows/main.yaml
+id: main
+phases:
+  - { id: write, agent: worker, contract: note, apply: [ { set: { at: /note, value: reply.note } } ], budget: { tool_rounds: 4 } }
+  - { id: act, do: { http: { url: 'http://127.0.0.1:80/{{ state.note }}' }, retry: { interval: 1s, max_attempts: 3 }, on_failed: { goto: each } }, apply: { set: /answer }, timeout: { after: 3h, then: wait } }
+  - { id: each, do: { each: \"['held.md', 'free.md', 'held.md']\", write: { path: '{{ item }}', content: state }, on_failed: go_on }, apply: { append: /files } }
+  - { id: done, terminal: true }
+transitions:
+  - { from: write, to: act }
+  - { from: act, to: each }
+  - { from: each, to: write, gate: \"(state.files ?? []).length < 4\", spends: rework }
+  - { from: each, to: done, priority: 1 }
+";
+
+/// What the policy of `HELD` adds.
+const APPROVALS: &str = "policy:
+  approvals:
+    - { calls: read, when: never }
+    - { calls: write, when: \"call.origin === 'tool' || call.path === 'held.md'\", who: [anna, bob], deadline: 2h }
+    - { calls: 'h*', who: [anna, bob] }
+";
+
 /// Work for each of several items, and outcomes with changes.
 const MANY: &str = "--- workflows/main.yaml
 id: main
@@ -280,6 +303,7 @@ pub(crate) fn all() -> Vec<Protocol> {
         format!("{INDEX}{PARTS}{WAYS}"),
         format!("{INDEX}{PARTS}{MANY}"),
         format!("{INDEX}{PARTS}{SIGNED}"),
+        format!("{}{PARTS}{HELD}", INDEX.replace("policy:\n", APPROVALS)),
     ];
     texts.iter().map(|text| sound(text)).collect()
 }

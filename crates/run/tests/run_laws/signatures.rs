@@ -6,6 +6,9 @@ use countersign_protocol::{Assignee, DistinctParty, GateCheck, Protocol};
 use countersign_run::{IdentitySource, InputKind, RunEvent, RunInput, RunState, SubjectPart};
 use serde_json::Value;
 
+/// Who may approve the calls of the protocol in the laws.
+const CALL_APPROVERS: [&str; 2] = ["anna", "bob"];
+
 /// What people signed in the current phase, and who took part in the run.
 #[derive(Default)]
 pub(crate) struct SignatureWitness {
@@ -17,11 +20,18 @@ pub(crate) struct SignatureWitness {
     deputies: BTreeSet<String>,
     /// Transitions with a manual gate that were taken.
     pub(crate) taken: usize,
+    /// The calls that somebody who may approved, as they saw them, by action.
+    calls: BTreeMap<String, Value>,
+    /// The approved call that the current input is the result of; a retry repeats it.
+    repeatable: Option<Value>,
+    /// Calls that needed an approval and were made.
+    pub(crate) made: usize,
 }
 
 impl SignatureWitness {
     /// Notes an input that the run took, as the person saw the run before it.
-    pub(crate) fn see_input(&mut self, before: &RunState, input: &RunInput) {
+    pub(crate) fn see_input(&mut self, protocol: &Protocol, before: &RunState, input: &RunInput) {
+        self.repeatable = None;
         match &input.payload {
             InputKind::Start(start) => self.starters.extend(start.by.clone()),
             InputKind::ModelReplied(reply) => drop(self.authors.insert(reply.by.clone())),
@@ -30,7 +40,13 @@ impl SignatureWitness {
             }
             InputKind::ApprovalDecided { wait, approve: true, by, .. } => {
                 let Some(wait) = before.waits.get(wait) else { return };
-                let (Some(index), Some(subject)) = (wait.transition, &wait.subject) else { return };
+                let Some(subject) = &wait.subject else { return };
+                if let Some(action) = &wait.action
+                    && CALL_APPROVERS.contains(&by.as_str())
+                {
+                    self.calls.insert(action.clone(), subject.parts[0].value.clone());
+                }
+                let Some(index) = wait.transition else { return };
                 let checked = input.sender.as_ref();
                 let checked = checked.is_some_and(|one| one.identity != IdentitySource::Claim);
                 let seen = (subject.parts.clone(), checked);
@@ -39,6 +55,27 @@ impl SignatureWitness {
             InputKind::Delegated { to, .. } => drop(self.deputies.insert(to.clone())),
             _ => {}
         }
+        if let Some(action) = input.payload.action()
+            && !protocol.policy.approvals.is_empty()
+        {
+            self.see_result(before, action);
+        }
+    }
+
+    /// Compares a call that was made with what was approved for its action.
+    fn see_result(&mut self, before: &RunState, action: &str) {
+        let Some((name, call)) = before.pending[action].describe_call() else { return };
+        let needs_approval = match name.as_str() {
+            "write" => call["origin"] == "tool" || call["path"] == "held.md",
+            "http" => true,
+            _ => false,
+        };
+        if needs_approval {
+            self.made += 1;
+            let approved = self.calls.remove(action);
+            assert_eq!(approved.as_ref(), Some(&call), "nobody approved this call");
+            self.repeatable = approved;
+        }
     }
 
     /// Holds a transition against what was signed; `state` is the run just before the event.
@@ -46,6 +83,13 @@ impl SignatureWitness {
         if matches!(event, RunEvent::PhaseEntered { .. }) {
             self.signed.clear();
             self.deputies.clear();
+        }
+        if let RunEvent::EffectRequested { action, attempt, effect, .. } = event
+            && *attempt > 1
+            && let Some(call) = &self.repeatable
+            && call["name"] == serde_json::to_value(effect).unwrap()["effect"]
+        {
+            self.calls.insert(action.clone(), call.clone());
         }
         if let RunEvent::WaitEscalated { wait } = event {
             let approval = state.waits[wait].approval.as_ref().unwrap();

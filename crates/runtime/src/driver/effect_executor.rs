@@ -108,6 +108,11 @@ impl EffectExecutor {
         {
             return Some(build_halt_input(reason));
         }
+        // What is executed is compared with what was approved once more.
+        if !state.check_call_approved(action) {
+            let reason = format!("action `{action}` is not the call that was approved");
+            return Some(build_halt_input(reason));
+        }
         match order {
             PendingAction::Model { .. } => {
                 ask_step_model(engine, models, &self.guard, live, action).await
