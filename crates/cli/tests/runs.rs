@@ -509,3 +509,76 @@ fn a_project_stands_alone() {
     assert!(!project.path().starts_with(Path::new(env!("CARGO_MANIFEST_DIR"))));
     assert_eq!(project.run(&["graph"]).code, 2);
 }
+
+/// A call that needs an approval is shown with what it would do, is made once it is approved, and
+/// nothing else is done before; a file that an approval shows is part of what is signed.
+#[test]
+fn a_call_and_a_file_are_signed_as_they_were_shown() {
+    let project = TestProject::new();
+    project.write(
+        ".opencode/protocol/index.yaml",
+        "name: own
+version: 1.0.0
+default_workflow: own
+document: { initial: { text: \"one\\ntwo\\n\", path: note.md } }
+policy:
+  programs: { count: { command: [wc, -l] } }
+  approvals:
+    - { calls: write, when: \"call.path === 'note.md'\", who: [anna], description: 'May it write {{ call.path }}?' }
+    - { calls: run, deadline: 1h }
+",
+    );
+    project.write(
+        ".opencode/protocol/workflows/own.yaml",
+        "id: own
+phases:
+  - { id: write, do: { write: { path: note.md, content: state.text } } }
+  - { id: sign }
+  - { id: count, do: { run: { program: count, args: [note.md, 'a b'] }, on_failed: { then: { goto: stopped }, apply: { set: { at: /why, value: failure.code } } } } }
+  - { id: stopped, terminal: true }
+  - { id: done, terminal: true }
+transitions:
+  - { from: write, to: sign }
+  - { from: sign, to: count, gate: { type: manual, subject: [/path], present: [ { at: /path, as: file, title: The note } ], deadline: 2h } }
+  - { from: sign, to: stopped, after: denied }
+  - { from: count, to: done }
+",
+    );
+    project.does(&["check"]);
+    project.does(&["trust", "--yes"]);
+    project.write("note.md", "one\n2\n");
+    project.json(&["run"]);
+    let run = project.runs()[0].clone();
+    let asked = project.does(&["inbox"]).out;
+    assert!(asked.contains("May it write note.md?"), "{asked}");
+    assert!(asked.contains("changes note.md\n       one\n      -2\n      +two"), "{asked}");
+    assert_eq!(project.run(&["approve", &run, "--as", "mallory"]).code, 1);
+    assert_eq!(
+        fs::read_to_string(project.path().join("note.md")).unwrap(),
+        "one\n2\n",
+        "nothing is done before the yes"
+    );
+    project.does(&["approve", &format!("{run}/w1"), "--as", "anna"]);
+    assert_eq!(fs::read_to_string(project.path().join("note.md")).unwrap(), "one\ntwo\n");
+
+    // The file changes between the look and the yes.
+    let shown = project.does(&["inbox", &format!("{run}/w2")]).out;
+    assert!(shown.contains("The note: note.md (sha256:"), "{shown}");
+    project.write("note.md", "one\nhundred\n");
+    let blind = project.run(&["approve", &format!("{run}/w2")]);
+    assert_eq!(blind.code, 1);
+    assert!(
+        blind.err.contains("changed since you saw it") && blind.err.contains("w3"),
+        "{}",
+        blind.err
+    );
+    project.does(&["approve", &format!("{run}/w3")]);
+
+    // The command line is shown as it would be run, and a no is handled.
+    let asked = project.does(&["inbox", &format!("{run}/w4")]).out;
+    assert!(asked.contains("runs wc -l note.md 'a b'"), "{asked}");
+    project.run(&["deny", &format!("{run}/w4"), "--note", "not now"]);
+    let status = project.json(&["status", &run]);
+    assert_eq!(status["phase"], "stopped", "{status}");
+    project.proves_everything();
+}

@@ -3,7 +3,7 @@
 
 use countersign_contract::expr::Expr;
 
-use super::{ApprovalRules, DurationMillis, TextTemplate};
+use super::{ApprovalRules, DurationMillis, PresentationRule, TextTemplate};
 
 /// The condition of a transition, and how often a closed gate is evaluated again.
 #[derive(Debug)]
@@ -47,6 +47,8 @@ pub enum GateCheck {
         deadline: Option<DurationMillis>,
         /// Pointers of the document that the approval is for; the whole document if empty.
         subject: Vec<String>,
+        /// What the approver is shown of the subject, in this order; the whole subject if empty.
+        present: Vec<PresentationRule>,
         /// The question to the person: the gate's `description` as a template over `state` and
         /// `run`; a standard question if absent.
         question: Option<TextTemplate>,

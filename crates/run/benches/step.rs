@@ -92,6 +92,7 @@ fn input(time: i64, what: InputKind) -> RunInput {
         idempotency_key: None,
         sender: None,
         files: BTreeMap::new(),
+        file_digests: BTreeMap::new(),
         payload: what,
     }
 }

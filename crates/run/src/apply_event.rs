@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use countersign_contract::json;
 use countersign_contract::patch::PatchError;
+use countersign_protocol::PresentationFormat;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -13,7 +14,7 @@ use super::state::{
     ApprovalDecision, BlockReason, LastReply, ModelStep, PendingAction, PromptMessage, PromptRole,
     RunState, ToolUse,
 };
-use super::wait::{ApprovalVote, WaitDelegation, WaitKind, WaitResolution};
+use super::wait::{ApprovalVote, RunWait, WaitDelegation, WaitKind, WaitResolution};
 use super::{FailedItem, ItemProgress, RunInput};
 
 /// The actor recorded when a deadline passes without an answer.
@@ -236,6 +237,9 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
                 | WaitResolution::Dropped => None,
             };
             if let Some((approve, by, note)) = decided {
+                if approve {
+                    remember_approved_values(state, &closed);
+                }
                 let subject = closed.subject.map(|subject| subject.digest);
                 if approve && closed.kind == WaitKind::Approval {
                     state.approvers.insert(by.to_owned());
@@ -391,6 +395,17 @@ fn record_author(state: &mut RunState, input: &RunInput) {
             state.approvers.extend(principal.map(str::to_owned));
         }
         _ => {}
+    }
+}
+
+/// Records the approved values that a later approval shows as a difference.
+fn remember_approved_values(state: &mut RunState, wait: &RunWait) {
+    let compared =
+        wait.presented.iter().filter(|part| part.format == Some(PresentationFormat::Difference));
+    for part in compared {
+        if let Some(value) = state.document.pointer(&part.pointer) {
+            state.approved_values.insert(part.pointer.clone(), value.clone());
+        }
     }
 }
 

@@ -29,6 +29,10 @@ pub struct RunInput {
     /// Whether each workspace file that gates check for exists, by path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, bool>,
+    /// SHA-256 of each workspace file that an approval shows, by path; null if there is no such
+    /// file, or it is too large to be signed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub file_digests: BTreeMap<String, Option<String>>,
     /// What the input is.
     pub payload: InputKind,
 }

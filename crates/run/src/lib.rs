@@ -27,8 +27,8 @@ mod verify;
 pub use apply_event::{CorruptLogError, apply};
 pub use countersign_contract::Timestamp;
 pub use decide::{
-    DecisionOutcome, check_assignee, compute_call_digest, decide, manual_patch_contract,
-    next_alarm, next_alarm_after, record_file_presence, tool_calls_contract,
+    DecisionOutcome, FileProbe, check_assignee, compute_call_digest, decide, manual_patch_contract,
+    next_alarm, next_alarm_after, record_file_facts, tool_calls_contract,
 };
 pub use effect_call::{EffectCall, ToolCall};
 pub use event::{LOG_FORMAT, RunEvent, RunNotification};
@@ -49,8 +49,8 @@ pub use state::{
 pub use status::ExecutionStatus;
 pub use verify::{LogVerification, VerificationError, verify};
 pub use wait::{
-    ApprovalSubject, ApprovalVote, RunWait, SubjectPart, WaitAnswerShape, WaitApproval,
-    WaitDelegation, WaitKind, WaitResolution,
+    ApprovalSubject, ApprovalVote, PresentedFile, PresentedPart, RunWait, SubjectPart,
+    WaitAnswerShape, WaitApproval, WaitDelegation, WaitKind, WaitResolution,
 };
 
 // The example of the README is a doctest.

@@ -85,6 +85,9 @@ pub struct RunState {
     /// Names of everybody who approved something.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub approvers: BTreeSet<String>,
+    /// Values that were approved last and are shown as a difference, by pointer.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub approved_values: BTreeMap<String, Value>,
     /// Digests of the calls that wait for an approval, by action. They are pending, and nobody
     /// executes them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -500,6 +503,7 @@ impl RunState {
             starters: BTreeSet::new(),
             authors: BTreeSet::new(),
             approvers: BTreeSet::new(),
+            approved_values: BTreeMap::new(),
             held_calls: BTreeMap::new(),
             approved_calls: BTreeMap::new(),
             tickets: BTreeSet::new(),

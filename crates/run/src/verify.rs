@@ -1,6 +1,8 @@
 //! Replay: folds a log, checks its hash chain, repeats every decision and compares the results byte
 //! by byte.
 
+use std::collections::BTreeMap;
+
 use countersign_protocol::Protocol;
 use thiserror::Error;
 
@@ -117,8 +119,12 @@ pub fn verify(
             let (expected, found) = (again.hash, kept.hash.clone());
             return Err(CorruptLogError::HashMismatch { version, expected, found }.into());
         }
+        let digests = match events.first() {
+            Some(RunEvent::InputReceived { input }) => input.file_digests.clone(),
+            _ => BTreeMap::new(),
+        };
         for event in &events {
-            check_approval(protocol, &state, event, version)?;
+            check_approval(protocol, &state, event, (version, &digests))?;
             check_call_approval(&state, event, version)?;
             apply(&mut state, event)?;
         }
@@ -137,7 +143,7 @@ fn check_approval(
     protocol: &Protocol,
     state: &RunState,
     event: &RunEvent,
-    version: u64,
+    (version, digests): (u64, &BTreeMap<String, Option<String>>),
 ) -> Result<(), VerificationError> {
     let RunEvent::TransitionTaken { transition: Some(index), approved_subject, to, .. } = event
     else {
@@ -146,7 +152,7 @@ fn check_approval(
     let Some((definition, transition)) = find_transition(protocol, &state.workflow, *index) else {
         return Ok(());
     };
-    let digest = compute_subject_digest(definition, transition, &state.document);
+    let digest = compute_subject_digest(definition, transition, &state.document, digests);
     let decision = state.decisions.get(index).filter(|decision| decision.approve);
     let approved = decision.and_then(|decision| decision.subject.clone());
     if digest == *approved_subject && (digest.is_none() || digest == approved) {

@@ -1,7 +1,9 @@
 //! Waits: why a run is waiting, what input continues it, and who may give that input.
 
 use countersign_contract::patch::Patch;
-use countersign_protocol::{AnswerChoice, ApprovalRules, Assignee, DistinctParty, NotePolicy};
+use countersign_protocol::{
+    AnswerChoice, ApprovalRules, Assignee, DistinctParty, NotePolicy, PresentationFormat,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -43,6 +45,9 @@ pub struct RunWait {
     /// What an approval signs; absent for other kinds of wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<ApprovalSubject>,
+    /// What the approver is shown of the subject, in this order; the whole subject if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub presented: Vec<PresentedPart>,
     /// Ids of the waits that this one replaces because their subject changed, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<String>,
@@ -173,6 +178,46 @@ pub struct WaitDelegation {
     /// The stated reason; absent if none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// One part of a subject, as the approver is shown it. The value is in the subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PresentedPart {
+    /// The heading.
+    pub title: String,
+    /// JSON Pointer of the part in the document.
+    pub pointer: String,
+    /// The format; text for strings and JSON for other values if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<PresentationFormat>,
+    /// The value that was approved last; absent unless the format is `difference` and there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Value>,
+    /// The file that the value names; absent unless the format is `file` or `image`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<PresentedFile>,
+}
+
+/// A file of the workspace whose content is part of a subject.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PresentedFile {
+    /// Path of the file inside the workspace.
+    pub path: String,
+    /// SHA-256 of the content; absent if there is no such file, or it is too large to be signed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+}
+
+impl ApprovalSubject {
+    /// The value at a pointer of the document, as the subject has it; `None` if the subject does
+    /// not include it, or its parts are omitted.
+    #[must_use]
+    pub fn find_value(&self, pointer: &str) -> Option<&Value> {
+        self.parts.iter().find_map(|part| {
+            let rest = pointer.strip_prefix(part.pointer.as_str())?;
+            part.value.pointer(rest)
+        })
+    }
 }
 
 /// One approved part of a document.

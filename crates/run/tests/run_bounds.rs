@@ -68,6 +68,7 @@ impl Story {
             idempotency_key: None,
             sender: None,
             files: BTreeMap::new(),
+            file_digests: BTreeMap::new(),
             payload: what,
         };
         let step = decide(&self.protocol, &self.state, &input)?;
@@ -247,6 +248,7 @@ transitions: [ { from: each, to: done } ]
         idempotency_key: None,
         sender: None,
         files: BTreeMap::new(),
+        file_digests: BTreeMap::new(),
         payload: what,
     };
     let rejection = decide(&protocol, &RunState::new("r"), &input).unwrap_err();

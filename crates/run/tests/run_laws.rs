@@ -379,6 +379,7 @@ transitions:
         idempotency_key: None,
         sender: None,
         files: BTreeMap::new(),
+        file_digests: BTreeMap::new(),
         payload: what,
     };
     let step = decide(&protocol, &RunState::new("r"), &input).unwrap();

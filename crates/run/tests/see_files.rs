@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use countersign_run::{
-    InputKind, RunInput, RunStart, RunState, Timestamp, decide, record_file_presence,
+    FileProbe, InputKind, RunInput, RunStart, RunState, Timestamp, decide, record_file_facts,
 };
 use serde_json::json;
 
@@ -46,9 +46,23 @@ fn start(input_text: &str) -> (countersign_protocol::Protocol, RunInput) {
             idempotency_key: None,
             sender: None,
             files: BTreeMap::new(),
+            file_digests: BTreeMap::new(),
             payload: what,
         },
     )
+}
+
+/// A workspace in which a function says what exists, and no file has a digest.
+struct Exists<F>(F);
+
+impl<F: Fn(&str) -> bool> FileProbe for Exists<F> {
+    fn exists(&self, path: &str) -> bool {
+        self.0(path)
+    }
+
+    fn digest(&self, path: &str) -> Option<String> {
+        panic!("no approval shows `{path}`")
+    }
 }
 
 #[test]
@@ -56,10 +70,15 @@ fn every_file_on_the_way_is_seen() {
     let (protocol, mut input) = start("a");
     let state = RunState::new("r");
     let looked = RefCell::new(Vec::new());
-    record_file_presence(&protocol, &state, &mut input, |path| {
-        looked.borrow_mut().push(path.to_owned());
-        path != "never.md"
-    });
+    record_file_facts(
+        &protocol,
+        &state,
+        &mut input,
+        &Exists(|path: &str| {
+            looked.borrow_mut().push(path.to_owned());
+            path != "never.md"
+        }),
+    );
     assert_eq!(looked.into_inner(), ["plain.md", "out/a.md", "never.md", "out/aa.md"]);
     let step = decide(&protocol, &state, &input).unwrap();
     assert_eq!(step.state.phase, "done");
@@ -68,12 +87,20 @@ fn every_file_on_the_way_is_seen() {
 #[test]
 fn what_is_not_there_ends_the_looking() {
     let (protocol, mut input) = start("a");
-    record_file_presence(&protocol, &RunState::new("r"), &mut input, |path| path != "out/a.md");
+    record_file_facts(
+        &protocol,
+        &RunState::new("r"),
+        &mut input,
+        &Exists(|path: &str| path != "out/a.md"),
+    );
     let seen = BTreeMap::from([("plain.md".to_owned(), true), ("out/a.md".to_owned(), false)]);
     assert_eq!(input.files, seen);
     let (protocol, mut input) = start("");
-    record_file_presence(&protocol, &RunState::new("r"), &mut input, |_| {
-        panic!("a rejected input asks nothing")
-    });
+    record_file_facts(
+        &protocol,
+        &RunState::new("r"),
+        &mut input,
+        &Exists(|_: &str| panic!("a rejected input asks nothing")),
+    );
     assert!(input.files.is_empty());
 }

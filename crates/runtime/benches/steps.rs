@@ -122,6 +122,7 @@ async fn without_disk(length: &Length) {
         idempotency_key: None,
         sender: None,
         files: [].into(),
+        file_digests: [].into(),
         payload: what,
     };
     let (begun, mut decided, mut sealed) = (Instant::now(), 0_u32, Duration::ZERO);

@@ -18,6 +18,7 @@ pub mod memory_recorder;
 pub mod memory_context;
 pub mod integrity;
 mod row_check;
+mod call_preview;
 pub mod transfer;
 pub mod prune;
 pub mod driver;
@@ -25,6 +26,7 @@ pub mod memory_extraction;
 pub mod worker;
 mod runtime_builder;
 
+pub use call_preview::{diff_lines, preview_call};
 pub use runtime_builder::{Runtime, RuntimeBuildError, RuntimeBuilder};
 
 // The example of the README is a doctest.

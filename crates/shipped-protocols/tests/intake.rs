@@ -93,6 +93,7 @@ fn a_callback_may_take_the_place_of_the_outline() {
             idempotency_key: None,
             sender: None,
             files: BTreeMap::new(),
+            file_digests: BTreeMap::new(),
             payload: what,
         };
         state = decide(&loaded.protocol, &state, &input).unwrap().state;

@@ -31,6 +31,9 @@ pub(super) fn run(args: &DecideArgs, approve: bool, json: bool) -> Result<CliExi
                 if !json && let Some(subject) = wait_text::describe_subject(seen) {
                     let verb = if approve { "Approving" } else { "Denying" };
                     output::print_message(&format!("{verb} {run}/{wait}:\n{subject}"));
+                    if let Some(preview) = context.engine.preview_wait(&run, seen).await {
+                        output::print_message(&preview);
+                    }
                 }
                 seen.decide(approve, &by, note)
             }

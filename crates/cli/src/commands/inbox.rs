@@ -27,9 +27,10 @@ const WAIT_KINDS: [WaitKind; 6] = [
 pub(super) fn run(args: &InboxArgs, json: bool) -> Result<CliExit, CliError> {
     let kind = args.kind.as_deref().map(parse_wait_kind).transpose()?;
     block_on(async {
-        let (waits, parked) = match CliContext::find(&args.store_args)? {
+        let context = CliContext::find(&args.store_args)?;
+        let (waits, parked) = match &context {
             Some(context) => {
-                (load_waits(&context, args, kind).await?, list_parked_runs(&context, args).await?)
+                (load_waits(context, args, kind).await?, list_parked_runs(context, args).await?)
             }
             None => (Vec::new(), Vec::new()),
         };
@@ -52,6 +53,11 @@ pub(super) fn run(args: &InboxArgs, json: bool) -> Result<CliExit, CliError> {
                 countersign_runtime::clock::Clock::now(&countersign_runtime::clock::SystemClock);
             for (run, wait) in &waits {
                 output::print_data(&render_wait(run, wait, now, args.wait_name().is_some()));
+                if let Some(context) = &context
+                    && let Some(preview) = context.engine.preview_wait(run, wait).await
+                {
+                    output::print_data(&format!("      {}", preview.replace('\n', "\n      ")));
+                }
             }
             if waits.len() == args.limit {
                 output::print_message(&format!(

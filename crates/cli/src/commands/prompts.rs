@@ -23,7 +23,7 @@ pub(super) async fn prompt_for_waits(
         if check_assignee(wait, &by, Some(&sender)).is_err() {
             continue;
         }
-        let Some(what) = prompt_for_wait(context, wait, &by).await? else { continue };
+        let Some(what) = prompt_for_wait(context, &state.run, wait, &by).await? else { continue };
         match context.submit_input(&state.run, what, None).await {
             Ok(_) => {
                 moved = true;
@@ -42,6 +42,7 @@ pub(super) async fn prompt_for_waits(
 
 async fn prompt_for_wait(
     context: &CliContext,
+    run: &str,
     wait: &RunWait,
     by: &str,
 ) -> Result<Option<InputKind>, CliError> {
@@ -76,6 +77,9 @@ async fn prompt_for_wait(
         WaitKind::Approval | WaitKind::Budget | WaitKind::Incident => {
             if let Some(subject) = wait_text::describe_subject(wait) {
                 output::print_message(&subject);
+            }
+            if let Some(preview) = context.engine.preview_wait(run, wait).await {
+                output::print_message(&preview);
             }
             let line = terminal::prompt_line(&format!(
                 "? {} [y/n, or press Enter to skip]",

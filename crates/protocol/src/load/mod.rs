@@ -38,6 +38,7 @@ mod name_scope;
 mod read_failure_handler;
 mod read_for_each;
 mod read_approval;
+mod read_presentation;
 mod read_call_approvals;
 mod read_gate;
 mod read_retry_policy;

@@ -4,6 +4,7 @@ use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
 use super::read_approval::read_approval_rules;
 use super::read_expression::{read_expression, read_template};
+use super::read_presentation::read_presentation;
 use super::read_retry_policy::read_retry_policy;
 use super::{confined_path, read_duration, read_pointer};
 use crate::{EXPRESSION_NAMES, GateCheck, TransitionGate};
@@ -12,7 +13,7 @@ use crate::{EXPRESSION_NAMES, GateCheck, TransitionGate};
 const GATE_TYPES: [&str; 5] = ["manual", "criteria", "expression", "file_exists", "status"];
 
 /// The gate types that each key belongs to; other keys belong to all types.
-const KEY_OWNERS: [(&str, &[&str]); 12] = [
+const KEY_OWNERS: [(&str, &[&str]); 13] = [
     ("check", &["criteria", "expression"]),
     ("path", &["file_exists"]),
     ("field", &["status"]),
@@ -20,6 +21,7 @@ const KEY_OWNERS: [(&str, &[&str]); 12] = [
     ("who", &["manual"]),
     ("deadline", &["manual"]),
     ("subject", &["manual"]),
+    ("present", &["manual"]),
     ("need", &["manual"]),
     ("distinct_from", &["manual"]),
     ("verified", &["manual"]),
@@ -48,6 +50,7 @@ pub(super) fn read_gate(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Opti
         },
         "file_exists" => read_file_check(&member.get("path")?, faults)?,
         "manual" => GateCheck::Manual {
+            present: read_presentation(member, faults),
             rules: read_approval_rules(member, faults),
             deadline: member
                 .get("deadline")

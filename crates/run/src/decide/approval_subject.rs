@@ -4,13 +4,15 @@
 //! engine-owned fields. Its digest binds the decision: a decision on another digest does not open
 //! the gate, and an open wait whose subject changes is superseded by a new one.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use countersign_contract::json::{digest_json, measure_json};
 use countersign_contract::limits;
 use countersign_contract::patch::Patch;
 use countersign_protocol::{
-    DecisionTrigger, DocumentDefinition, GateCheck, Protocol, WorkflowTransition,
+    DecisionTrigger, DocumentDefinition, GateCheck, PresentationFormat, PresentationRule, Protocol,
+    WorkflowTransition,
 };
 use serde_json::{Map, Value, json};
 
@@ -19,20 +21,43 @@ use super::run_decision::RunDecision;
 use crate::InputRejection;
 use crate::event::RunEvent;
 use crate::state::{ApprovalDecision, DecisionOutcomeKind};
-use crate::wait::{ApprovalSubject, RunWait, SubjectPart, WaitApproval, WaitKind, WaitResolution};
+use crate::wait::{
+    ApprovalSubject, PresentedFile, PresentedPart, RunWait, SubjectPart, WaitApproval, WaitKind,
+    WaitResolution,
+};
+
+/// Digests of the files that a subject includes, by path.
+type FileDigests = BTreeMap<String, Option<String>>;
 
 /// Computes the digest of what an approval of a transition signs; `None` if the transition has no
-/// manual gate.
+/// manual gate. `digests` has the files that the approval shows.
 pub(crate) fn compute_subject_digest(
     definition: &DocumentDefinition,
     transition: &WorkflowTransition,
     document: &Value,
+    digests: &FileDigests,
 ) -> Option<String> {
     let parts = collect_parts(definition, transition, document)?;
     let parts: Map<String, Value> =
         parts.into_iter().map(|part| (part.pointer, part.value)).collect();
     let WorkflowTransition { from, to, .. } = transition;
-    Some(digest_json(&json!({ "transition": { "from": from, "to": to }, "parts": parts })))
+    let mut signed = json!({ "transition": { "from": from, "to": to }, "parts": parts });
+    let files = list_shown_files(transition, document);
+    if !files.is_empty() {
+        let content = |path: &str| digests.get(path).cloned().flatten();
+        let files: Map<String, Value> =
+            files.into_iter().map(|path| (path.to_owned(), content(path).into())).collect();
+        signed["files"] = Value::Object(files);
+    }
+    Some(digest_json(&signed))
+}
+
+/// The paths of the files that an approval shows.
+fn list_shown_files<'d>(transition: &WorkflowTransition, document: &'d Value) -> BTreeSet<&'d str> {
+    let gate = transition.gate.as_ref().map(|gate| &gate.check);
+    let Some(GateCheck::Manual { present, .. }) = gate else { return BTreeSet::new() };
+    let files = present.iter().filter(|part| part.format.is_some_and(PresentationFormat::is_file));
+    files.filter_map(|part| document.pointer(&part.pointer)?.as_str()).collect()
 }
 
 /// Collects the approved parts; `None` if the transition has no manual gate.
@@ -85,7 +110,21 @@ impl RunDecision<'_> {
     /// Digest of the current subject of a transition; `None` if it has no manual gate.
     pub(super) fn compute_subject_digest(&self, index: usize) -> Option<String> {
         let transition = &self.workflow.transitions[index];
-        compute_subject_digest(self.document_definition(), transition, &self.state.document)
+        let digests = &self.input.file_digests;
+        for path in list_shown_files(transition, &self.state.document) {
+            if !digests.contains_key(path) {
+                self.undigested_files.borrow_mut().insert(path.to_owned());
+            }
+        }
+        let definition = self.document_definition();
+        compute_subject_digest(definition, transition, &self.state.document, digests)
+    }
+
+    /// Whether the subject of an open approval is not what the wait shows any more. The document
+    /// cannot change without a decision; a file can.
+    pub(super) fn has_changed_subject(&self, wait: &RunWait) -> bool {
+        let (Some(index), Some(subject)) = (wait.transition, &wait.subject) else { return false };
+        self.compute_subject_digest(index).as_ref() != Some(&subject.digest)
     }
 
     /// The decision on a transition, if it is a decision on the current subject.
@@ -114,7 +153,9 @@ impl RunDecision<'_> {
     pub(super) fn build_approval_wait(&self, index: usize) -> Option<RunWait> {
         let transition = &self.workflow.transitions[index];
         let gate = transition.gate.as_ref()?;
-        let GateCheck::Manual { rules, deadline, question, .. } = &gate.check else { return None };
+        let GateCheck::Manual { rules, deadline, question, present, .. } = &gate.check else {
+            return None;
+        };
         let fallback =
             || format!("May the run go from `{}` to `{}`?", transition.from, transition.to);
         let question = match question {
@@ -139,7 +180,24 @@ impl RunDecision<'_> {
         });
         wait.deadline = deadline.map(|deadline| self.input.time.plus_millis(deadline.millis));
         wait.subject = self.build_subject(index);
+        wait.presented = present.iter().map(|rule| self.build_presented_part(rule)).collect();
         Some(wait)
+    }
+
+    fn build_presented_part(&self, rule: &PresentationRule) -> PresentedPart {
+        let PresentationRule { pointer, format, title } = rule.clone();
+        let last = pointer.rsplit('/').next().unwrap_or_default();
+        let title = title.unwrap_or_else(|| last.replace("~1", "/").replace("~0", "~"));
+        let before = match format {
+            Some(PresentationFormat::Difference) => self.state.approved_values.get(&pointer),
+            _ => None,
+        };
+        let value = self.state.document.pointer(&pointer).and_then(Value::as_str);
+        let file = value.filter(|_| format.is_some_and(PresentationFormat::is_file)).map(|path| {
+            let digest = self.input.file_digests.get(path).cloned().flatten();
+            PresentedFile { path: path.to_owned(), digest }
+        });
+        PresentedPart { title, pointer, format, before: before.cloned(), file }
     }
 
     fn build_subject(&self, index: usize) -> Option<ApprovalSubject> {
@@ -153,15 +211,18 @@ impl RunDecision<'_> {
 
     /// Replaces every approval wait whose subject this decision changed.
     pub(super) fn supersede_changed_approvals(&mut self) {
-        if Arc::ptr_eq(&self.before.document, &self.state.document) {
+        let shows_files = |wait: &RunWait| wait.presented.iter().any(|part| part.file.is_some());
+        if Arc::ptr_eq(&self.before.document, &self.state.document)
+            && !self.state.waits.values().any(shows_files)
+        {
             return;
         }
         let open: Vec<RunWait> = self.state.waits.values().cloned().collect();
         for old in open {
-            let (Some(index), Some(subject)) = (old.transition, &old.subject) else { continue };
-            if self.compute_subject_digest(index).as_ref() == Some(&subject.digest) {
+            if !self.has_changed_subject(&old) {
                 continue;
             }
+            let Some(index) = old.transition else { continue };
             let Some(mut wait) = self.build_approval_wait(index) else { continue };
             if let Some(subject) = &mut wait.subject {
                 subject.changes = self.find_subject_changes(index);

@@ -23,6 +23,9 @@ impl RunDecision<'_> {
     ) -> Result<Option<Continuation>, InputRejection> {
         let wait = self.find_answerable_wait(wait, by)?;
         check_named_subject(&wait, approve, subject)?;
+        if approve && self.has_changed_subject(&wait) {
+            return Err(wait.reject_old_subject(&wait.id));
+        }
         check_note(&wait, approve, note)?;
         if approve
             && let Some(approval) = &wait.approval

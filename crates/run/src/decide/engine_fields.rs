@@ -1,24 +1,29 @@
 //! Updates the engine-owned fields of the document when the run enters a phase and at the end of
 //! every decision, and ends the decision.
 
-use std::collections::BTreeSet;
-
 use countersign_contract::reply::RuleContext;
 use serde_json::Value;
 
-use super::DecisionOutcome;
 use super::effects::describe_first_violation;
 use super::phases::validate_document;
 use super::run_decision::RunDecision;
 use super::size_limits::SizeLimitExceeded;
+use super::{DecisionOutcome, MissingFileFacts};
 use crate::event::RunEvent;
 use crate::state::RunEndKind;
 
 impl RunDecision<'_> {
-    /// Ends the decision and returns its outcome with the unchecked files, or the size limit that
-    /// it exceeds.
-    pub(super) fn finish(self) -> Result<(DecisionOutcome, BTreeSet<String>), SizeLimitExceeded> {
-        let unseen = self.unchecked_files.take();
+    /// Ends the decision and returns its outcome with the file facts that the input lacks, or the
+    /// size limit that it exceeds.
+    pub(super) fn finish(
+        mut self,
+    ) -> Result<(DecisionOutcome, MissingFileFacts), SizeLimitExceeded> {
+        self.supersede_changed_approvals();
+        self.close_orphaned_call_waits();
+        let unseen = MissingFileFacts {
+            unchecked: self.unchecked_files.take(),
+            undigested: self.undigested_files.take(),
+        };
         if let Some(over) = self.limit_exceeded {
             return Err(over);
         }
@@ -40,8 +45,6 @@ impl RunDecision<'_> {
     /// Updates the engine-owned fields and ends the decision. If the values break the contract of
     /// the document, the protocol is at fault and the run fails.
     fn finish_with_engine_fields(mut self) -> (DecisionOutcome, Option<SizeLimitExceeded>) {
-        self.supersede_changed_approvals();
-        self.close_orphaned_call_waits();
         if let Err(message) = self.update_engine_fields() {
             // A completed run fails too, because its final document breaks the contract.
             if !matches!(self.state.end, Some((RunEndKind::Failed | RunEndKind::Cancelled, _))) {

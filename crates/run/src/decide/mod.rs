@@ -114,8 +114,25 @@ pub fn decide(
     decide_within_bounds(protocol, state, input).map(|decided| decided.0)
 }
 
-/// Decides an input, and also returns the paths of the files that gates checked and the input does
-/// not name.
+/// Files that a decision depends on, and that its input tells nothing of.
+#[derive(Debug, Default, PartialEq)]
+struct MissingFileFacts {
+    /// Paths of files that gates check.
+    unchecked: BTreeSet<String>,
+    /// Paths of files that subjects of approvals include.
+    undigested: BTreeSet<String>,
+}
+
+/// Looks at files of the workspace on behalf of a decision.
+pub trait FileProbe {
+    /// Whether there is a file or a folder at a path.
+    fn exists(&self, path: &str) -> bool;
+
+    /// SHA-256 of a file; `None` if there is no such file, or it is too large to be signed.
+    fn digest(&self, path: &str) -> Option<String>;
+}
+
+/// Decides an input, and also returns the facts about files that the input does not have.
 ///
 /// If an event exceeds a size limit, the decision is repeated: an oversize reply is refused, any
 /// other result of an action is treated as a failure of that action. If that exceeds a limit too,
@@ -124,7 +141,7 @@ fn decide_within_bounds(
     protocol: &Protocol,
     state: &RunState,
     input: &RunInput,
-) -> Result<(DecisionOutcome, BTreeSet<String>), InputRejection> {
+) -> Result<(DecisionOutcome, MissingFileFacts), InputRejection> {
     let input = &*admit_input(state, input)?;
     let over = match decide_input(protocol, state, input)?.finish() {
         Ok(decided) => return Ok(decided),
@@ -147,34 +164,38 @@ fn decide_within_bounds(
         Ok(decided) => Ok(decided),
         Err(_) => Ok((
             RunDecision::for_run(protocol, state, input)?.fail_oversize(&over),
-            BTreeSet::new(),
+            MissingFileFacts::default(),
         )),
     }
 }
 
-/// Records in an input whether each file exists that gates check while the input is decided.
-/// `exists` answers for one path.
+/// Records in an input the facts about files that its decision depends on: which files exist that
+/// gates check, and the digests of the files that approvals show.
 ///
 /// A path may be a template that reads what the input itself writes, so it is known only during the
-/// decision. The function therefore decides the input repeatedly until no unknown file is checked.
-/// The caller must have set the time of the input. If the input is rejected, no more files are
+/// decision. The function therefore decides the input repeatedly until no fact is missing.
+/// The caller must have set the time of the input. If the input is rejected, no more facts are
 /// recorded.
-pub fn record_file_presence(
+pub fn record_file_facts(
     protocol: &Protocol,
     state: &RunState,
     input: &mut RunInput,
-    exists: impl Fn(&str) -> bool,
+    probe: &impl FileProbe,
 ) {
-    // Each round adds at least one file, and no decision takes more transitions than this.
+    // Each round adds at least one fact, and no decision takes more transitions than this.
     for _ in 0..MAX_MOVES {
-        let Ok((_, unseen)) = decide_within_bounds(protocol, state, input) else { return };
-        if unseen.is_empty() {
+        let Ok((_, missing)) = decide_within_bounds(protocol, state, input) else { return };
+        if missing == MissingFileFacts::default() {
             return;
         }
-        input.files.extend(unseen.into_iter().map(|path| {
-            let there = exists(&path);
-            (path, there)
-        }));
+        for path in missing.unchecked {
+            let there = probe.exists(&path);
+            input.files.insert(path, there);
+        }
+        for path in missing.undigested {
+            let digest = probe.digest(&path);
+            input.file_digests.insert(path, digest);
+        }
     }
 }
 

@@ -44,6 +44,8 @@ pub(super) struct RunDecision<'p> {
     run_value_cache: RefCell<Option<RunValueCache>>,
     /// Paths of files that gates checked and the input does not name.
     pub(super) unchecked_files: RefCell<BTreeSet<String>>,
+    /// Paths of files that subjects include and whose digests the input does not have.
+    pub(super) undigested_files: RefCell<BTreeSet<String>>,
 }
 
 impl<'p> RunDecision<'p> {
@@ -94,6 +96,7 @@ impl<'p> RunDecision<'p> {
             limit_exceeded: None,
             run_value_cache: RefCell::new(None),
             unchecked_files: RefCell::default(),
+            undigested_files: RefCell::default(),
         };
         decision.emit(RunEvent::InputReceived { input: Box::new(input.clone()) });
         decision
@@ -226,6 +229,7 @@ impl<'p> RunDecision<'p> {
             deadline: None,
             opened_at: self.input.time,
             subject: None,
+            presented: Vec::new(),
             supersedes: Vec::new(),
             action: None,
             approval: None,

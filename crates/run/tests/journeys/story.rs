@@ -3,8 +3,9 @@
 //! An input is written as the log has it, without what the story can supply: `time` counts a second
 //! an input (or `after: 90000` milliseconds), and `action: model` stands for the order of that kind
 //! that is out. A decision on an approval names the subject of its wait, unless `subject` says
-//! otherwise (`~` for none). `given` is the input that a run starts with. `files` tells which files are there. `input: prompt` is none: it shows the whole prompt.
+//! otherwise (`~` for none). `given` is the input that a run starts with. `files` tells which files are there, `file_digests` what is in those that an approval shows. `input: prompt` is none: it shows the whole prompt.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use countersign_contract::source::{ParsedSourceFile, SourceFile};
@@ -46,6 +47,13 @@ fn shown(what: &InputKind) -> String {
     format!("{}{rest}", kind.as_str().unwrap())
 }
 
+/// What an input says of files in the workspace.
+#[derive(serde::Deserialize)]
+struct FileFacts {
+    files: BTreeMap<String, bool>,
+    file_digests: BTreeMap<String, Option<String>>,
+}
+
 struct Teller<'p> {
     protocol: &'p Protocol,
     state: RunState,
@@ -77,8 +85,9 @@ impl<'p> Teller<'p> {
             return self.prompt();
         }
         let sender = members.remove("sender").map(|sender| serde_json::from_value(sender).unwrap());
-        let files = members.remove("files");
-        let files = files.map(|files| serde_json::from_value(files).unwrap()).unwrap_or_default();
+        let mut fact = |name: &str| members.remove(name).unwrap_or_else(|| json!({}));
+        let facts = json!({ "files": fact("files"), "file_digests": fact("file_digests") });
+        let facts: FileFacts = serde_json::from_value(facts).unwrap();
         if what == "start" || what["kind"] == "start" {
             let workflow = what["workflow"].as_str().unwrap_or(&self.protocol.default_workflow);
             let start = RunStart {
@@ -97,7 +106,7 @@ impl<'p> Teller<'p> {
                 fork: what.get("fork").map(|fork| serde_json::from_value(fork.clone()).unwrap()),
                 ..RunStart::default()
             };
-            return self.decide(InputKind::Start(Box::new(start)), sender, files);
+            return self.decide(InputKind::Start(Box::new(start)), sender, facts);
         }
         if let Some(kind) = what["action"].as_str() {
             let out = self.state.pending.iter().find(|(_, order)| order.kind() == kind);
@@ -117,17 +126,13 @@ impl<'p> Teller<'p> {
             what["text"] = json!(what["text"].to_string());
         }
         let incoming: InputKind = serde_json::from_value(what).unwrap();
-        self.decide(incoming, sender, files);
+        self.decide(incoming, sender, facts);
     }
 
-    fn decide(
-        &mut self,
-        payload: InputKind,
-        sender: Option<InputSender>,
-        files: std::collections::BTreeMap<String, bool>,
-    ) {
+    fn decide(&mut self, payload: InputKind, sender: Option<InputSender>, facts: FileFacts) {
         let time = Timestamp(self.time);
-        let input = RunInput { time, idempotency_key: None, sender, files, payload };
+        let FileFacts { files, file_digests } = facts;
+        let input = RunInput { time, idempotency_key: None, sender, files, file_digests, payload };
         let sender = input.sender.as_ref().map_or_else(String::new, |sender| {
             format!(" {}", serde_json::to_string(sender).unwrap())
         });

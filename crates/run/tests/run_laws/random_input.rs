@@ -46,6 +46,7 @@ pub(crate) fn random_input(
             roles: Vec::new(),
         }),
         files,
+        file_digests: [].into(),
         payload: what,
     }
 }

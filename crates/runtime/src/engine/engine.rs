@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use countersign_contract::contract::ContractRegistry;
 use countersign_memory::store::Memory;
 use countersign_models::Embedder;
-use countersign_protocol::{GateCheck, Protocol};
-use countersign_run::{InputKind, RunInput, record_file_presence};
+use countersign_protocol::{GateCheck, PresentationFormat, Protocol};
+use countersign_run::{FileProbe, InputKind, RunInput, record_file_facts};
 use countersign_store::{RunId, Store, TenantId};
 use tokio::task::spawn_blocking;
 
@@ -27,6 +27,10 @@ const MAX_LIVE_RUNS: usize = 4_096;
 /// Maximum number of compiled protocols in the cache; any protocol can be compiled again from the
 /// store.
 const MAX_CACHED_PROTOCOLS: usize = 256;
+
+/// Maximum size of a file that an approval shows, in bytes. A larger file has no digest, so its
+/// content is not signed.
+const MAX_SIGNED_FILE_BYTES: u64 = 64 << 20;
 
 /// Decides inputs and stores the results, for the runs of one tenant.
 pub struct Engine {
@@ -236,9 +240,11 @@ impl Engine {
         lock(&self.protocols).insert(protocol.digest.clone(), Arc::clone(protocol));
     }
 
-    /// Records in an input which files exist, of those that gates of the workflow check.
+    /// Records in an input which files exist, of those that gates of the workflow check, and the
+    /// digests of those that its approvals show.
     pub(super) async fn record_files(&self, live: &LiveRun, input: &mut RunInput) {
         input.files.clear();
+        input.file_digests.clear();
         let workflow = match &input.payload {
             InputKind::Start(start) => &start.workflow,
             _ => &live.state.workflow,
@@ -252,7 +258,12 @@ impl Engine {
                     paths.insert(path.clone());
                 }
                 GateCheck::FileExistsTemplate { .. } => unknown = true,
-                GateCheck::Expression(_) | GateCheck::Status { .. } | GateCheck::Manual { .. } => {}
+                GateCheck::Manual { present, .. } => {
+                    unknown |= present
+                        .iter()
+                        .any(|part| part.format.is_some_and(PresentationFormat::is_file));
+                }
+                GateCheck::Expression(_) | GateCheck::Status { .. } => {}
             }
         }
         // Most workflows have no such gate, and need neither a workspace nor another thread.
@@ -263,21 +274,33 @@ impl Engine {
         let workspace = self.workspace.as_ref().map(|files| files.with_policy(&protocol.policy));
         let mut seen = input.clone();
         let looked = spawn_blocking(move || {
-            let exists = |path: &str| {
-                workspace.as_ref().is_some_and(|workspace| workspace.exists(path).unwrap_or(false))
-            };
+            let probe = WorkspaceProbe(workspace);
             seen.files.extend(paths.into_iter().map(|path| {
-                let there = exists(&path);
+                let there = probe.exists(&path);
                 (path, there)
             }));
             // The paths are known only once the input is decided.
             if unknown {
-                record_file_presence(&protocol, &state, &mut seen, exists);
+                record_file_facts(&protocol, &state, &mut seen, &probe);
             }
-            seen.files
+            (seen.files, seen.file_digests)
         });
         // If the thread was aborted, no file counts as present: the gates stay closed.
-        input.files = looked.await.unwrap_or_default();
+        (input.files, input.file_digests) = looked.await.unwrap_or_default();
+    }
+}
+
+/// Looks at the files of the workspace that the policy of a protocol shows; without a workspace
+/// there is no file.
+struct WorkspaceProbe(Option<Workspace>);
+
+impl FileProbe for WorkspaceProbe {
+    fn exists(&self, path: &str) -> bool {
+        self.0.as_ref().is_some_and(|workspace| workspace.exists(path).unwrap_or(false))
+    }
+
+    fn digest(&self, path: &str) -> Option<String> {
+        self.0.as_ref()?.digest_file(path, MAX_SIGNED_FILE_BYTES).ok()?
     }
 }
 

@@ -157,6 +157,7 @@ impl Engine {
         let resumes = matches!(what.payload, InputKind::Resumed { .. });
         let unparked = resumes && self.unpark_run(run).await?;
         let mut input = new_input(what, key);
+        let mut superseded = false;
         for _ in 0..MAX_ATTEMPTS {
             let live = if at.is_some() {
                 self.refresh_live_run(run).await?
@@ -172,6 +173,17 @@ impl Engine {
                 // Another process may have advanced the run, and the input may fit by now.
                 Err(_) if self.is_stale(run, &live).await? => {
                     self.evict_run(run);
+                    continue;
+                }
+                // A file that the approval shows changed: the next version of the run asks again,
+                // and the rejection then names the new wait.
+                Err(InputRejection::SubjectChanged { wait, current, .. })
+                    if wait == current && !superseded =>
+                {
+                    superseded = true;
+                    let options = InputOptions::default();
+                    let tick = self.decide_and_append(run, InputKind::Ticked.into(), options);
+                    drop(Box::pin(tick).await);
                     continue;
                 }
                 // An input that was accepted before would be rejected now; the key tells the two
@@ -273,5 +285,6 @@ fn start_version_span(run: &RunId, what: &InputKind) -> Span {
 pub(crate) fn new_input(what: impl Into<AttributedInput>, key: Option<String>) -> RunInput {
     let AttributedInput { payload, sender } = what.into();
     let (time, files) = (countersign_run::Timestamp::default(), BTreeMap::new());
-    RunInput { time, idempotency_key: key, sender, files, payload }
+    let file_digests = BTreeMap::new();
+    RunInput { time, idempotency_key: key, sender, files, file_digests, payload }
 }

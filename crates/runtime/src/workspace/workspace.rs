@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
+use sha2::{Digest as _, Sha256};
 
 use super::hidden_paths::{is_one_of, path_components};
 use super::workspace_policy::TrustedCommands;
@@ -126,6 +127,34 @@ impl Workspace {
     pub fn read(&self, path: &str, limit: u64) -> Result<FileContent, WorkspaceError> {
         let resolved = self.resolve_path(path)?;
         self.read_at(&resolved, limit)
+    }
+
+    /// Computes the SHA-256 of a file in constant memory, as `sha256:` and hexadecimal digits; `None`
+    /// if the file has more than `limit` bytes.
+    pub fn digest_file(&self, path: &str, limit: u64) -> Result<Option<String>, WorkspaceError> {
+        let resolved = self.resolve_path(path)?;
+        let fault = |source| WorkspaceError::from_io(path, source);
+        let found = self.root.metadata(resolved.to_path_buf()).map_err(fault)?;
+        if !found.is_file() {
+            let path = path.to_owned();
+            return Err(WorkspaceError::NotAFile { path, found: describe_kind(&found) });
+        }
+        if found.len() > limit {
+            return Ok(None);
+        }
+        let file = self.root.open(resolved.to_path_buf()).map_err(fault)?;
+        let mut rest = file.take(limit.saturating_add(1));
+        let (mut hash, mut size, mut buffer) = (Sha256::new(), 0, vec![0; 64 << 10]);
+        loop {
+            let read = rest.read(&mut buffer).map_err(fault)?;
+            if read == 0 {
+                break;
+            }
+            hash.update(&buffer[..read]);
+            size += read as u64;
+        }
+        let hex: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok((size <= limit).then(|| format!("sha256:{hex}")))
     }
 
     pub(super) fn read_at(

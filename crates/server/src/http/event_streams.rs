@@ -294,7 +294,7 @@ impl InboxEventStream {
                     sse_event("closed", &json!({ "run": run, "id": id, "address": address }))
                 }
                 InboxChange::Opened(row) => match parse_wait_row(&row, &self.caller) {
-                    Ok(listed) => sse_event("opened", &listed),
+                    Ok((_, listed)) => sse_event("opened", &listed),
                     Err(error) => sse_event("problem", ApiError::from(error).problem()),
                 },
             };

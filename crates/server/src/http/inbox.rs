@@ -90,18 +90,25 @@ pub(crate) async fn list_inbox(
     let next_cursor = last.map(|WaitCursor { deadline, opened_at, run, id }| {
         encode_cursor(&chosen, InboxPageCursor { deadline, opened_at, run, id })
     });
-    Ok(Json(CursorPage {
-        items: rows.iter().map(|row| parse_wait_row(row, &caller)).collect::<Result<_, _>>()?,
-        next_cursor,
-    }))
+    let mut items = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let (wait, mut item) = parse_wait_row(row, &caller)?;
+        item.preview = engine.preview_wait(&row.run.id, &wait).await;
+        items.push(item);
+    }
+    Ok(Json(CursorPage { items, next_cursor }))
 }
 
-/// Decodes a stored wait into the row that is sent.
-pub(crate) fn parse_wait_row(row: &WaitRow, caller: &Caller) -> Result<InboxRow, StoreError> {
+/// Decodes a stored wait, and the row that is sent of it.
+pub(crate) fn parse_wait_row(
+    row: &WaitRow,
+    caller: &Caller,
+) -> Result<(RunWait, InboxRow), StoreError> {
     let wait: RunWait = serde_json::from_str(&row.body).map_err(|error| {
         let what = format!("wait {} of run {} cannot be read: {error}", row.id, row.run.id);
         StoreError::Corrupt { reason: what }
     })?;
     let may_answer = check_assignee(&wait, &caller.user, Some(&caller.sender)).is_ok();
-    Ok(InboxRow { may_answer: Some(may_answer), ..InboxRow::from_wait(&row.run.id, &wait) })
+    let item = InboxRow { may_answer: Some(may_answer), ..InboxRow::from_wait(&row.run.id, &wait) };
+    Ok((wait, item))
 }

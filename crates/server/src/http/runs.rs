@@ -134,7 +134,14 @@ pub(crate) async fn load_run_status(
     let head = engine.store().load_head(&engine.run_id(run)).await?;
     let parked = head.filter(|_| at.is_none()).and_then(|head| describe_parking(&head, now));
     let report = RunStatusReport::build(outcome, &log, now, digest.as_deref(), made);
-    Ok(RunStatusView::from(&report.with_parking(parked)))
+    let report = report.with_parking(parked);
+    let mut view = RunStatusView::from(&report);
+    for wait in &mut view.waits {
+        if let Some(held) = report.outcome.state.waits.get(&wait.id) {
+            wait.preview = engine.preview_wait(&view.run, held).await;
+        }
+    }
+    Ok(view)
 }
 
 /// Loads a run at a version, or its current state. Reports an unknown run before an unknown

@@ -97,6 +97,7 @@ pub(crate) fn decide_input(
         idempotency_key: None,
         sender: None,
         files: std::collections::BTreeMap::new(),
+        file_digests: std::collections::BTreeMap::new(),
         payload: what,
     };
     decide(protocol, state, &input).map(|step| step.state)

@@ -1,6 +1,8 @@
 //! Describes waits in words: the expected answer, and the command that gives it.
 
-use countersign_run::{RunWait, WaitAnswerShape, WaitKind};
+use countersign_protocol::PresentationFormat;
+use countersign_run::{PresentedPart, RunWait, WaitAnswerShape, WaitKind};
+use countersign_runtime::diff_lines;
 use serde_json::Value;
 
 /// Describes the expected answer; `None` if the kind of wait is self-explanatory.
@@ -38,7 +40,11 @@ pub fn describe_answer(wait: &RunWait) -> Option<String> {
 pub fn describe_subject(wait: &RunWait) -> Option<String> {
     let subject = wait.subject.as_ref()?;
     let mut text = String::new();
-    for part in &subject.parts {
+    for part in &wait.presented {
+        push_presented(&mut text, part, subject.find_value(&part.pointer));
+    }
+    let parts = if wait.presented.is_empty() { &subject.parts[..] } else { &[] };
+    for part in parts {
         match (part.pointer.as_str(), &part.value) {
             ("", Value::Object(members)) => {
                 members.iter().for_each(|(name, value)| push_named(&mut text, name, value));
@@ -58,6 +64,26 @@ pub fn describe_subject(wait: &RunWait) -> Option<String> {
     }
     text.push_str(&format!("subject {}\n", subject.digest));
     Some(text)
+}
+
+/// Appends a part as its author wants it shown. A terminal shows Markdown as text, and of a file
+/// the path and the digest.
+fn push_presented(text: &mut String, part: &PresentedPart, value: Option<&Value>) {
+    let value = value.unwrap_or(&Value::Null);
+    match (&part.file, part.format, &part.before) {
+        (Some(file), ..) => {
+            let digest = file.digest.as_deref().unwrap_or("missing, or too large to be signed");
+            text.push_str(&format!("{}: {} ({digest})\n", part.title, file.path));
+        }
+        (None, Some(PresentationFormat::Difference), Some(before)) if before == value => {
+            text.push_str(&format!("{}: as approved last\n", part.title));
+        }
+        (None, Some(PresentationFormat::Difference), Some(before)) => {
+            text.push_str(&format!("{} (changed since it was approved last):\n", part.title));
+            push_indented(text, &diff_lines(&plain_text(before), &plain_text(value)));
+        }
+        _ => push_named(text, &part.title, value),
+    }
 }
 
 /// Appends a value under its name. Members of objects and lines of texts are indented below it.

@@ -1,7 +1,10 @@
 //! Open waits, as the API sends them.
 
-use countersign_protocol::Assignee;
-use countersign_run::{ApprovalSubject, Timestamp, WaitAnswerShape, WaitApproval, WaitKind};
+use countersign_protocol::{Assignee, PresentationFormat};
+use countersign_run::{
+    ApprovalSubject, PresentedFile, PresentedPart, Timestamp, WaitAnswerShape, WaitApproval,
+    WaitKind,
+};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -59,6 +62,9 @@ pub struct WaitView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub subject: Option<ApprovalSubject>,
+    /// What the approver is shown of the subject, in this order. Absent if the whole subject is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub presented: Vec<PresentedPartView>,
     /// The waits that this one replaces because their subject changed, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<String>,
@@ -70,6 +76,10 @@ pub struct WaitView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub approval: Option<WaitApproval>,
+    /// What the held call would do, in words: the difference of the file, the command line, the
+    /// request. Absent if the approval is for a transition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
     /// Whether the caller may answer. Absent if the server does not know the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub may_answer: Option<bool>,
@@ -83,6 +93,7 @@ impl From<&countersign_run::RunWait> for WaitView {
         let countersign_run::RunWait { answer_shape: shape, who, deadline, opened_at, .. } =
             wait.clone();
         let countersign_run::RunWait { subject, supersedes, action, approval, .. } = wait.clone();
+        let presented = wait.presented.iter().map(|part| PresentedPartView::new(wait, part));
         Self {
             id,
             kind,
@@ -97,11 +108,50 @@ impl From<&countersign_run::RunWait> for WaitView {
             deadline,
             opened_at,
             subject,
+            presented: presented.collect(),
             supersedes,
             action,
             approval,
+            preview: None,
             may_answer: None,
         }
+    }
+}
+
+/// One part of a subject, as the approver is shown it.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct PresentedPartView {
+    /// The heading.
+    #[schema(example = "The text")]
+    pub title: String,
+    /// JSON Pointer of the part in the document.
+    #[schema(example = "/draft/text")]
+    pub pointer: String,
+    /// The format: `text`, `markdown`, `table`, `json`, `image`, `file` or `difference`.
+    #[schema(value_type = String, example = "markdown")]
+    pub format: PresentationFormat,
+    /// The value, as the subject has it. Null if the document has none, or the subject is too large.
+    pub value: Value,
+    /// The value that was approved last, for `difference`. Absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<Value>,
+    /// The file that the value names, for `file` and `image`: `{"path", "digest"}`. Without a digest
+    /// there is no such file, or it is too large to be signed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub file: Option<PresentedFile>,
+}
+
+impl PresentedPartView {
+    fn new(wait: &countersign_run::RunWait, part: &PresentedPart) -> Self {
+        let PresentedPart { title, pointer, format, before, file } = part.clone();
+        let value = wait.subject.as_ref().and_then(|subject| subject.find_value(&pointer));
+        let value = value.cloned().unwrap_or(Value::Null);
+        let format = format.unwrap_or(match value {
+            Value::String(_) => PresentationFormat::Text,
+            _ => PresentationFormat::Json,
+        });
+        Self { title, pointer, format, value, before, file }
     }
 }
 
@@ -154,6 +204,9 @@ pub struct InboxRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub subject: Option<ApprovalSubject>,
+    /// What the approver is shown of the subject, as in [`WaitView`]. Absent if the whole subject is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub presented: Vec<PresentedPartView>,
     /// The waits that this one replaces because their subject changed, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<String>,
@@ -165,6 +218,10 @@ pub struct InboxRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub approval: Option<WaitApproval>,
+    /// What the held call would do, in words: the difference of the file, the command line, the
+    /// request. Absent if the approval is for a transition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
     /// Whether the caller may answer. Absent if the server does not know the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub may_answer: Option<bool>,
@@ -188,7 +245,8 @@ impl InboxRow {
             WaitView::from(wait);
         let WaitView { question, answer_shape, who, deadline, opened_at, .. } =
             WaitView::from(wait);
-        let WaitView { subject, supersedes, action, approval, .. } = WaitView::from(wait);
+        let WaitView { subject, presented, supersedes, action, approval, .. } =
+            WaitView::from(wait);
         let (answer_hint, answer_command) =
             (wait_text::describe_answer(wait), wait_text::answer_command(run, wait));
         let (run, address) = (run.to_owned(), format!("{run}/{}", wait.id));
@@ -206,9 +264,11 @@ impl InboxRow {
             deadline,
             opened_at,
             subject,
+            presented,
             supersedes,
             action,
             approval,
+            preview: None,
             may_answer: None,
             run,
             address,

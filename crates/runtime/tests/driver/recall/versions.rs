@@ -24,6 +24,7 @@ fn remembered(before: &RunState, what: InputKind, became: Vec<RunEvent>) -> Vec<
         idempotency_key: None,
         sender: None,
         files: BTreeMap::new(),
+        file_digests: BTreeMap::new(),
         payload: what,
     };
     let mut events = vec![RunEvent::InputReceived { input: Box::new(input) }];
@@ -60,6 +61,7 @@ fn waiting(kind: WaitKind, question: &str) -> RunState {
         deadline: None,
         opened_at: Timestamp(1),
         subject: None,
+        presented: Vec::new(),
         supersedes: Vec::new(),
         action: None,
         approval: None,
@@ -195,6 +197,7 @@ fn what_a_tool_gave_comes_from_the_packet_of_the_reply_that_asked_for_it() {
             idempotency_key: None,
             sender: None,
             files: BTreeMap::new(),
+            file_digests: BTreeMap::new(),
             payload: what,
         };
         RunEvent::InputReceived { input: Box::new(input) }
