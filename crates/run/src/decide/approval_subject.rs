@@ -121,10 +121,18 @@ impl RunDecision<'_> {
     }
 
     /// Whether the subject of an open approval is not what the wait shows any more. The document
-    /// cannot change without a decision; a file can.
+    /// cannot change without a decision; a file can. `false` if the input does not tell of the file.
     pub(super) fn has_changed_subject(&self, wait: &RunWait) -> bool {
         let (Some(index), Some(subject)) = (wait.transition, &wait.subject) else { return false };
         self.compute_subject_digest(index).as_ref() != Some(&subject.digest)
+            && self.knows_shown_files(wait)
+    }
+
+    /// Whether the input has the digest of every file that an open approval shows.
+    pub(super) fn knows_shown_files(&self, wait: &RunWait) -> bool {
+        let Some(index) = wait.transition else { return true };
+        let shown = list_shown_files(&self.workflow.transitions[index], &self.state.document);
+        shown.into_iter().all(|path| self.input.file_digests.contains_key(path))
     }
 
     /// The decision on a transition, if it is a decision on the current subject.

@@ -59,8 +59,10 @@ impl RunDecision<'_> {
             self.emit(RunEvent::WaitEscalated { wait: wait.id.clone() });
             return Ok(None);
         }
-        // The end of the decision supersedes it.
-        if self.state.waits.values().any(|wait| self.has_changed_subject(wait)) {
+        // The end of the decision supersedes it, once the input has the digests of its files.
+        let changed =
+            |wait: &crate::RunWait| self.has_changed_subject(wait) || !self.knows_shown_files(wait);
+        if self.state.waits.values().any(changed) {
             return Ok(None);
         }
         let phase = self.current_phase();
