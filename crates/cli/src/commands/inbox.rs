@@ -2,6 +2,7 @@
 
 use countersign_protocol::format_assignees;
 use countersign_run::{RunWait, Timestamp, WaitKind};
+use countersign_runtime::driver::describe_unused_document;
 use countersign_store::{RunHead, WaitFilter, WaitRow};
 use countersign_view::show::{describe_parking, wait_text};
 use countersign_view::wire::InboxRow;
@@ -27,9 +28,10 @@ const WAIT_KINDS: [WaitKind; 6] = [
 pub(super) fn run(args: &InboxArgs, json: bool) -> Result<CliExit, CliError> {
     let kind = args.kind.as_deref().map(parse_wait_kind).transpose()?;
     block_on(async {
-        let (waits, parked) = match CliContext::find(&args.store_args)? {
+        let context = CliContext::find(&args.store_args)?;
+        let (waits, parked) = match &context {
             Some(context) => {
-                (load_waits(&context, args, kind).await?, list_parked_runs(&context, args).await?)
+                (load_waits(context, args, kind).await?, list_parked_runs(context, args).await?)
             }
             None => (Vec::new(), Vec::new()),
         };
@@ -52,6 +54,9 @@ pub(super) fn run(args: &InboxArgs, json: bool) -> Result<CliExit, CliError> {
                 countersign_runtime::clock::Clock::now(&countersign_runtime::clock::SystemClock);
             for (run, wait) in &waits {
                 output::print_data(&render_wait(run, wait, now, args.wait_name().is_some()));
+                if let Some(unused) = describe_unused(context.as_ref(), run, wait) {
+                    output::print_message(&format!("{run}/{}: {unused}", wait.id));
+                }
             }
             if waits.len() == args.limit {
                 output::print_message(&format!(
@@ -62,6 +67,11 @@ pub(super) fn run(args: &InboxArgs, json: bool) -> Result<CliExit, CliError> {
         }
         Ok(CliExit::Success)
     })
+}
+
+/// Describes a file that was put in place for a wait and does not answer it.
+fn describe_unused(context: Option<&CliContext>, run: &str, wait: &RunWait) -> Option<String> {
+    describe_unused_document(context?.engine.workspace()?, run, wait)
 }
 
 fn parse_wait_kind(word: &str) -> Result<WaitKind, CliError> {
