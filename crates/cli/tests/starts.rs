@@ -310,12 +310,20 @@ fn a_run_goes_on_with_another_model() {
     let said = fails(project, 2, &["run", "--resume", &run, "--model", "gemini:pro"]);
     assert!(said.contains("set `GEMINI_API_KEY`"), "{said}");
     let done = does(project, &["run", "--resume", &run, "--model", "script:good.yaml", "--detach"]);
-    assert_eq!((&done["status"], &done["document"]["note"]), (&json!("completed"), &json!("second")));
+    assert_eq!(
+        (&done["status"], &done["document"]["note"]),
+        (&json!("completed"), &json!("second"))
+    );
     let (_, history, _) = countersign(project, &["history", &run]);
     assert!(history.contains("ann selected model script:good.yaml for the run"), "{history}");
     does(project, &["replay", "--verify", &run]);
     let said = fails(project, 1, &["run", "--resume", &run, "--model", "human"]);
     assert!(said.contains("the run has ended: completed"), "{said}");
+    // A denial that ends the run is recorded as it was asked for.
+    let other = does(project, &["run", "--model", "script:bad.yaml", "--detach"]);
+    let other = other["run"].as_str().unwrap();
+    does(project, &["deny", other]);
+    assert_eq!(does(project, &["status", other])["status"], "failed");
     // The same key for another run is a mistake of the caller.
     does(project, &["run", "--model", "human", "--detach", "--idempotency-key", "k"]);
     let other = ["run", "--model", "script:good.yaml", "--detach", "--idempotency-key", "k"];

@@ -189,7 +189,12 @@ impl RuntimeBuilder {
     #[must_use]
     pub fn with_model(self, model: impl ChatModel + 'static) -> Self {
         let model_name = Some(model.name().to_owned());
-        Self { models: Arc::new(SingleModel(Arc::new(model))), model_check: None, model_name, ..self }
+        Self {
+            models: Arc::new(SingleModel(Arc::new(model))),
+            model_check: None,
+            model_name,
+            ..self
+        }
     }
 
     /// Adds the kinds of sources that protocols can retrieve from.

@@ -22,7 +22,9 @@ pub(super) fn run(args: &AnswerArgs, json: bool) -> Result<CliExit, CliError> {
         let (run, id) = wait_address::resolve_wait(&context, address, &[kind]).await?;
         let key = args.idempotency_key.clone();
         let outcome = match (&args.file, text) {
-            (Some(file), _) => provide_document(&context, &run, &id, Path::new(file), key).await??,
+            (Some(file), _) => {
+                provide_document(&context, &run, &id, Path::new(file), key).await??
+            }
             (None, Some(text)) => {
                 let state = context.engine.get_run(&run).await?.state;
                 let value = parse_answer(text, state.waits.get(&id));

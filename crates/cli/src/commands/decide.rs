@@ -17,7 +17,8 @@ pub(super) fn run(args: &DecideArgs, approve: bool, json: bool) -> Result<CliExi
     block_on(async {
         let context = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
         let kinds = [WaitKind::Approval, WaitKind::Budget, WaitKind::Incident];
-        let (run, wait) = wait_address::resolve_wait(&context, args.wait.as_deref(), &kinds).await?;
+        let (run, wait) =
+            wait_address::resolve_wait(&context, args.wait.as_deref(), &kinds).await?;
         let names_wait = args.wait.as_deref().is_some_and(|named| named.contains('/'));
         let (by, note) = (context.settings.user(), args.note.clone());
         let state = context.engine.get_run(&run).await?.state;

@@ -33,7 +33,8 @@ pub(super) async fn resolve_wait(
         .filter(|wait| kinds.contains(&wait.kind))
         .map(|wait| (run.clone(), wait.clone()))
         .collect();
-    let status = || format!("nothing of this kind is waiting. {}", render::format_run_status(&state));
+    let status =
+        || format!("nothing of this kind is waiting. {}", render::format_run_status(&state));
     select_only_wait(open, status)
 }
 
@@ -55,7 +56,8 @@ async fn find_only_wait(
         }
     }
     let none = || {
-        "nothing of this kind is waiting; `countersign inbox` shows everything that waits".to_owned()
+        "nothing of this kind is waiting; `countersign inbox` shows everything that waits"
+            .to_owned()
     };
     select_only_wait(open, none)
 }

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use countersign_protocol::PhaseWork;
-
 use super::approval_subject::check_named_subject;
 use super::deciders::check_note;
 use super::questions::wrong_kind_rejection;
@@ -98,7 +96,11 @@ impl RunDecision<'_> {
     }
 
     /// Unblocks the run and returns the continuation that it held.
-    fn unblock_run(&mut self, by: &str, grants: &BTreeMap<String, u64>) -> Option<Continuation> {
+    pub(super) fn unblock_run(
+        &mut self,
+        by: &str,
+        grants: &BTreeMap<String, u64>,
+    ) -> Option<Continuation> {
         if let Some(BlockReason::Budget { budget, limit }) = self.state.blocked.clone()
             && !grants.contains_key(&budget)
         {
@@ -118,25 +120,6 @@ impl RunDecision<'_> {
         let held = self.state.continuation.clone();
         self.emit(RunEvent::Unblocked { by: by.to_owned() });
         held
-    }
-
-    /// Handles the selection of another model. If the model of the phase failed or was refused, the
-    /// step starts again with the new one; a halted run does so when it is resumed.
-    pub(super) fn handle_model_selected(
-        &mut self,
-        model: &str,
-        by: &str,
-    ) -> Option<Continuation> {
-        self.emit(RunEvent::ModelSelected { model: model.to_owned() });
-        let asks_model = matches!(self.current_phase().work, PhaseWork::Agent(_));
-        let is_failed = matches!(
-            self.state.blocked,
-            Some(BlockReason::Incident { .. } | BlockReason::Refused)
-        );
-        if asks_model && is_failed && self.state.halted.is_none() {
-            return self.unblock_run(by, &BTreeMap::new());
-        }
-        None
     }
 
     /// Handles a cancellation: ends the run.

@@ -17,10 +17,10 @@ use super::deciders::{check_assignee, check_distinct};
 use super::document_update::{ChangeScope, accept_any_value, any_value_contract};
 use super::question_wait::compile_answer_contract;
 use super::run_decision::RunDecision;
-use crate::{InputRejection, RunInputs};
 use crate::event::RunEvent;
 use crate::state::{Continuation, QuestionItem};
 use crate::wait::{RunWait, WaitAnswerShape, WaitKind, WaitResolution};
+use crate::{InputRejection, RunInputs};
 
 impl RunDecision<'_> {
     /// Asks every question of the phase whose condition holds now.

@@ -33,7 +33,8 @@ impl EffectExecutor {
         }
         for wait in state.waits.values().filter(|wait| !tried.contains(&wait.id)) {
             if let Some(path) = suggested_path(wait) {
-                let (workspace, path) = (self.workspace_for(&live.protocol, state), path.to_owned());
+                let (workspace, path) =
+                    (self.workspace_for(&live.protocol, state), path.to_owned());
                 let read = move || {
                     workspace.read(&path, MAX_DOCUMENT_BYTES).map(|content| (path, content))
                 };
@@ -69,7 +70,8 @@ pub fn describe_unused_document(
     run: &str,
     wait: &RunWait,
 ) -> Option<String> {
-    let Some(WaitAnswerShape::Document { suggested_path: Some(path), accepts }) = &wait.answer_shape
+    let Some(WaitAnswerShape::Document { suggested_path: Some(path), accepts }) =
+        &wait.answer_shape
     else {
         return None;
     };

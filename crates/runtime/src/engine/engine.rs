@@ -276,7 +276,10 @@ impl Engine {
             return;
         }
         let (protocol, state) = (Arc::clone(&live.protocol), Arc::clone(&live.state));
-        let workspace = self.workspace.as_ref().map(|files| files.with_policy(&protocol.policy).with_run(&live.state));
+        let workspace = self
+            .workspace
+            .as_ref()
+            .map(|files| files.with_policy(&protocol.policy).with_run(&live.state));
         let mut seen = input.clone();
         let looked = spawn_blocking(move || {
             let exists = |path: &str| {

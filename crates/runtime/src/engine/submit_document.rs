@@ -3,7 +3,9 @@
 
 use std::io::Read;
 
-use countersign_run::{AttributedInput, InputKind, InputRejection, InputSender, RunInputs, WaitKind};
+use countersign_run::{
+    AttributedInput, InputKind, InputRejection, InputSender, RunInputs, WaitKind,
+};
 use thiserror::Error;
 use tokio::task::spawn_blocking;
 
@@ -79,7 +81,12 @@ impl Engine {
     ) -> Result<(), DocumentAnswerError> {
         check_file_name(&answer.document.name)?;
         if let Some(key) = &answer.idempotency_key
-            && self.store().find_key_version(&self.run_id(&*answer.run), key).await.map_err(EngineError::from)?.is_some()
+            && self
+                .store()
+                .find_key_version(&self.run_id(&*answer.run), key)
+                .await
+                .map_err(EngineError::from)?
+                .is_some()
         {
             return Ok(());
         }
@@ -100,8 +107,9 @@ impl Engine {
         let (answer, content) = answer.split_content();
         check_file_name(&answer.document.name)?;
         if let Some(key) = &answer.idempotency_key
-            && let Some(outcome) =
-                self.find_repeated_input(&answer.run, key, |kept| answer.is_same_answer(kept)).await?
+            && let Some(outcome) = self
+                .find_repeated_input(&answer.run, key, |kept| answer.is_same_answer(kept))
+                .await?
         {
             return Ok(outcome);
         }
@@ -111,7 +119,8 @@ impl Engine {
         let payload = InputKind::Answered { wait, value: document.to_answer(&path), by };
         let input = AttributedInput { payload: payload.clone(), sender };
         let key = answer.idempotency_key;
-        let submitted = self.submit_input_if(&run, input, key.clone(), answer.expected_version).await;
+        let submitted =
+            self.submit_input_if(&run, input, key.clone(), answer.expected_version).await;
         let is_refused = match (&submitted, &key) {
             // Another request with the same key may have been accepted in between.
             (Ok(outcome), Some(key)) if outcome.events.is_empty() => matches!(
@@ -171,7 +180,9 @@ impl Engine {
         {
             let (wait, kind) = (wait.clone(), open.kind.as_str());
             let expected = "this wait does not ask for a document";
-            return Err(EngineError::from(InputRejection::WrongKind { wait, kind, expected }).into());
+            return Err(
+                EngineError::from(InputRejection::WrongKind { wait, kind, expected }).into()
+            );
         }
         let path = document.choose_path(&RunInputs::for_run(&state), wait);
         let value = document.to_answer(&path);

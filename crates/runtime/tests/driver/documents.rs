@@ -180,4 +180,8 @@ async fn two_runs_never_share_a_document(kind: Kind) {
     assert_eq!(found, "inputs/r2/plan.pdf:1: %PDF", "no document of another run is found");
 }
 
-on_both!(two_runs_never_share_a_document, a_file_at_its_suggested_path_answers, whoever_looks_out_sees_a_document_arrive);
+on_both!(
+    two_runs_never_share_a_document,
+    a_file_at_its_suggested_path_answers,
+    whoever_looks_out_sees_a_document_arrive
+);

@@ -91,7 +91,11 @@ async fn a_refused_upload_leaves_no_file() {
     assert_eq!(upload(&client, &run, "style.exe", b"MZ").await.problem(422), "answer_mismatch");
     let wrong = upload(&client, &run, "style.pdf", b"# Not a PDF\n").await;
     assert_eq!(wrong.problem(422), "answer_mismatch");
-    assert!(wrong.text.contains("a PDF document, because the name ends with `.pdf`"), "{}", wrong.text);
+    assert!(
+        wrong.text.contains("a PDF document, because the name ends with `.pdf`"),
+        "{}",
+        wrong.text
+    );
     let inputs = rig.folder.path().join("inputs");
     assert!(!inputs.exists(), "{:?}", list_files(&inputs));
 
