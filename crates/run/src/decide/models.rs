@@ -116,8 +116,17 @@ impl RunDecision<'_> {
             return self.unblock_run(by, &BTreeMap::new());
         }
         let is_model_call = |one: &PendingAction| matches!(one, PendingAction::Model { .. });
-        let is_asked = self.state.waits.values().any(|wait| wait.kind == WaitKind::Work);
-        if model == HUMAN_MODEL && !is_asked && self.state.pending.values().any(is_model_call) {
+        if !self.state.pending.values().any(is_model_call) {
+            return None;
+        }
+        let asked = self.state.waits.values().filter(|wait| wait.kind == WaitKind::Work);
+        let asked: Vec<String> = asked.map(|wait| wait.id.clone()).collect();
+        if model != HUMAN_MODEL {
+            // The model replies to the pending call; nobody has to.
+            for wait in asked {
+                self.emit(RunEvent::WaitClosed { wait, resolution: WaitResolution::Dropped });
+            }
+        } else if asked.is_empty() {
             self.open_human_reply_wait();
         }
         None
