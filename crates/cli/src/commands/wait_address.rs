@@ -35,7 +35,7 @@ pub(super) async fn resolve_wait(
         .collect();
     let status =
         || format!("nothing of this kind is waiting. {}", render::format_run_status(&state));
-    select_only_wait(open, status)
+    select_only_wait(&open, status)
 }
 
 /// Returns the only open wait of these kinds, in any run.
@@ -59,14 +59,14 @@ async fn find_only_wait(
         "nothing of this kind is waiting; `countersign inbox` shows everything that waits"
             .to_owned()
     };
-    select_only_wait(open, none)
+    select_only_wait(&open, none)
 }
 
 fn select_only_wait(
-    open: Vec<(String, RunWait)>,
+    open: &[(String, RunWait)],
     describe_none: impl Fn() -> String,
 ) -> Result<(String, String), CliError> {
-    match &open[..] {
+    match open {
         [(run, wait)] => Ok((run.clone(), wait.id.clone())),
         [] => Err(CliError::Usage(describe_none())),
         several => {
