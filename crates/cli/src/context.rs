@@ -7,8 +7,8 @@ use countersign_contract::source::Diagnostic;
 use countersign_protocol::{Protocol, ProtocolBundle};
 use countersign_run::InputKind;
 use countersign_runtime::RuntimeBuilder;
-use countersign_runtime::driver::{CachedModelResolver, Driver, WorkerHeartbeat};
-use countersign_runtime::engine::{Engine, EngineError, InputOutcome};
+use countersign_runtime::driver::{CachedModelResolver, Driver, ModelResolver, WorkerHeartbeat};
+use countersign_runtime::engine::{Engine, EngineError, InputOutcome, ModelNameCheck};
 use countersign_runtime::folder::{self, EngineHome};
 use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 use countersign_runtime::trust::{ActionGuard, AllowList, TrustFile};
@@ -76,6 +76,20 @@ impl CliContext {
         Self::build(home, settings, watch, true)
     }
 
+    /// Like [`open_with_memory`](Self::open_with_memory), for runs that other processes work on: of
+    /// a model, only the name is checked here.
+    pub(crate) fn open_for_workers(
+        site: &StoreArgs,
+        model: Option<&str>,
+        watch: Arc<dyn RunObserver>,
+        remembers: bool,
+    ) -> Result<Self, CliError> {
+        let home = EngineHome::find_or_create(Path::new("."))?;
+        let settings = CliSettings::load(home.workspace(), site, model)?;
+        let settings = if remembers { settings } else { settings.without_memory() };
+        Self::build_checking(home, settings, watch, Some(Arc::new(ModelNameCheck)))
+    }
+
     /// Opens the context of a folder and creates the engine home if none exists.
     pub(crate) fn open_in(
         folder: &Path,
@@ -121,6 +135,20 @@ impl CliContext {
         watch: Arc<dyn RunObserver>,
         works: bool,
     ) -> Result<Self, CliError> {
+        let models: Option<Arc<dyn ModelResolver>> =
+            if works { Some(Arc::new(build_model_resolver(&home)?)) } else { None };
+        Self::build_checking(home, settings, watch, models)
+    }
+
+    /// Builds a context that checks the models of new runs with `models`; `None` for a command that
+    /// only reads.
+    fn build_checking(
+        home: EngineHome,
+        settings: CliSettings,
+        watch: Arc<dyn RunObserver>,
+        models: Option<Arc<dyn ModelResolver>>,
+    ) -> Result<Self, CliError> {
+        let works = models.is_some();
         settings.permit_server(&settings.telemetry)?;
         let telemetry = if works {
             telemetry::start_telemetry(settings.telemetry.value.as_deref())?
@@ -145,6 +173,10 @@ impl CliContext {
             .with_observer(watch)
             .with_contracts(Arc::new(load_shipped_contracts()))
             .with_protocol_folder(protocol);
+        let runtime = match models {
+            Some(models) => runtime.with_model_check(models),
+            None => runtime,
+        };
         let remembers = works && settings.is_memory_enabled();
         let runtime = match (settings.is_memory_enabled(), works) {
             (true, true) => attach_memory(runtime, &home, &place),
@@ -223,9 +255,7 @@ impl CliContext {
         &self,
         worker: &str,
     ) -> Result<(Driver, Option<Arc<WorkerHeartbeat>>), CliError> {
-        let settings = countersign_models::ModelSettings::from_env(&env_var)
-            .map_err(|error| CliError::Usage(error.to_string()))?;
-        let models = CachedModelResolver::new(settings, self.home.workspace().to_owned());
+        let models = build_model_resolver(&self.home)?;
         // Without a heartbeat, other processes cannot tell a dead process from a slow one and wait
         // until its lease expires.
         let heartbeat = WorkerHeartbeat::announce(&self.home.folder().join("workers"), worker);
@@ -267,6 +297,13 @@ impl CliContext {
             }
         }
     }
+}
+
+/// Builds the resolver of models from the keys and addresses in the environment.
+fn build_model_resolver(home: &EngineHome) -> Result<CachedModelResolver, CliError> {
+    let settings = countersign_models::ModelSettings::from_env(&env_var)
+        .map_err(|error| CliError::Usage(error.to_string()))?;
+    Ok(CachedModelResolver::new(settings, home.workspace().to_owned()))
 }
 
 /// Adds memory to a runtime: in the same database if the runs are on a server, otherwise in a local

@@ -11,7 +11,7 @@ use countersign_models::ModelError;
 use countersign_run::InputRejection;
 use countersign_runtime::RuntimeBuildError;
 use countersign_runtime::effect::EffectJournalError;
-use countersign_runtime::engine::EngineError;
+use countersign_runtime::engine::{DocumentAnswerError, EngineError};
 use countersign_runtime::folder::FolderError;
 use countersign_runtime::projection::ProjectionError;
 use countersign_runtime::transfer::TransferError;
@@ -126,7 +126,9 @@ impl CliError {
     /// Returns the exit code for this error.
     pub(crate) fn exit_code(&self) -> CliExit {
         match self {
-            Self::Rejected(_) | Self::MissingInput { .. } => CliExit::Refused,
+            Self::Rejected(_)
+            | Self::MissingInput { .. }
+            | Self::Engine(EngineError::KeyReused { .. }) => CliExit::Refused,
             Self::Memory(MemoryError::Scope(_) | MemoryError::NotFound { .. }) => {
                 CliExit::InvalidInput
             }
@@ -139,6 +141,7 @@ impl CliError {
                 EngineError::RunNotFound { .. }
                 | EngineError::RunPruned { .. }
                 | EngineError::CredentialsInAddress
+                | EngineError::ModelUnavailable { .. }
                 | EngineError::InvalidProtocol(_),
             ) => CliExit::InvalidInput,
             Self::Transfer(
@@ -167,6 +170,17 @@ impl From<EngineError> for CliError {
             EngineError::Rejected(rejection) => Self::Rejected(rejection),
             EngineError::InvalidProtocol(faults) => Self::InvalidFiles(faults),
             other => Self::Engine(other),
+        }
+    }
+}
+
+impl From<DocumentAnswerError> for CliError {
+    fn from(error: DocumentAnswerError) -> Self {
+        let detail = error.to_string();
+        match error {
+            DocumentAnswerError::Engine(error) => error.into(),
+            DocumentAnswerError::Workspace(error) => Self::Workspace(error),
+            _ => Self::Usage(detail),
         }
     }
 }

@@ -124,6 +124,7 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
         }
         RunEvent::Halted { by, .. } => one(format!("  halted by {by}")),
         RunEvent::Resumed { by } => one(format!("  resumed by {by}")),
+        RunEvent::ModelSelected { model } => one(format!("  continuing with model {model}")),
         RunEvent::BudgetGranted { budget, amount } => {
             one(format!("  granted: {amount} more of {budget}"))
         }

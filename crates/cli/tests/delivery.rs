@@ -82,10 +82,22 @@ fn a_document_that_arrives_wakes_a_program_that_stays() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().contains("the run looks for it at inputs/brief.md")));
+    let expected = "the run looks for it at ";
+    let line = lines.find(|line| line.as_ref().unwrap().contains(expected)).unwrap().unwrap();
+    let place = line.split_once(expected).unwrap().1.to_owned();
+    assert!(place.starts_with("inputs/") && place.ends_with("/brief.md"), "{line}");
+    // Where no run looks, a document answers nothing, and the inbox says where it belongs.
     fs::create_dir_all(project.path("inputs")).unwrap();
+    fs::write(project.path("inputs/brief.md"), "Of no run.").unwrap();
+    let inbox = String::from_utf8(project.run(&["inbox"]).stderr).unwrap();
+    let moved = format!("the file `inputs/brief.md` belongs to no run; move it to `{place}`");
+    assert!(inbox.contains(&moved), "{inbox}");
+    let doctor = project.run(&["doctor"]);
+    assert_eq!(doctor.status.code(), Some(1));
+    assert!(String::from_utf8(doctor.stdout).unwrap().contains(&moved));
+    fs::create_dir_all(project.path(&place).parent().unwrap()).unwrap();
     fs::write(project.path("brief.tmp"), "Short.").unwrap();
-    fs::rename(project.path("brief.tmp"), project.path("inputs/brief.md")).unwrap();
+    fs::rename(project.path("brief.tmp"), project.path(&place)).unwrap();
     let later: Vec<String> = lines.map(Result::unwrap).collect();
     assert!(child.wait().unwrap().success(), "{}", later.join("\n"));
     assert!(project.path("deliverables/manifest.json").is_file(), "{}", later.join("\n"));

@@ -107,7 +107,8 @@ macro_rules! snapshot {
     }};
 }
 
-const FILTERS: [(&str, &str); 13] = [
+const FILTERS: [(&str, &str); 14] = [
+    (r"/w(\d+)-[a-z0-9]{6}/", "/w$1-TOKEN/"),
     (r"\b1[789]\d{11}\b", "MILLIS"),
     ("run `[bcdfghjkmnpqrstvwxz234679]{6}`", "run `RUN`"),
     (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d{3}Z)?", "TIME"),

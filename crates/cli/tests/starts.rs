@@ -248,3 +248,112 @@ fn an_unknown_template_is_answered_with_the_nearest_one() {
     assert!(said.contains("did you mean `expense`?"), "{said}");
     assert!(said.contains("countersign init --list"), "{said}");
 }
+
+const AGENT: &str = "phases:
+  - { id: work, agent: worker, contract: note, apply: { set: { at: /note, value: reply.note } } }
+  - { id: done, terminal: true }
+transitions: [ { from: work, to: done } ]
+";
+
+/// A project whose workflow calls a model.
+fn project_with_agent() -> TempDir {
+    let folder = project(&[("main", &format!("id: main\n{AGENT}"))]);
+    let agent = "id: worker\ndescription: works\nbase: fixer\n";
+    write(folder.path(), ".opencode/protocol/agents/worker.yaml", agent);
+    let contract = "id: note\nversion: 1.0.0\nschema: { type: object, required: [note], properties: { note: { type: string } } }\n";
+    write(folder.path(), ".opencode/protocol/contracts/note.yaml", contract);
+    folder
+}
+
+#[test]
+fn a_model_that_does_not_exist_starts_no_run() {
+    let project = project_with_agent();
+    let project = project.path();
+    for (model, reason) in [
+        ("openia:gpt", "no provider `openia`"),
+        ("gpt", "`gpt` does not name a provider"),
+        ("gemini:pro", "`gemini` needs a key; set `GEMINI_API_KEY`"),
+        ("script:nowhere.yaml", "cannot read the script `nowhere.yaml`"),
+    ] {
+        let said = fails(project, 2, &["run", "--model", model]);
+        assert!(said.contains(reason), "{said}");
+        assert_eq!(said.matches(reason).count(), 1, "it is said once: {said}");
+        let (_, out, _) = countersign(project, &["run", "--model", model, "--json"]);
+        assert!(!out.contains("\"run\""), "{out}");
+    }
+    assert_eq!(does(project, &["list"]), json!([]));
+    assert_eq!(does(project, &["inbox"]), json!([]));
+    // Workers have keys and scripts of their own, but no provider of another name.
+    let said = fails(project, 2, &["run", "--queue", "--model", "openia:gpt"]);
+    assert!(said.contains("no provider `openia`"), "{said}");
+    does(project, &["run", "--queue", "--model", "gemini:pro"]);
+    // What the protocol names is checked in the same way.
+    let agent = "id: worker\ndescription: works\nbase: fixer\nmodel: override\nmodel_config: { name: \"anthropic:claude\" }\n";
+    write(project, ".opencode/protocol/agents/worker.yaml", agent);
+    let said = fails(project, 2, &["run"]);
+    assert!(said.contains("set `ANTHROPIC_API_KEY`"), "{said}");
+    assert_eq!(does(project, &["list"]).as_array().unwrap().len(), 1, "only the queued run");
+}
+
+#[test]
+fn a_run_goes_on_with_another_model() {
+    let project = project_with_agent();
+    let project = project.path();
+    write(project, "bad.yaml", "phases: { work: [ { reply: { other: 1 } } ] }\n");
+    let good = "      - { reply: { note: second } }\n".repeat(8);
+    write(project, "good.yaml", &format!("phases:\n  work:\n{good}"));
+    let run = does(project, &["run", "--model", "script:bad.yaml", "--detach"]);
+    assert_eq!(run["status"], "waiting", "{run}");
+    let run = run["run"].as_str().unwrap().to_owned();
+    let said = fails(project, 2, &["run", "--resume", &run, "--model", "openia:gpt"]);
+    assert!(said.contains("no provider `openia`"), "{said}");
+    let said = fails(project, 2, &["run", "--resume", &run, "--model", "gemini:pro"]);
+    assert!(said.contains("set `GEMINI_API_KEY`"), "{said}");
+    let done = does(project, &["run", "--resume", &run, "--model", "script:good.yaml", "--detach"]);
+    assert_eq!(
+        (&done["status"], &done["document"]["note"]),
+        (&json!("completed"), &json!("second"))
+    );
+    let (_, history, _) = countersign(project, &["history", &run]);
+    assert!(history.contains("ann selected model script:good.yaml for the run"), "{history}");
+    does(project, &["replay", "--verify", &run]);
+    let said = fails(project, 1, &["run", "--resume", &run, "--model", "human"]);
+    assert!(said.contains("the run has ended: completed"), "{said}");
+    // A denial that ends the run is recorded as it was asked for.
+    let other = does(project, &["run", "--model", "script:bad.yaml", "--detach"]);
+    let other = other["run"].as_str().unwrap();
+    does(project, &["deny", other]);
+    assert_eq!(does(project, &["status", other])["status"], "failed");
+    // The same key for another run is a mistake of the caller.
+    does(project, &["run", "--model", "human", "--detach", "--idempotency-key", "k"]);
+    let other = ["run", "--model", "script:good.yaml", "--detach", "--idempotency-key", "k"];
+    let said = fails(project, 1, &other);
+    assert!(said.contains("the idempotency key was already used for another input"), "{said}");
+}
+
+#[test]
+fn the_only_open_wait_needs_no_name() {
+    let asks = "id: main\nphases:\n  - { id: only, ask: { question: Well?, apply: { set: /said } } }\n  - { id: sure }\n  - { id: done, terminal: true }\ntransitions:\n  - { from: only, to: sure }\n  - { from: sure, to: done, gate: { type: manual, description: Sure? } }\n";
+    let project = project(&[("main", asks)]);
+    let project = project.path();
+    let said = fails(project, 2, &["approve"]);
+    assert!(said.contains("nothing of this kind is waiting"), "{said}");
+    let run = does(project, &["run", "--detach"])["run"].as_str().unwrap().to_owned();
+    let (_, inbox, _) = countersign(project, &["inbox"]);
+    assert!(inbox.contains(&format!("countersign answer {run}/w1 'your answer'")), "{inbox}");
+    let said = fails(project, 2, &["answer", &run]);
+    assert!(said.contains("provide an answer"), "{said}");
+    let said = fails(project, 2, &["answer", "zzzzz9"]);
+    assert!(said.contains("provide an answer"), "a mistyped run is no answer: {said}");
+    does(project, &["answer", "very well"]);
+    assert_eq!(does(project, &["show", &run])["said"], "very well");
+    does(project, &["approve"]);
+    assert_eq!(does(project, &["status", &run])["status"], "completed");
+    // A denial that ends the run is what was asked for.
+    does(project, &["run", "--detach"]);
+    let second = does(project, &["run", "--detach"])["run"].as_str().unwrap().to_owned();
+    let said = fails(project, 2, &["answer", "well"]);
+    assert!(said.contains("several waits are open; name one of them"), "{said}");
+    does(project, &["answer", &second, "well"]);
+    does(project, &["deny", "--note", "no"]);
+}

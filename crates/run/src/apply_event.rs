@@ -338,6 +338,7 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
                 state.continuation = None;
             }
         }
+        RunEvent::ModelSelected { model } => state.model = Some(model.clone()),
         RunEvent::Unblocked { .. } => {
             state.continuation = None;
             match state.blocked.take() {

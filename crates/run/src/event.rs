@@ -342,6 +342,11 @@ pub enum RunEvent {
         /// Who resumed it.
         by: String,
     },
+    /// A person selected the model that every agent of the run uses from now on.
+    ModelSelected {
+        /// Name of the model.
+        model: String,
+    },
     /// A person helped, and the reason that blocked the run is cleared.
     Unblocked {
         /// Who unblocked the run.
@@ -427,6 +432,7 @@ impl RunEvent {
             Self::Notified { .. } => "notified",
             Self::Halted { .. } => "halted",
             Self::Resumed { .. } => "resumed",
+            Self::ModelSelected { .. } => "model_selected",
             Self::Unblocked { .. } => "unblocked",
             Self::BudgetGranted { .. } => "budget_granted",
             Self::Ended { .. } => "ended",

@@ -229,6 +229,13 @@ pub enum InputKind {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         grants: BTreeMap<String, u64>,
     },
+    /// A person selects the model that every agent of the run uses from now on.
+    ModelSelected {
+        /// Name of the model.
+        model: String,
+        /// Who selects it.
+        by: String,
+    },
     /// A person cancels the run.
     Cancelled {
         /// Who cancels it.
@@ -429,6 +436,7 @@ impl InputKind {
             | Self::Delegated { by, .. }
             | Self::Halted { by, .. }
             | Self::Resumed { by, .. }
+            | Self::ModelSelected { by, .. }
             | Self::Cancelled { by, .. } => Some(by),
             _ => None,
         }
@@ -454,6 +462,7 @@ impl InputKind {
             Self::Notified { .. } => "notified",
             Self::Halted { .. } => "halted",
             Self::Resumed { .. } => "resumed",
+            Self::ModelSelected { .. } => "model_selected",
             Self::Cancelled { .. } => "cancelled",
         }
     }

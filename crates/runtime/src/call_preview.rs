@@ -68,8 +68,10 @@ impl Engine {
     /// now. `None` if the wait holds no call, or the run cannot be read.
     pub async fn preview_wait(&self, run: &str, wait: &RunWait) -> Option<String> {
         wait.action.as_ref()?;
-        let protocol = self.get_run(run).await.ok()?.protocol;
-        let files = self.workspace().map(|files| files.with_policy(&protocol.policy));
+        let live = self.get_run(run).await.ok()?;
+        let protocol = live.protocol;
+        let files =
+            self.workspace().map(|files| files.with_policy(&protocol.policy).with_run(&live.state));
         let wait = wait.clone();
         let read = move |path: &str| {
             let content = files.as_ref()?.read(path, MAX_READ_BYTES).ok()?;

@@ -83,6 +83,8 @@ pub struct RuntimeBuilder {
     memory: MemoryChoice,
     embedder: Option<Arc<dyn Embedder>>,
     models: Arc<dyn ModelResolver>,
+    /// What checks the models of new runs; nothing does if absent.
+    model_check: Option<Arc<dyn ModelResolver>>,
     model_name: Option<String>,
     sources: Option<Arc<dyn RetrieverFactory>>,
     guard: ActionGuard,
@@ -95,9 +97,9 @@ pub struct RuntimeBuilder {
 
 impl RuntimeBuilder {
     /// Starts a builder over a store. Runs read and write files in `folder`; the engine's own files
-    /// are in `.countersign` below it.
+    /// are in `.countersign` directly in it, whatever the folders above it contain.
     pub fn new(store: Arc<dyn Store>, folder: &Path) -> Result<Self, RuntimeBuildError> {
-        Ok(Self::from_home(store, EngineHome::find_or_create(folder)?))
+        Ok(Self::from_home(store, EngineHome::create(folder)?))
     }
 
     /// Starts a builder over a store for an engine home that exists.
@@ -113,6 +115,7 @@ impl RuntimeBuilder {
             memory: MemoryChoice::Absent,
             embedder: None,
             models: Arc::new(CachedModelResolver::new(ModelSettings::default(), folder.clone())),
+            model_check: None,
             model_name: None,
             sources: None,
             guard: ActionGuard::new(folder, |_| Vec::new()),
@@ -168,10 +171,17 @@ impl RuntimeBuilder {
         Self { embedder: Some(embedder), ..self }
     }
 
-    /// Sets how model names are resolved.
+    /// Sets how model names are resolved. A run whose model cannot be resolved does not start.
     #[must_use]
     pub fn with_models(self, models: Arc<dyn ModelResolver>) -> Self {
-        Self { models, model_name: None, ..self }
+        let model_check = Some(Arc::clone(&models));
+        Self { models, model_check, model_name: None, ..self }
+    }
+
+    /// Sets what checks the models of new runs, if another process performs their calls.
+    #[must_use]
+    pub fn with_model_check(self, models: Arc<dyn ModelResolver>) -> Self {
+        Self { model_check: Some(models), ..self }
     }
 
     /// Uses one model for every step, whatever the protocol names. Runs that [`Runtime::start`]
@@ -179,7 +189,12 @@ impl RuntimeBuilder {
     #[must_use]
     pub fn with_model(self, model: impl ChatModel + 'static) -> Self {
         let model_name = Some(model.name().to_owned());
-        Self { models: Arc::new(SingleModel(Arc::new(model))), model_name, ..self }
+        Self {
+            models: Arc::new(SingleModel(Arc::new(model))),
+            model_check: None,
+            model_name,
+            ..self
+        }
     }
 
     /// Adds the kinds of sources that protocols can retrieve from.
@@ -255,6 +270,10 @@ impl RuntimeBuilder {
             MemoryChoice::Absent => engine,
             MemoryChoice::Disabled => engine.without_memory(),
             MemoryChoice::Recorded(memory) => engine.with_memory(Arc::clone(memory)),
+        };
+        let engine = match &self.model_check {
+            Some(models) => engine.with_models(Arc::clone(models)),
+            None => engine,
         };
         Ok(Arc::new(match &self.embedder {
             Some(embedder) => engine.with_embedder(Arc::clone(embedder)),

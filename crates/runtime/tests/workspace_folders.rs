@@ -195,3 +195,16 @@ fn a_file_in_the_way_of_a_home_is_told() {
     assert_eq!(EngineHome::find(&root).unwrap_err().to_string(), expected);
     assert_eq!(EngineHome::create(&root).unwrap_err().to_string(), expected);
 }
+
+#[test]
+fn an_embedded_runtime_stays_in_its_folder() {
+    let project = tempfile::tempdir().unwrap();
+    let root = project.path().canonicalize().unwrap();
+    EngineHome::create(&root).unwrap();
+    let below = root.join("embedded");
+    fs::create_dir(&below).unwrap();
+    let store = std::sync::Arc::new(countersign_store::InMemoryStore::default());
+    let runtime = countersign_runtime::RuntimeBuilder::new(store, &below).unwrap().build().unwrap();
+    assert_eq!(runtime.workspace.path(), below);
+    assert!(below.join(".countersign").is_dir());
+}

@@ -70,7 +70,8 @@ pub(crate) struct RunArgs {
     /// Continue this run instead of starting one
     #[arg(long, value_name = "RUN", conflicts_with_all = ["workflow", "document", "input"])]
     pub(crate) resume: Option<String>,
-    /// Model to use; overrides the models of agents and of the protocol index
+    /// Model to use; overrides the models of agents and of the protocol index. With --resume, the run
+    /// continues with it
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// JSON file to merge into the first document
@@ -221,10 +222,10 @@ impl InboxArgs {
   countersign answer k7mw2p/w3 '{\"amount\": 12}'
   countersign answer k7mw2p --file brief.pdf")]
 pub(crate) struct AnswerArgs {
-    /// Run id, or `RUN/WAIT` if several things wait
-    pub(crate) wait: String,
-    /// Answer, as JSON or plain text
+    /// Run id, or `RUN/WAIT` if several things wait; may be omitted if only one question is open
     #[arg(required_unless_present = "file")]
+    pub(crate) wait: Option<String>,
+    /// Answer, as JSON or plain text
     pub(crate) value: Option<String>,
     /// Document to provide as the answer
     #[arg(long, value_name = "FILE", conflicts_with = "value")]
@@ -238,8 +239,8 @@ pub(crate) struct AnswerArgs {
 
 #[derive(Debug, Parser)]
 pub(crate) struct DecideArgs {
-    /// Run id, or `RUN/WAIT` if several things wait
-    pub(crate) wait: String,
+    /// Run id, or `RUN/WAIT` if several things wait; may be omitted if only one decision is open
+    pub(crate) wait: Option<String>,
     /// Reason for the decision, for the record
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,

@@ -17,14 +17,16 @@ pub(super) fn run(args: &DecideArgs, approve: bool, json: bool) -> Result<CliExi
     block_on(async {
         let context = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
         let kinds = [WaitKind::Approval, WaitKind::Budget, WaitKind::Incident];
-        let (run, wait) = wait_address::resolve_wait(&context, &args.wait, &kinds).await?;
+        let (run, wait) =
+            wait_address::resolve_wait(&context, args.wait.as_deref(), &kinds).await?;
+        let names_wait = args.wait.as_deref().is_some_and(|named| named.contains('/'));
         let (by, note) = (context.settings.user(), args.note.clone());
         let state = context.engine.get_run(&run).await?.state;
         let what = match state.waits.get(&wait) {
             Some(seen) => {
                 // Whoever names only the run may have looked at the wait that this one replaces.
                 if let (Some(old), false, None) =
-                    (seen.supersedes.last(), args.wait.contains('/'), &args.subject)
+                    (seen.supersedes.last(), names_wait, &args.subject)
                 {
                     return Err(EngineError::Rejected(seen.reject_old_subject(old)).into());
                 }
@@ -41,6 +43,8 @@ pub(super) fn run(args: &DecideArgs, approve: bool, json: bool) -> Result<CliExi
         };
         let what = args.subject.clone().map_or(what.clone(), |named| what.with_subject(named));
         let outcome = context.submit_input(&run, what, args.idempotency_key.clone()).await?;
-        after_input::drive_and_report(&context, outcome, json).await
+        let exit = after_input::drive_and_report(&context, outcome, json).await?;
+        // A denial that was recorded is a success, also if it ends the run.
+        Ok(if approve { exit } else { CliExit::Success })
     })
 }

@@ -14,7 +14,7 @@ pub(super) fn run(args: &DelegateArgs, json: bool) -> Result<CliExit, CliError> 
     block_on(async {
         let context = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
         let kinds = [WaitKind::Approval];
-        let (run, wait) = wait_address::resolve_wait(&context, &args.wait, &kinds).await?;
+        let (run, wait) = wait_address::resolve_wait(&context, Some(&args.wait), &kinds).await?;
         let (by, to, note) = (context.settings.user(), args.to.clone(), args.note.clone());
         let what = InputKind::Delegated { wait, to, by, note };
         let outcome = context.submit_input(&run, what, None).await?;

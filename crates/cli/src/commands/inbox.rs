@@ -2,6 +2,7 @@
 
 use countersign_protocol::format_assignees;
 use countersign_run::{RunWait, Timestamp, WaitKind};
+use countersign_runtime::driver::describe_unused_document;
 use countersign_store::{RunHead, WaitFilter, WaitRow};
 use countersign_view::show::{describe_parking, wait_text};
 use countersign_view::wire::InboxRow;
@@ -58,6 +59,9 @@ pub(super) fn run(args: &InboxArgs, json: bool) -> Result<CliExit, CliError> {
                 {
                     output::print_data(&format!("      {}", preview.replace('\n', "\n      ")));
                 }
+                if let Some(unused) = describe_unused(context.as_ref(), run, wait) {
+                    output::print_message(&format!("{run}/{}: {unused}", wait.id));
+                }
             }
             if waits.len() == args.limit {
                 output::print_message(&format!(
@@ -68,6 +72,11 @@ pub(super) fn run(args: &InboxArgs, json: bool) -> Result<CliExit, CliError> {
         }
         Ok(CliExit::Success)
     })
+}
+
+/// Describes a file that was put in place for a wait and does not answer it.
+fn describe_unused(context: Option<&CliContext>, run: &str, wait: &RunWait) -> Option<String> {
+    describe_unused_document(context?.engine.workspace()?, run, wait)
 }
 
 fn parse_wait_kind(word: &str) -> Result<WaitKind, CliError> {

@@ -28,6 +28,7 @@ mod mcp;
 mod memory;
 mod next;
 mod prompts;
+mod provide_document;
 mod replay;
 mod resume;
 mod run;

@@ -1,12 +1,13 @@
 //! Asks the user at the terminal for the answers that a run waits for.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use countersign_run::{InputKind, RunState, RunWait, WaitAnswerShape, WaitKind, check_assignee};
+use countersign_runtime::engine::{DocumentAnswerError, EngineError};
 use countersign_view::show::wait_text;
-use serde_json::Value;
 
-use super::answer::{import_document, parse_answer};
+use super::answer::parse_answer;
+use super::provide_document::provide_document;
 use crate::context::CliContext;
 use crate::exit::CliError;
 use crate::{output, terminal};
@@ -23,14 +24,25 @@ pub(super) async fn prompt_for_waits(
         if check_assignee(wait, &by, Some(&sender)).is_err() {
             continue;
         }
-        let Some(what) = prompt_for_wait(context, &state.run, wait, &by).await? else { continue };
-        match context.submit_input(&state.run, what, None).await {
+        if let Some(preview) = context.engine.preview_wait(&state.run, wait).await {
+            output::print_message(&preview);
+        }
+        let Some(what) = prompt_for_wait(wait, &by).await? else { continue };
+        let submitted = match what {
+            PromptedAnswer::Input(what) => {
+                context.submit_input(&state.run, what, None).await.map_err(Into::into)
+            }
+            PromptedAnswer::Document(file) => {
+                provide_document(context, &state.run, &wait.id, &file, None).await?
+            }
+        };
+        match submitted {
             Ok(_) => {
                 moved = true;
                 // One answer may have ended the phase and closed the other questions.
                 break;
             }
-            Err(countersign_runtime::engine::EngineError::Rejected(rejection)) => {
+            Err(DocumentAnswerError::Engine(EngineError::Rejected(rejection))) => {
                 output::print_message(&format!("  not accepted: {rejection}"));
                 moved = true;
             }
@@ -40,12 +52,13 @@ pub(super) async fn prompt_for_waits(
     Ok(moved)
 }
 
-async fn prompt_for_wait(
-    context: &CliContext,
-    run: &str,
-    wait: &RunWait,
-    by: &str,
-) -> Result<Option<InputKind>, CliError> {
+/// What a person entered at the terminal.
+enum PromptedAnswer {
+    Input(InputKind),
+    Document(PathBuf),
+}
+
+async fn prompt_for_wait(wait: &RunWait, by: &str) -> Result<Option<PromptedAnswer>, CliError> {
     let (id, by) = (wait.id.clone(), by.to_owned());
     Ok(match wait.kind {
         WaitKind::Question => {
@@ -57,29 +70,20 @@ async fn prompt_for_wait(
                 _ => String::new(),
             };
             let line = terminal::prompt_line(&format!("? {}{choices}", wait.question)).await;
-            line.filter(|line| !line.is_empty()).map(|line| InputKind::Answered {
-                wait: id,
-                value: parse_answer(&line, Some(wait)),
-                by,
+            line.filter(|line| !line.is_empty()).map(|line| {
+                let value = parse_answer(&line, Some(wait));
+                PromptedAnswer::Input(InputKind::Answered { wait: id, value, by })
             })
         }
         WaitKind::Document => {
             let line =
                 terminal::prompt_line(&format!("? {} (path of the file)", wait.question)).await;
-            match line.filter(|line| !line.is_empty()) {
-                None => None,
-                Some(path) => {
-                    let value: Value = import_document(context, Path::new(&path), Some(wait))?;
-                    Some(InputKind::Answered { wait: id, value, by })
-                }
-            }
+            line.filter(|line| !line.is_empty())
+                .map(|path| PromptedAnswer::Document(PathBuf::from(path)))
         }
         WaitKind::Approval | WaitKind::Budget | WaitKind::Incident => {
             if let Some(subject) = wait_text::describe_subject(wait) {
                 output::print_message(&subject);
-            }
-            if let Some(preview) = context.engine.preview_wait(run, wait).await {
-                output::print_message(&preview);
             }
             let line = terminal::prompt_line(&format!(
                 "? {} [y/n, or press Enter to skip]",
@@ -91,7 +95,7 @@ async fn prompt_for_wait(
                 Some("n" | "N" | "no") => false,
                 _ => return Ok(None),
             };
-            Some(wait.decide(approve, &by, None))
+            Some(PromptedAnswer::Input(wait.decide(approve, &by, None)))
         }
         WaitKind::Work => None,
     })

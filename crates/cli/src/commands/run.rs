@@ -7,6 +7,7 @@ use std::time::Duration;
 use countersign_protocol::Protocol;
 use countersign_run::{ExecutionStatus, PendingAction, RunStart, RunState};
 use countersign_runtime::driver::{ChangeSnapshot, Driver, IdleReason};
+use countersign_runtime::engine::EngineError;
 use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 use countersign_view::show::{RunOutputView, collect_outputs};
 use countersign_view::wire::RunResultView;
@@ -28,8 +29,12 @@ pub(super) fn run(args: &RunArgs, json: bool) -> Result<CliExit, CliError> {
         if quiet { Arc::new(NoopRunObserver) } else { Arc::new(ProgressPrinter::default()) };
     block_on(async {
         let model = args.model.as_deref();
-        let context =
-            CliContext::open_with_memory(&args.store_args, model, watch, !args.no_memory)?;
+        let remembers = !args.no_memory;
+        let context = if args.queue {
+            CliContext::open_for_workers(&args.store_args, model, watch, remembers)?
+        } else {
+            CliContext::open_with_memory(&args.store_args, model, watch, remembers)?
+        };
         trust::trust_own_model(&context)?;
         let talks = !json && !args.detach;
         let manner = match (args.follow, talks) {
@@ -38,7 +43,13 @@ pub(super) fn run(args: &RunArgs, json: bool) -> Result<CliExit, CliError> {
             (false, false) => InteractionMode::Detached,
         };
         let run = match &args.resume {
-            Some(named) => context.resolve_run(Some(named)).await?,
+            Some(named) => {
+                let run = context.resolve_run(Some(named)).await?;
+                if let Some(model) = &args.model {
+                    select_model(&context, &run, model).await?;
+                }
+                run
+            }
             None => start_run(&context, args, talks).await?,
         };
         if talks {
@@ -49,6 +60,33 @@ pub(super) fn run(args: &RunArgs, json: bool) -> Result<CliExit, CliError> {
         }
         drive_run(&context, &run, manner, json).await
     })
+}
+
+/// Lets a run and the runs that it waits for continue with another model.
+async fn select_model(context: &CliContext, run: &str, model: &str) -> Result<(), CliError> {
+    let (by, sender) = (context.settings.user(), context.settings.sender());
+    let mut left = vec![run.to_owned()];
+    while let Some(next) = left.pop() {
+        let state = match context.engine.get_run(&next).await {
+            Ok(outcome) => outcome.state,
+            // A child that is requested and not yet started takes the model of its parent.
+            Err(EngineError::RunNotFound { .. }) if next != run => continue,
+            Err(other) => return Err(other.into()),
+        };
+        left.extend(state.pending.values().filter_map(|action| match action {
+            PendingAction::Child { run, .. } => Some(run.clone()),
+            _ => None,
+        }));
+        if state.model.as_deref() == Some(model) && state.blocked.is_none() && state.end.is_none() {
+            continue;
+        }
+        match context.engine.select_model(&next, model, &by, Some(sender.clone())).await {
+            // The child has just ended, and its parent continues.
+            Err(EngineError::Rejected(_)) if next != run => {}
+            selected => drop(selected?),
+        }
+    }
+    Ok(())
 }
 
 /// Reports that a new run is left to the workers, if it has work to do.

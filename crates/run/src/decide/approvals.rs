@@ -104,7 +104,11 @@ impl RunDecision<'_> {
     }
 
     /// Unblocks the run and returns the continuation that it held.
-    fn unblock_run(&mut self, by: &str, grants: &BTreeMap<String, u64>) -> Option<Continuation> {
+    pub(super) fn unblock_run(
+        &mut self,
+        by: &str,
+        grants: &BTreeMap<String, u64>,
+    ) -> Option<Continuation> {
         if let Some(BlockReason::Budget { budget, limit }) = self.state.blocked.clone()
             && !grants.contains_key(&budget)
         {

@@ -103,7 +103,7 @@ impl RunDecision<'_> {
         by: &str,
         note: Option<&str>,
     ) -> Option<Continuation> {
-        let Some(pending) = self.state.pending.get(action).cloned() else { return None };
+        let pending = self.state.pending.get(action).cloned()?;
         let expired = by == DEADLINE_ACTOR;
         let reason = match note {
             _ if expired => "nobody approved the call before its deadline".to_owned(),

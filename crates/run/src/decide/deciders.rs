@@ -21,16 +21,19 @@ pub fn check_assignee(
     by: &str,
     sender: Option<&InputSender>,
 ) -> Result<(), InputRejection> {
-    let assignees = sender
+    let parties = sender
         .map_or_else(|| vec![Assignee::User(by.to_owned())], |sender| sender.to_assignees(by));
     let delegations = wait.approval.as_ref().map_or(&[][..], |approval| &approval.delegations);
     let assigned = wait.who.is_empty()
-        || wait.who.iter().any(|one| assignees.contains(one))
+        || wait.who.iter().any(|one| parties.contains(one))
         || delegations.iter().any(|delegation| delegation.to == by);
     if !assigned {
         let quoted: Vec<String> = wait.who.iter().map(|one| format!("`{one}`")).collect();
-        let (wait, assignee) = (wait.id.clone(), quoted.join(", "));
-        return Err(InputRejection::NotAssignee { wait, assignee, by: by.to_owned() });
+        return Err(InputRejection::NotAssignee {
+            wait: wait.id.clone(),
+            assignee: quoted.join(", "),
+            by: by.to_owned(),
+        });
     }
     let Some(approval) = &wait.approval else { return Ok(()) };
     let is_claim = sender.is_none_or(|sender| sender.identity == IdentitySource::Claim);

@@ -259,6 +259,7 @@ fn decide_input<'p>(
             None
         }
         InputKind::Resumed { by, grants } => decision.handle_resume(by, grants),
+        InputKind::ModelSelected { model, by } => decision.handle_model_selected(model, by),
         InputKind::Cancelled { by, reason } => decision.handle_cancel(by, reason.as_deref()),
     };
     decision.run_continuations(next);

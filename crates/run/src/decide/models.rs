@@ -1,6 +1,7 @@
 //! The step of a model: requests a model call, admits the reply, and updates the document or
 //! retries. Replies and patches that a person submits pass through the same checks.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow::Break;
 
 use countersign_contract::contract::{Contract, OnExhausted, load_inline_contract};
@@ -91,11 +92,42 @@ impl RunDecision<'_> {
         let not_before = pause.map(|pause| self.input.time.plus_millis(pause));
         self.emit(RunEvent::ModelRequested { action, attempt, not_before });
         if resolve_model(self.protocol, &self.state, &work.agent).as_deref() == Some(HUMAN_MODEL) {
-            let phase = self.state.phase.clone();
-            let question =
-                format!("Act as the model: submit the reply that phase `{phase}` expects.");
-            let wait = self.new_wait(WaitKind::Work, &phase, question);
-            self.open_new_wait(wait);
+            self.open_human_reply_wait();
+        }
+        None
+    }
+
+    /// Asks a person to reply in place of the model.
+    fn open_human_reply_wait(&mut self) {
+        let phase = self.state.phase.clone();
+        let question = format!("Act as the model: submit the reply that phase `{phase}` expects.");
+        let wait = self.new_wait(WaitKind::Work, &phase, question);
+        self.open_new_wait(wait);
+    }
+
+    /// Handles the selection of another model. If the model of the phase failed or was refused, the
+    /// step starts again with the new one; a halted run does so when it is resumed.
+    pub(super) fn handle_model_selected(&mut self, model: &str, by: &str) -> Option<Continuation> {
+        self.emit(RunEvent::ModelSelected { model: model.to_owned() });
+        let asks_model = matches!(self.current_phase().work, PhaseWork::Agent(_));
+        let is_failed =
+            matches!(self.state.blocked, Some(BlockReason::Incident { .. } | BlockReason::Refused));
+        if asks_model && is_failed && self.state.halted.is_none() {
+            return self.unblock_run(by, &BTreeMap::new());
+        }
+        let is_model_call = |one: &PendingAction| matches!(one, PendingAction::Model { .. });
+        if !self.state.pending.values().any(is_model_call) {
+            return None;
+        }
+        let asked = self.state.waits.values().filter(|wait| wait.kind == WaitKind::Work);
+        let asked: Vec<String> = asked.map(|wait| wait.id.clone()).collect();
+        if model != HUMAN_MODEL {
+            // The model replies to the pending call; nobody has to.
+            for wait in asked {
+                self.emit(RunEvent::WaitClosed { wait, resolution: WaitResolution::Dropped });
+            }
+        } else if asked.is_empty() {
+            self.open_human_reply_wait();
         }
         None
     }

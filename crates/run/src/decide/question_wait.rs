@@ -12,6 +12,7 @@ use countersign_protocol::{
 use serde_json::{Value, json};
 
 use super::run_decision::RunDecision;
+use crate::RunInputs;
 use crate::wait::{RunWait, WaitAnswerShape, WaitKind};
 
 impl RunDecision<'_> {
@@ -33,7 +34,10 @@ impl RunDecision<'_> {
         let language = language.as_deref();
         let text = question.question.version_for(language);
         let text = text.render(&roots).map_err(|error| error.message)?;
-        let (kind, shape) = build_answer_shape(&question.shape, &roots, language)?;
+        let (kind, mut shape) = build_answer_shape(&question.shape, &roots, language)?;
+        if let WaitAnswerShape::Document { suggested_path: Some(path), .. } = &mut shape {
+            *path = RunInputs::for_run(&self.state).expect_at(path);
+        }
         let name = match &question.for_each {
             None => question.id.clone(),
             Some((_, id)) => id.render(&roots).map_err(|error| error.message)?,

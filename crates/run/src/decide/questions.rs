@@ -17,10 +17,10 @@ use super::deciders::{check_assignee, check_distinct};
 use super::document_update::{ChangeScope, accept_any_value, any_value_contract};
 use super::question_wait::compile_answer_contract;
 use super::run_decision::RunDecision;
-use crate::InputRejection;
 use crate::event::RunEvent;
 use crate::state::{Continuation, QuestionItem};
 use crate::wait::{RunWait, WaitAnswerShape, WaitKind, WaitResolution};
+use crate::{InputRejection, RunInputs};
 
 impl RunDecision<'_> {
     /// Asks every question of the phase whose condition holds now.
@@ -213,6 +213,11 @@ impl RunDecision<'_> {
                 let Some(path) = value["path"].as_str() else {
                     return Err(wrong("/path", "the path of a file".to_owned()));
                 };
+                let inputs = RunInputs::for_run(&self.state);
+                if !inputs.is_reachable(path) {
+                    let expected = format!("a file of this run, below `{}/`", inputs.folder());
+                    return Err(wrong("/path", expected));
+                }
                 let lower = path.to_lowercase();
                 if !accepts.is_empty()
                     && !accepts.iter().any(|end| lower.ends_with(&end.to_lowercase()))

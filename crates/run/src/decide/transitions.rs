@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::run_decision::RunDecision;
 use super::size_limits::clip_text;
+use crate::RunInputs;
 use crate::event::RunEvent;
 use crate::state::{ClosedGate, Continuation, DecisionOutcomeKind, RunEndKind};
 use crate::wait::WaitKind;
@@ -218,6 +219,7 @@ impl RunDecision<'_> {
     }
 
     fn check_file(&self, path: &str) -> GateResult {
+        let path = &*RunInputs::for_run(&self.state).resolve_path(path);
         let known = self.input.files.get(path);
         if known.is_none() {
             self.unchecked_files.borrow_mut().insert(path.to_owned());

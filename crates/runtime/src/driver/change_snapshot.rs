@@ -41,7 +41,7 @@ impl Driver {
             };
             for wait in state.waits.values() {
                 if let Some(path) = suggested_path(wait) {
-                    let workspace = self.executor.workspace_for(&protocol);
+                    let workspace = self.executor.workspace_for(&protocol, &state);
                     outlook.files.insert(path.to_owned(), workspace.read_file_stamp(path));
                 }
             }

@@ -2,11 +2,13 @@
 //! answers the wait.
 
 use countersign_contract::json::sha256_hex;
-use countersign_run::{InputKind, RunWait, WaitAnswerShape};
+use countersign_protocol::format_assignees;
+use countersign_run::{INPUTS_FOLDER, InputKind, RunInputs, RunWait, WaitAnswerShape};
 use serde_json::json;
 
 use super::effect_executor::EffectExecutor;
 use crate::engine::LiveRun;
+use crate::workspace::{TYPE_PROBE_BYTES, Workspace, check_document_type};
 
 /// Maximum size of a document that is accepted automatically, in bytes. A person must confirm a
 /// larger one.
@@ -31,7 +33,8 @@ impl EffectExecutor {
         }
         for wait in state.waits.values().filter(|wait| !tried.contains(&wait.id)) {
             if let Some(path) = suggested_path(wait) {
-                let (workspace, path) = (self.workspace_for(&live.protocol), path.to_owned());
+                let (workspace, path) =
+                    (self.workspace_for(&live.protocol, state), path.to_owned());
                 let read = move || {
                     workspace.read(&path, MAX_DOCUMENT_BYTES).map(|content| (path, content))
                 };
@@ -42,6 +45,11 @@ impl EffectExecutor {
                     continue;
                 }
                 let name = path.rsplit('/').next().unwrap_or_default();
+                let first = &content.bytes[..content.bytes.len().min(TYPE_PROBE_BYTES)];
+                // A person decides what to do with a file that is not what its name says.
+                if check_document_type(name, first).is_err() {
+                    continue;
+                }
                 let (bytes, digest) = (content.bytes.len(), sha256_hex(&[&content.bytes]));
                 let value = json!({ "path": path, "name": name, "bytes": bytes, "sha256": digest });
                 let (wait, by) = (wait.id.clone(), ANSWERED_BY.to_owned());
@@ -50,6 +58,54 @@ impl EffectExecutor {
         }
         None
     }
+}
+
+/// Describes a file that somebody put in place for a wait, and that does not answer it: it is where
+/// no run looks, or it is not of the expected type. `None` if there is no such file.
+///
+/// `workspace` is the workspace of all runs.
+#[must_use]
+pub fn describe_unused_document(
+    workspace: &Workspace,
+    run: &str,
+    wait: &RunWait,
+) -> Option<String> {
+    let Some(WaitAnswerShape::Document { suggested_path: Some(path), accepts }) =
+        &wait.answer_shape
+    else {
+        return None;
+    };
+    let provide = format!("provide it with `countersign answer {run}/{} --file FILE`", wait.id);
+    if workspace.read_file_stamp(path).is_some() {
+        if !wait.who.is_empty() {
+            let who = format_assignees(&wait.who);
+            return Some(format!(
+                "the file `{path}` does not say who provided it, and only {who} may: {provide}"
+            ));
+        }
+        let lower = path.to_lowercase();
+        if !accepts.is_empty() && !accepts.iter().any(|end| lower.ends_with(&end.to_lowercase())) {
+            let kinds = accepts.join(", ");
+            return Some(format!(
+                "the file `{path}` is not of an accepted type ({kinds}): {provide}"
+            ));
+        }
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let first = workspace.read(path, TYPE_PROBE_BYTES as u64).ok()?;
+        if let Err(mismatch) = check_document_type(name, &first.bytes) {
+            let (found, expected) = (mismatch.found, mismatch.expected);
+            return Some(format!("the file `{path}` is {found}; expected {expected}"));
+        }
+        if first.size > MAX_DOCUMENT_BYTES {
+            let limit = MAX_DOCUMENT_BYTES >> 20;
+            return Some(format!("the file `{path}` is larger than {limit} MiB: {provide}"));
+        }
+        return None;
+    }
+    let below = path.strip_prefix(&format!("{}/", RunInputs::for_run_id(run).folder()))?;
+    let elsewhere = [format!("{INPUTS_FOLDER}/{below}"), below.to_owned()];
+    let found = elsewhere.iter().find(|other| workspace.read_file_stamp(other).is_some())?;
+    Some(format!("the file `{found}` belongs to no run; move it to `{path}`"))
 }
 
 /// Returns the path where the document of a wait is expected.

@@ -65,9 +65,10 @@ impl EffectExecutor {
         }
     }
 
-    /// Returns the workspace with the restrictions of the protocol's policy.
-    pub(super) fn workspace_for(&self, protocol: &Protocol) -> Workspace {
-        self.workspace.with_policy(&protocol.policy)
+    /// Returns the workspace as a run sees it: with the restrictions of the protocol's policy, and
+    /// without the documents of other runs.
+    pub(super) fn workspace_for(&self, protocol: &Protocol, run: &RunState) -> Workspace {
+        self.workspace.with_policy(&protocol.policy).with_run(run)
     }
 
     /// Adds a factory for further kinds of retrieval sources.
@@ -129,7 +130,7 @@ impl EffectExecutor {
                 };
                 let world = EffectContext {
                     policy: &protocol.policy,
-                    workspace: &self.workspace_for(protocol),
+                    workspace: &self.workspace_for(protocol, state),
                     sources: &sources,
                     journal: &self.journal,
                 };
@@ -137,7 +138,7 @@ impl EffectExecutor {
                 Some((build_effect_input(action, result), Vec::new()))
             }
             PendingAction::Tool { call } => {
-                let (shown, call) = (self.workspace_for(protocol), call.clone());
+                let (shown, call) = (self.workspace_for(protocol, state), call.clone());
                 let used =
                     tokio::task::spawn_blocking(move || tool::perform_tool_call(&shown, &call))
                         .await;

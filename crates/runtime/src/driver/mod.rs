@@ -21,6 +21,7 @@ mod driver;
 pub(crate) use ask_step_model::drop_null_fields;
 pub use change_snapshot::ChangeSnapshot;
 pub use data_folder::data_folder_name;
+pub use document_arrival::describe_unused_document;
 pub use driver::Driver;
 pub use driver_lease::DEFAULT_LEASE_TTL_MS;
 pub use effect_executor::{EffectExecutor, build_manual_reply};

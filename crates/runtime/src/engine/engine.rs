@@ -10,12 +10,13 @@ use countersign_contract::contract::ContractRegistry;
 use countersign_memory::store::Memory;
 use countersign_models::Embedder;
 use countersign_protocol::{GateCheck, PresentationFormat, Protocol};
-use countersign_run::{FileProbe, InputKind, RunInput, record_file_facts};
+use countersign_run::{FileProbe, InputKind, RunInput, RunInputs, record_file_facts};
 use countersign_store::{RunId, Store, TenantId};
 use tokio::task::spawn_blocking;
 
 use super::{EngineError, LiveRun, PinnedProtocol};
 use crate::clock::Clock;
+use crate::driver::ModelResolver;
 use crate::lru_cache::LruCache;
 use crate::memory_recorder::MemoryRecorder;
 use crate::run_observer::RunObserver;
@@ -42,6 +43,7 @@ pub struct Engine {
     tenant: TenantId,
     memory_recorder: Option<MemoryRecorder>,
     memory_disabled: bool,
+    models: Option<Arc<dyn ModelResolver>>,
     protocols: Mutex<LruCache<String, Arc<Protocol>>>,
     live_runs: Mutex<LruCache<RunId, Arc<LiveRun>>>,
 }
@@ -79,6 +81,7 @@ impl Engine {
             tenant,
             memory_recorder,
             memory_disabled,
+            models: None,
             protocols,
             live_runs,
         }
@@ -106,6 +109,18 @@ impl Engine {
             memory_recorder: self.memory_recorder.map(|recall| recall.with_embedder(embedder)),
             ..self
         }
+    }
+
+    /// Checks the models of new runs with this resolver: a run whose model cannot be used does not
+    /// start.
+    #[must_use]
+    pub fn with_models(self, models: Arc<dyn ModelResolver>) -> Self {
+        Self { models: Some(models), ..self }
+    }
+
+    /// Returns the resolver that checks models, if there is one.
+    pub(super) fn models(&self) -> Option<&Arc<dyn ModelResolver>> {
+        self.models.as_ref()
     }
 
     /// Returns the memory recorder, if the engine has a memory.
@@ -251,11 +266,12 @@ impl Engine {
         };
         let ways = live.protocol.workflows.get(workflow).map(|workflow| &workflow.transitions);
         let checks = ways.into_iter().flatten().filter_map(|way| Some(&way.gate.as_ref()?.check));
+        let inputs = RunInputs::for_run(&live.state);
         let (mut paths, mut unknown) = (BTreeSet::new(), false);
         for check in checks {
             match check {
                 GateCheck::FileExists { path } => {
-                    paths.insert(path.clone());
+                    paths.insert(inputs.resolve_path(path));
                 }
                 GateCheck::FileExistsTemplate { .. } => unknown = true,
                 GateCheck::Manual { present, .. } => {
@@ -271,7 +287,10 @@ impl Engine {
             return;
         }
         let (protocol, state) = (Arc::clone(&live.protocol), Arc::clone(&live.state));
-        let workspace = self.workspace.as_ref().map(|files| files.with_policy(&protocol.policy));
+        let workspace = self
+            .workspace
+            .as_ref()
+            .map(|files| files.with_policy(&protocol.policy).with_run(&live.state));
         let mut seen = input.clone();
         let looked = spawn_blocking(move || {
             let probe = WorkspaceProbe(workspace);

@@ -76,6 +76,14 @@ pub enum EngineError {
         "the model address contains a user name or a password, which the log would record; put the key into an environment variable instead"
     )]
     CredentialsInAddress,
+    /// A model that the run would use does not exist, or is not set up here. Nothing changed.
+    #[error("cannot use model `{model}`: {reason}")]
+    ModelUnavailable {
+        /// Name of the model, without credentials.
+        model: String,
+        /// What is wrong with it, and what to correct.
+        reason: String,
+    },
     /// Other writers committed first on every attempt.
     #[error("run `{run}` changed during every attempt to process this input; try again")]
     Contended {

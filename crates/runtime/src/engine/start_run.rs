@@ -22,6 +22,14 @@ impl Engine {
         start: RunStart,
         key: Option<String>,
     ) -> Result<String, EngineError> {
+        if let Err(error) = self.check_models(protocol, &start).await {
+            // A key that started a run before names that run, whatever became of its model.
+            let Some(name) = key.as_deref().map(derive_run_name) else { return Err(error) };
+            return match self.store().load_head(&self.run_id(&*name)).await? {
+                Some(_) => self.find_started_run(&name, &start).await,
+                None => Err(error),
+            };
+        }
         loop {
             let name = key.as_deref().map_or_else(generate_run_name, derive_run_name);
             match self.start_named_run(&name, protocol, start.clone(), key.clone()).await {

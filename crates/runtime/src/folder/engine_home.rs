@@ -48,8 +48,14 @@ impl EngineHome {
     pub fn create(dir: &Path) -> Result<Self, FolderError> {
         let dir = dir.canonicalize().map_err(|source| to_folder_error(dir, source))?;
         let folder = dir.join(HOME_FOLDER);
-        if folder.exists() && !folder.is_dir() {
-            return Err(FolderError::NotAFolder { path: folder });
+        match fs::metadata(&folder) {
+            Ok(found) if !found.is_dir() => return Err(FolderError::NotAFolder { path: folder }),
+            // Its owner could read everything stored in it, and grant themselves access.
+            Ok(found) if !private_files::is_owned_by_us(&found) => {
+                return Err(FolderError::NotOwned { path: folder });
+            }
+            // A folder that cannot be examined cannot be created either, which is the error.
+            Ok(_) | Err(_) => {}
         }
         let home = Self { workspace: dir, folder };
         for folder in [home.artifacts_path(), home.effects_path()] {

@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use countersign_protocol::{FileAccess, FilePolicy, fold_name};
+use countersign_run::{INPUTS_FOLDER, RunInputs};
 
 use super::WorkspacePath;
 
@@ -22,6 +23,8 @@ pub(crate) struct HiddenPaths {
     hidden: Vec<Vec<String>>,
     /// Files that runs may read but not write.
     protected: Vec<WorkspacePath>,
+    /// The folders of `inputs` that the run can reach; every one if no run is set.
+    inputs: Option<RunInputs>,
 }
 
 impl HiddenPaths {
@@ -33,7 +36,30 @@ impl HiddenPaths {
     /// Returns the same hidden paths with the exceptions of a protocol, and with the files of its
     /// programs protected.
     pub(crate) fn with_policy(&self, files: &FilePolicy, protected: Vec<WorkspacePath>) -> Self {
-        Self { policy: files.clone(), hidden: self.hidden.clone(), protected }
+        Self { policy: files.clone(), protected, ..self.clone() }
+    }
+
+    /// Returns the same hidden paths, with the inputs of other runs hidden as well.
+    pub(crate) fn with_inputs(&self, inputs: RunInputs) -> Self {
+        Self { inputs: Some(inputs), ..self.clone() }
+    }
+
+    /// Returns the path that the run means: `inputs` is the folder of its own documents.
+    pub(crate) fn resolve_inputs(&self, path: WorkspacePath) -> WorkspacePath {
+        match &self.inputs {
+            Some(inputs) => path.map_names(|names| inputs.resolve_names(names)),
+            None => path,
+        }
+    }
+
+    /// Returns whether a path is a document of another run, or of no run.
+    fn is_foreign_input(&self, names: &[String]) -> bool {
+        match (&self.inputs, names) {
+            (Some(inputs), [first, folder, ..]) => {
+                fold_name(first) == INPUTS_FOLDER && !inputs.can_reach(folder)
+            }
+            _ => false,
+        }
     }
 
     /// Returns whether a path is hidden by its names. A folder on the way to a shown file is hidden
@@ -45,6 +71,7 @@ impl HiddenPaths {
             FileAccess::Hidden | FileAccess::Reserved => false,
         };
         !is_open
+            || self.is_foreign_input(names)
             || self.hidden.iter().any(|hidden| {
                 names.len() >= hidden.len()
                     && names.iter().zip(hidden).all(|(name, hidden)| fold_name(name) == *hidden)

@@ -11,16 +11,19 @@ mod workspace;
 mod list_folder;
 mod walk_folder;
 mod file_search;
-mod save_document;
+mod document_type;
+mod incoming_document;
 mod workspace_policy;
 
 pub(crate) use atomic_write::{
     sync_folder, write_atomic, write_new, write_private, write_unsynced,
 };
+pub(crate) use document_type::{TYPE_PROBE_BYTES, check_document_type};
 pub use file_search::{FileSearchHit, FileSearchLimits, FileSearchResults};
 pub(crate) use hidden_paths::HiddenPaths;
+pub use incoming_document::IncomingDocument;
+pub(crate) use incoming_document::{SavedDocument, check_content};
 pub use list_folder::{FolderEntry, FolderEntryKind, FolderListing, MAX_LISTED_ENTRIES};
-pub use save_document::{IncomingDocument, save_document};
 pub(crate) use walk_folder::WalkOutcome;
 pub use workspace::{FileContent, MAX_READ_BYTES, Workspace, WrittenFile};
 pub use workspace_error::WorkspaceError;

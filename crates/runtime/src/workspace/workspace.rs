@@ -1,6 +1,6 @@
 //! The workspace, and operations on single files in it.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -153,8 +153,11 @@ impl Workspace {
             hash.update(&buffer[..read]);
             size += read as u64;
         }
-        let hex: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok((size <= limit).then(|| format!("sha256:{hex}")))
+        let mut digest = "sha256:".to_owned();
+        for byte in hash.finalize() {
+            let _ = write!(digest, "{byte:02x}");
+        }
+        Ok((size <= limit).then_some(digest))
     }
 
     pub(super) fn read_at(
@@ -237,6 +240,19 @@ impl Workspace {
         })
     }
 
+    /// Removes a file, and the folders above it that are empty then. What cannot be removed stays.
+    pub(crate) fn remove_with_empty_folders(&self, path: &str) {
+        let Ok(resolved) = self.resolve_writable_path(path) else { return };
+        drop(self.root.remove_file(resolved.to_path_buf()));
+        let mut below = resolved;
+        while let Some((above, _)) = below.split() {
+            if above.names().is_empty() || self.root.remove_dir(above.to_path_buf()).is_err() {
+                return;
+            }
+            below = above;
+        }
+    }
+
     /// Creates missing folders from the workspace down, and syncs each new name to disk.
     fn create_folders(&self, folder: &WorkspacePath) -> io::Result<()> {
         let mut above = WorkspacePath::root();
@@ -256,6 +272,7 @@ impl Workspace {
     fn resolve_path(&self, path: &str) -> Result<WorkspacePath, WorkspaceError> {
         let resolved = WorkspacePath::parse(path)
             .map_err(|fault| WorkspaceError::BadPath { path: path.to_owned(), fault })?;
+        let resolved = self.hidden.resolve_inputs(resolved);
         let is_hidden = self.hidden.covers_file(&self.root, &resolved);
         reject_hidden(resolved, is_hidden)
     }
@@ -282,6 +299,7 @@ impl Workspace {
     pub(super) fn resolve_folder(&self, path: &str) -> Result<WorkspacePath, WorkspaceError> {
         let resolved = WorkspacePath::parse_folder(path)
             .map_err(|fault| WorkspaceError::BadPath { path: path.to_owned(), fault })?;
+        let resolved = self.hidden.resolve_inputs(resolved);
         let is_hidden = self.hidden.covers_folder(&self.root, &resolved);
         reject_hidden(resolved, is_hidden)
     }

@@ -66,6 +66,11 @@ impl WorkspacePath {
         }
     }
 
+    /// Returns the path with its names replaced.
+    pub(crate) fn map_names(self, replace: impl FnOnce(Vec<String>) -> Vec<String>) -> Self {
+        Self { names: replace(self.names) }
+    }
+
     fn parse_names(text: &str) -> Result<Self, WorkspacePathError> {
         if text.len() > MAX_PATH_BYTES {
             return Err(WorkspacePathError::TooLong);

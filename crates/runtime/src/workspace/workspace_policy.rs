@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use countersign_protocol::ProtocolPolicy;
+use countersign_run::{RunInputs, RunState};
 
 use super::hidden_paths::path_components;
 use super::{Workspace, WorkspacePath};
@@ -19,6 +20,14 @@ impl Workspace {
         let commands = policy.programs.values().map(|program| &program.command);
         let protected = commands.flat_map(|command| self.find_program_files(command));
         let hidden = self.hidden.with_policy(&policy.files, protected.collect());
+        Self { hidden, ..self.clone() }
+    }
+
+    /// Returns the same folder as one run sees it: `inputs` means the documents of this run, and
+    /// those of other runs are hidden.
+    #[must_use]
+    pub fn with_run(&self, run: &RunState) -> Self {
+        let hidden = self.hidden.with_inputs(RunInputs::for_run(run));
         Self { hidden, ..self.clone() }
     }
 

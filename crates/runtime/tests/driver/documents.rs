@@ -2,8 +2,10 @@
 
 use std::fs;
 
-use countersign_run::{ExecutionStatus, InputKind};
-use countersign_runtime::driver::IdleReason;
+use countersign_run::{ExecutionStatus, InputKind, ToolCall};
+use countersign_runtime::driver::{IdleReason, describe_unused_document};
+use countersign_runtime::tool::perform_tool_call;
+use countersign_runtime::workspace::Workspace;
 use serde_json::json;
 
 use crate::rig::{Kind, TestApp};
@@ -93,7 +95,7 @@ async fn whoever_looks_out_sees_a_document_arrive(kind: Kind) {
     let (plan, clock) = (inputs.join("plan.pdf"), &app.clock);
     // It grows between any two looks, so it is left alone.
     for size in 1..5 {
-        fs::write(&plan, "x".repeat(size)).unwrap();
+        fs::write(&plan, &"%PDF"[..size]).unwrap();
         assert!(still_looks(looking.as_mut(), clock.sleep_count(), || clock.sleep_count()).await);
         clock.advance(500);
     }
@@ -131,4 +133,55 @@ async fn still_looks<T>(
     }
 }
 
-on_both!(a_file_at_its_suggested_path_answers, whoever_looks_out_sees_a_document_arrive);
+async fn two_runs_never_share_a_document(kind: Kind) {
+    let protocol = NEEDS.replace("inputs/{{ run.id }}/", "workspace/inputs/");
+    let app = TestApp::new(kind, &protocol);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    app.start(&engine, "r2").await;
+    let driver = app.driver(&engine, "w");
+    driver.drive("r1").await.unwrap();
+    driver.drive("r2").await.unwrap();
+    let state = app.state("r2").await;
+    let workspace = Workspace::open(&app.work()).unwrap();
+    let unused = |wait: &str| describe_unused_document(&workspace, "r2", &state.waits[wait]);
+    assert_eq!(unused("w2"), None);
+
+    fs::create_dir_all(app.work().join("inputs/r1")).unwrap();
+    fs::write(app.work().join("inputs/r1/plan.pdf"), "%PDF").unwrap();
+    fs::write(app.work().join("inputs/plan.pdf"), "%PDF of no run").unwrap();
+    driver.drive("r1").await.unwrap();
+    driver.drive("r2").await.unwrap();
+    assert_eq!(app.document("r1", "/got").await, json!(["plan inputs/r1/plan.pdf 4"]));
+    assert_eq!(app.state("r2").await.waits.len(), 4, "neither the other's nor that of no run");
+    let moved = "the file `inputs/plan.pdf` belongs to no run; move it to `inputs/r2/plan.pdf`";
+    assert_eq!(unused("w2").as_deref(), Some(moved));
+
+    // A file that is not what its name says is left to people, and they are told.
+    fs::create_dir_all(app.work().join("inputs/r2")).unwrap();
+    fs::write(app.work().join("inputs/r2/plan.pdf"), "# A text").unwrap();
+    driver.drive("r2").await.unwrap();
+    assert_eq!(app.state("r2").await.waits.len(), 4);
+    let other = "the file `inputs/r2/plan.pdf` is other content; expected a PDF document, because the name ends with `.pdf`";
+    assert_eq!(unused("w2").as_deref(), Some(other));
+    fs::write(app.work().join("inputs/r2/plan.pdf"), "%PDF").unwrap();
+    driver.drive("r2").await.unwrap();
+    assert_eq!(app.document("r2", "/got").await, json!(["plan inputs/r2/plan.pdf 4"]));
+
+    // Agents and effects of a run reach its own inputs by the names of the specification.
+    let seen = workspace.with_run(&state);
+    let read = |path: &str| perform_tool_call(&seen, &ToolCall::Read { path: path.to_owned() });
+    for path in ["inputs/plan.pdf", "workspace/inputs/plan.pdf", "inputs/r2/plan.pdf"] {
+        assert_eq!(read(path).output, "%PDF", "{path}");
+    }
+    assert!(!read("inputs/r1/plan.pdf").ok);
+    let search = ToolCall::Search { query: "%PDF".to_owned(), path: String::new() };
+    let found = perform_tool_call(&seen, &search).output;
+    assert_eq!(found, "inputs/r2/plan.pdf:1: %PDF", "no document of another run is found");
+}
+
+on_both!(
+    two_runs_never_share_a_document,
+    a_file_at_its_suggested_path_answers,
+    whoever_looks_out_sees_a_document_arrive
+);

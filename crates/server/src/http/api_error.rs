@@ -11,7 +11,7 @@ use countersign_contract::reply::Violation;
 use countersign_contract::source::Diagnostic;
 use countersign_memory::store::MemoryError;
 use countersign_run::InputRejection;
-use countersign_runtime::engine::EngineError;
+use countersign_runtime::engine::{DocumentAnswerError, EngineError};
 use countersign_runtime::memory_context::ContextError;
 use countersign_runtime::workspace::WorkspaceError;
 use countersign_store::StoreError;
@@ -208,6 +208,7 @@ impl From<EngineError> for ApiError {
                 api_error
             }
             EngineError::CredentialsInAddress => Self::unprocessable("credentials", detail),
+            EngineError::ModelUnavailable { .. } => Self::unprocessable("no_model", detail),
             EngineError::KeyReused { .. } => Self::unprocessable("key_reused", detail),
             EngineError::Contended { .. } => Self::unavailable("contended", detail),
             EngineError::Corrupt { .. } => Self::internal("damaged", detail),
@@ -303,6 +304,17 @@ impl From<ContextError> for ApiError {
 impl From<TenantRuntimeError> for ApiError {
     fn from(error: TenantRuntimeError) -> Self {
         Self::internal("folder", error.to_string())
+    }
+}
+
+impl From<DocumentAnswerError> for ApiError {
+    fn from(error: DocumentAnswerError) -> Self {
+        let detail = error.to_string();
+        match error {
+            DocumentAnswerError::Engine(error) => error.into(),
+            DocumentAnswerError::Workspace(error) => error.into(),
+            _ => Self::bad_request("bad_query", detail),
+        }
     }
 }
 

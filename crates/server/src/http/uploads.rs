@@ -1,19 +1,20 @@
-//! Uploads of documents that a run waits for: the server checks the wait, spools the file, saves it
-//! in the workspace and answers the wait.
+//! Uploads of documents that a run waits for: the server checks the wait, spools the file, and
+//! answers the wait with it.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::response::Response;
-use countersign_run::{InputKind, InputRejection, RunWait, WaitKind};
-use countersign_runtime::workspace::{IncomingDocument, save_document};
+use countersign_runtime::engine::DocumentAnswer;
+use countersign_runtime::workspace::IncomingDocument;
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::IntoParams;
 
 use super::extract::{ApiPath, ApiQuery};
 use super::idempotency_key::IdempotencyKey;
-use super::inputs::{InputMatcher, SubmitOptions, respond_with_etag, submit_input_matching};
+use super::inputs::{SubmitOptions, respond_with_etag};
+use super::prefer_wait::await_input_response;
 use super::upload_spool::spool_document;
 use super::{ApiError, HttpState};
 use crate::access::Caller;
@@ -32,7 +33,8 @@ pub(crate) struct UploadQuery {
 
 /// Upload a document that a run waits for.
 ///
-/// The body is the file itself. The server saves it in the workspace and answers the wait.
+/// The body is the file itself. The server checks its type, saves it in the folder of the run and
+/// answers the wait. A refused document leaves no file.
 #[utoipa::path(put, path = "/v1/runs/{run}/waits/{wait}/document", tag = "inbox",
     request_body(content = Vec<u8>, content_type = "application/octet-stream"),
     params(("run" = String, Path, description = "The id of the run."),
@@ -67,23 +69,13 @@ async fn check_upload(
     wait: &str,
     name: &str,
 ) -> Result<(), ApiError> {
-    check_file_name(name)?;
-    let engine = &caller.runtime.engine;
-    let SubmitOptions { run, idempotency_key: key, expected_version: at, .. } = along;
-    if let Some(key) = key
-        && engine.store().find_key_version(&engine.run_id(run.as_str()), key).await?.is_some()
-    {
-        return Ok(());
-    }
     let sample = IncomingDocument::from_bytes(name, &b"-"[..]);
-    let open = find_open_wait(caller, run, wait).await?;
-    let value = sample.to_answer(open.as_ref());
-    let by = caller.user.clone();
-    let answered = InputKind::Answered { wait: wait.to_owned(), value, by };
-    Ok(engine.check_input(run, answered, *at).await?)
+    let answer = build_answer(caller, along, wait.to_owned(), sample);
+    Ok(caller.runtime.engine.check_document(&answer).await?)
 }
 
-/// Saves a document in the workspace, and answers the wait that asks for it.
+/// Answers a wait with a document. The answer is not abandoned when the client disconnects, because
+/// it may be stored already.
 pub(crate) async fn answer_with_document<R: Read + Send + 'static>(
     app: &HttpState,
     caller: &Caller,
@@ -91,73 +83,28 @@ pub(crate) async fn answer_with_document<R: Read + Send + 'static>(
     wait: String,
     document: IncomingDocument<R>,
 ) -> Result<InputResponse, ApiError> {
-    check_file_name(&document.name)?;
-    let engine = &caller.runtime.engine;
-    let by = caller.user.clone();
-    let kept =
-        UploadedDocument { wait: wait.clone(), by: by.clone(), answer: document.to_answer(None) };
-    let matching: InputMatcher = Box::new(move |input| kept.is_same_upload(input));
-    let repeated = match &along.idempotency_key {
-        Some(key) => engine.find_repeated_input(&along.run, key, &matching).await?.is_some(),
-        None => false,
-    };
-    let open = find_open_wait(caller, &along.run, &wait).await;
-    let value = if repeated {
-        document.to_answer(None)
-    } else {
-        let open = open?;
-        let answered = InputKind::Answered {
-            wait: wait.clone(),
-            value: document.to_answer(open.as_ref()),
-            by: by.clone(),
-        };
-        engine.check_input(&along.run, caller.attribute(answered), along.expected_version).await?;
-        let protocol = engine.get_run(&along.run).await?.protocol;
-        let workspace = caller.runtime.workspace.with_policy(&protocol.policy);
-        let put = move || save_document(&workspace, open.as_ref(), document);
-        let put = tokio::task::spawn_blocking(put).await;
-        put.map_err(|_| ApiError::internal("internal_error", "saving the document failed"))??
-    };
-    submit_input_matching(app, caller, along, InputKind::Answered { wait, value, by }, &matching)
-        .await
+    let answer = build_answer(caller, &along, wait, document);
+    let runtime = Arc::clone(&caller.runtime);
+    let submitted = tokio::spawn(async move { runtime.engine.submit_document(answer).await }).await;
+    let interrupted = |_| ApiError::internal("internal_error", "saving the document failed");
+    let outcome = submitted.map_err(interrupted)??;
+    let then = along.idempotency_key.is_some().then(|| Arc::clone(&outcome.state));
+    await_input_response(app, caller, &along.run, None, along.prefer_wait, then).await
 }
 
-/// The document of a key, for comparison with a repeated upload.
-struct UploadedDocument {
-    wait: String,
-    by: String,
-    answer: Value,
-}
-
-impl UploadedDocument {
-    fn is_same_upload(&self, input: &InputKind) -> bool {
-        let InputKind::Answered { wait, value, by } = input else { return false };
-        let same = |name: &str| value.get(name) == self.answer.get(name);
-        *wait == self.wait && *by == self.by && same("name") && same("bytes") && same("sha256")
-    }
-}
-
-/// Finds the open wait with this id, which must ask for a document. Returns `None` if no such wait
-/// is open; the run then reports the reason.
-async fn find_open_wait(
+fn build_answer<R>(
     caller: &Caller,
-    run: &str,
-    wait: &str,
-) -> Result<Option<RunWait>, ApiError> {
-    let state = caller.runtime.engine.get_run(run).await?.state;
-    let Some(open) = state.waits.get(wait) else { return Ok(None) };
-    if open.kind != WaitKind::Document {
-        let (wait, kind) = (wait.to_owned(), open.kind.as_str());
-        let expected = "this wait does not ask for a document";
-        return Err(InputRejection::WrongKind { wait, kind, expected }.into());
+    along: &SubmitOptions,
+    wait: String,
+    document: IncomingDocument<R>,
+) -> DocumentAnswer<R> {
+    DocumentAnswer {
+        run: along.run.clone(),
+        wait,
+        by: caller.user.clone(),
+        sender: Some(caller.sender.clone()),
+        document,
+        idempotency_key: along.idempotency_key.clone(),
+        expected_version: along.expected_version,
     }
-    Ok(Some(open.clone()))
-}
-
-fn check_file_name(name: &str) -> Result<(), ApiError> {
-    if name.contains(['/', '\\']) || name.is_empty() {
-        let detail = format!("`name` must be a file name without folders, found `{name}`");
-        return Err(ApiError::bad_request("bad_query", detail));
-    }
-    Ok(())
 }

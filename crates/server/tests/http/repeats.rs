@@ -122,8 +122,11 @@ transitions:
         response_parts(&first),
         "after a restart"
     );
-    let kept = fs::read_to_string(rig.folder.path().join("inputs/paper.md")).unwrap();
-    assert_eq!(kept, "# One\n", "a refused one changes no file");
+    let document = client.get(&format!("/v1/runs/{run}/document")).await.good();
+    let place = rig.folder.path().join(document["paper"]["path"].as_str().unwrap());
+    assert_eq!(fs::read_to_string(&place).unwrap(), "# One\n", "a refused one changes no file");
+    let folders = fs::read_dir(place.parent().unwrap().parent().unwrap()).unwrap();
+    assert_eq!(folders.count(), 1, "a repeated and a refused one leave no file");
     rig.end().await;
 }
 

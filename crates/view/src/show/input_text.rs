@@ -60,6 +60,9 @@ pub fn describe_input(what: &InputKind) -> String {
                 grants.iter().map(|(name, amount)| format!("{amount} more of {name}")).collect();
             format!("{by} resumed the run and granted {}", parts.join(", "))
         }
+        InputKind::ModelSelected { model, by } => {
+            format!("{by} selected model {model} for the run")
+        }
         InputKind::Cancelled { by, reason } => format!("{by} cancelled the run{}", noted(reason)),
     }
 }

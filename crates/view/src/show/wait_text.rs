@@ -3,7 +3,7 @@
 use countersign_protocol::PresentationFormat;
 use countersign_run::{PresentedPart, RunWait, WaitAnswerShape, WaitKind};
 use countersign_runtime::diff_lines;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 /// Describes the expected answer; `None` if the kind of wait is self-explanatory.
 #[must_use]
@@ -46,9 +46,7 @@ pub fn describe_subject(wait: &RunWait) -> Option<String> {
     let parts = if wait.presented.is_empty() { &subject.parts[..] } else { &[] };
     for part in parts {
         match (part.pointer.as_str(), &part.value) {
-            ("", Value::Object(members)) => {
-                members.iter().for_each(|(name, value)| push_named(&mut text, name, value));
-            }
+            ("", Value::Object(members)) => push_members(&mut text, members),
             ("", value) => push_named(&mut text, "document", value),
             (pointer, value) => push_named(&mut text, pointer, value),
         }
@@ -92,13 +90,15 @@ fn push_named(text: &mut String, name: &str, value: &Value) {
         Value::Object(members) if !members.is_empty() => {
             text.push_str(&format!("{name}:\n"));
             let mut inside = String::new();
-            members.iter().for_each(|(name, value)| push_named(&mut inside, name, value));
+            push_members(&mut inside, members);
             push_indented(text, &inside);
         }
         Value::Array(items) if !items.is_empty() => {
             text.push_str(&format!("{name}:\n"));
             let mut inside = String::new();
-            items.iter().for_each(|item| push_item(&mut inside, item));
+            for item in items {
+                push_item(&mut inside, item);
+            }
             push_indented(text, &inside);
         }
         Value::String(plain) if plain.contains('\n') => {
@@ -110,12 +110,18 @@ fn push_named(text: &mut String, name: &str, value: &Value) {
     }
 }
 
+fn push_members(text: &mut String, members: &Map<String, Value>) {
+    for (name, value) in members {
+        push_named(text, name, value);
+    }
+}
+
 /// Appends an item of a list behind a dash.
 fn push_item(text: &mut String, item: &Value) {
     let mut inside = String::new();
     match item {
         Value::Object(members) if !members.is_empty() => {
-            members.iter().for_each(|(name, value)| push_named(&mut inside, name, value));
+            push_members(&mut inside, members);
         }
         Value::String(plain) => inside.push_str(plain),
         other => inside.push_str(&other.to_string()),
@@ -138,7 +144,7 @@ fn push_indented(text: &mut String, lines: &str) {
 pub fn answer_command(run: &str, wait: &RunWait) -> String {
     let id = &wait.id;
     match wait.kind {
-        WaitKind::Question => format!("countersign answer {run}/{id} VALUE"),
+        WaitKind::Question => format!("countersign answer {run}/{id} {}", build_example(wait)),
         WaitKind::Document => format!("countersign answer {run}/{id} --file FILE"),
         WaitKind::Approval => format!("countersign approve {run}/{id}, or deny {run}/{id}"),
         WaitKind::Budget => format!(
@@ -149,6 +155,58 @@ pub fn answer_command(run: &str, wait: &RunWait) -> String {
         WaitKind::Incident => {
             format!("countersign approve {run}/{id} to retry, or deny {run}/{id} to end it")
         }
+    }
+}
+
+/// Builds an answer to copy and change, quoted for a shell.
+fn build_example(wait: &RunWait) -> String {
+    let example = match &wait.answer_shape {
+        Some(WaitAnswerShape::Choices { choices }) => {
+            choices.first().map_or_else(|| json!("…"), |first| json!(first.id))
+        }
+        Some(WaitAnswerShape::Value { schema }) => build_schema_example(schema, 0),
+        Some(WaitAnswerShape::Document { .. }) | None => json!("your answer"),
+    };
+    quote_for_shell(&plain_text(&example))
+}
+
+fn quote_for_shell(text: &str) -> String {
+    let is_plain = !text.is_empty()
+        && text.chars().all(|sign| sign.is_alphanumeric() || matches!(sign, '-' | '_' | '.'));
+    if is_plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// Maximum depth of members in an example.
+const MAX_EXAMPLE_DEPTH: usize = 3;
+
+/// Builds a value of the shape that a schema describes, as far as types and enumerations tell.
+fn build_schema_example(schema: &Value, depth: usize) -> Value {
+    if let Some(first) = schema["enum"].as_array().and_then(|members| members.first()) {
+        return first.clone();
+    }
+    if let Some(given) = schema["examples"].as_array().and_then(|given| given.first()) {
+        return given.clone();
+    }
+    let least = || schema.get("minimum").cloned().unwrap_or_else(|| json!(1));
+    match schema["type"].as_str() {
+        Some("integer" | "number") => least(),
+        Some("boolean") => json!(true),
+        Some("array") if depth < MAX_EXAMPLE_DEPTH && schema["items"].is_object() => {
+            json!([build_schema_example(&schema["items"], depth + 1)])
+        }
+        Some("array") => json!([]),
+        Some("object") if depth < MAX_EXAMPLE_DEPTH => {
+            let required: Vec<&str> = schema["required"]
+                .as_array()
+                .map_or_else(Vec::new, |names| names.iter().filter_map(Value::as_str).collect());
+            let members = schema["properties"].as_object().into_iter().flatten();
+            members
+                .filter(|(name, _)| required.is_empty() || required.contains(&name.as_str()))
+                .map(|(name, member)| (name.clone(), build_schema_example(member, depth + 1)))
+                .collect()
+        }
+        Some("object") => json!({}),
+        _ => json!("your answer"),
     }
 }
 
@@ -196,7 +254,25 @@ fn plain_text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+
+    #[test]
+    fn an_example_can_be_copied() {
+        for (schema, expected) in [
+            (json!({"type": "string"}), "'your answer'"),
+            (json!({"type": "boolean"}), "true"),
+            (json!({"type": "integer", "minimum": 3}), "3"),
+            (json!({"enum": ["it's", "b"]}), "'it'\\''s'"),
+            (json!({"type": "array", "items": {"enum": ["a"]}}), "'[\"a\"]'"),
+            (
+                json!({"type": "object", "required": ["amount"], "properties":
+                    {"amount": {"type": "number"}, "note": {"type": "string"}}}),
+                "'{\"amount\":1}'",
+            ),
+        ] {
+            let value = plain_text(&build_schema_example(&schema, 0));
+            assert_eq!(quote_for_shell(&value), expected);
+        }
+    }
 
     #[test]
     fn a_subject_is_shown_as_text() {

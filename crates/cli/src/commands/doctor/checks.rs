@@ -7,9 +7,10 @@ use countersign_contract::redact_credentials;
 use countersign_models::{ModelProvider, ModelSpec};
 use countersign_postgres::is_address;
 use countersign_run::ExecutionStatus;
+use countersign_runtime::driver::describe_unused_document;
 use countersign_runtime::folder::EngineHome;
 use countersign_runtime::private_files::is_private;
-use countersign_store::{RunFilter, SqliteHealth, WaitFilter};
+use countersign_store::{RunFilter, SqliteHealth, WaitFilter, WaitRow};
 use serde_json::{Value, json};
 
 use super::doctor_report::DoctorReport;
@@ -324,11 +325,13 @@ fn count_runs(report: &mut DoctorReport, site: &StoreArgs, location: &StoreLocat
             filter.status = Some(status.as_str().to_owned());
             runs.push((status.as_str(), store.list_runs(&filter).await?.len()));
         }
-        let waits = store.list_waits(&WaitFilter::all(tenant.clone(), usize::MAX)).await?.len();
-        Ok(Some((runs, waits)))
+        let waits = store.list_waits(&WaitFilter::all(tenant.clone(), usize::MAX)).await?;
+        let unused = waits.iter().filter_map(|row| describe_unused(&context, row));
+        let unused: Vec<String> = unused.take(MAX_UNUSED_DOCUMENTS).collect();
+        Ok(Some((runs, waits.len(), unused)))
     });
     match counted {
-        Ok(Some((runs, waits))) => {
+        Ok(Some((runs, waits, unused))) => {
             let some: Vec<String> = runs
                 .iter()
                 .filter(|(_, count)| *count > 0)
@@ -343,12 +346,25 @@ fn count_runs(report: &mut DoctorReport, site: &StoreArgs, location: &StoreLocat
                 _ => format!("{waits} open; `countersign inbox` shows them"),
             };
             report.add("waits", text, waits);
+            for document in unused {
+                report.add_problem("document", document, "A run takes only its own documents.");
+            }
         }
         Ok(None) => {}
         Err(error) => {
             report.add_problem("runs", error.to_string(), "`countersign list` shows more.");
         }
     }
+}
+
+/// Maximum number of reported documents that answer no wait.
+const MAX_UNUSED_DOCUMENTS: usize = 10;
+
+/// Describes a file that was put in place for an open wait and does not answer it.
+fn describe_unused(context: &CliContext, row: &WaitRow) -> Option<String> {
+    let wait = serde_json::from_str(&row.body).ok()?;
+    let unused = describe_unused_document(context.engine.workspace()?, &row.run.id, &wait)?;
+    Some(format!("{}/{}: {unused}", row.run.id, row.id))
 }
 
 /// Returns the value of a setting; URLs are shown without credentials.

@@ -28,20 +28,29 @@ export default async function play() {
   await page.waitForURL(/\/runs\//);
   // The task is a run of its own, and what it waits for is in the inbox.
   await ann.to("/inbox");
-  const brings = async (text) => {
-    await page.getByRole("heading", { name: "Task note needs Brief: What is wanted" }).waitFor();
-    await page.getByLabel("Choose a file").setInputFiles({ name: "brief.md", mimeType: "text/markdown", buffer: Buffer.from(text) });
+  const brings = async (wait, text) => {
+    const card = page.locator(`article[data-wait="${wait}"]`);
+    await card.getByRole("heading", { name: "Task note needs Brief: What is wanted" }).waitFor();
+    await card.getByLabel("Choose a file").setInputFiles({ name: "brief.md", mimeType: "text/markdown", buffer: Buffer.from(text) });
     await picture(page, "delivery-upload");
-    await page.getByRole("button", { name: "Upload the document" }).click();
+    await card.getByRole("button", { name: "Upload the document" }).click();
   };
-  await brings("# Brief\n");
-  // The document lies where it is looked for from now on; who asks for it once too often must be let go on.
+  // A file of another type is not sent, and the form says what is expected.
+  let sent = 0;
+  page.on("request", (request) => (sent += request.method() === "PUT" ? 1 : 0));
+  const first = page.locator('article[data-wait="w1"]');
+  await first.getByLabel("Choose a file").setInputFiles({ name: "brief.exe", mimeType: "application/octet-stream", buffer: Buffer.from("MZ") });
+  await first.getByRole("button", { name: "Upload the document" }).click();
+  await first.getByText("brief.exe was not sent. This wait accepts files of these types: .md.").waitFor();
+  assert.equal(sent, 0);
+  // A document answers one wait; who asks for it once too often must be let go on.
+  for (const n of [1, 2, 3, 4, 5]) await brings(`w${n}`, `# Brief ${n}\n`);
   const grant = page.locator(".wait").filter({ hasText: "The executor has asked for documents five times" });
   await grant.waitFor();
   await grant.getByLabel("Amount to add to budget input_rounds").fill("3");
   await picture(page, "delivery-grant");
   await grant.getByRole("button", { name: "Grant and continue" }).click();
-  await brings("# Brief, once more\n");
+  await brings("w7", "# Brief, once more\n");
   await page.getByRole("heading", { name: "Nothing needs your attention" }).waitFor();
   const [whole] = JSON.parse(server.run("list", "--workflow", "delivery", "--json"));
   await ann.to(`/runs/${whole.run}`);
@@ -51,7 +60,7 @@ export default async function play() {
   assert.equal(manifest.deliverables[0].version, 2);
   const task = JSON.parse(server.run("list", "--workflow", "task", "--json"))[0];
   const said = JSON.parse(server.run("history", task.run, "--json")).map(({ input }) => input).filter((one) => one?.by === "Ann");
-  assert.equal(said.length, 3, "what Ann handed in twice, and what she granted");
+  assert.equal(said.length, 7, "six documents, and what Ann granted");
   ann.check();
   await chromium.close();
   await server.close();

@@ -99,7 +99,11 @@ export function fileField({ accepts = [], suggested }) {
     node: h("div", { class: "field" }, zone, fault),
     read() {
       if (!input.files.length) throw new Unfit("", t("wait.no_file"));
-      return input.files[0];
+      const [file] = input.files;
+      const fits = (end) => file.name.toLowerCase().endsWith((end.startsWith(".") ? end : `.${end}`).toLowerCase());
+      // The server decides by the same rule; here, nothing of the file is sent.
+      if (accepts.length && !accepts.some(fits)) throw new Unfit("", t("wait.wrong_type", { name: file.name, kinds: accepts.join(", ") }));
+      return file;
     },
     // A browser cannot save a chosen file as a draft.
     typed: () => undefined,

@@ -30,6 +30,7 @@ export function cameIn(input, said) {
       const grants = Object.entries(input.grants ?? {}).map(([name, amount]) => `${name} +${number(amount)}`);
       return t("input.resumed", { by: input.by }) + (grants.length ? `: ${grants.join(", ")}` : "");
     }
+    case "model_selected": return t("input.model_selected", { by: input.by, model: input.model });
     case "cancelled": return t("input.cancelled", { by: input.by }) + why(input.reason);
     default: return tOr(`input.${input.kind}`, said ?? input.kind);
   }
@@ -39,7 +40,7 @@ export function cameIn(input, said) {
 export function tone({ input, events }) {
   if (events.some((one) => ["reply_refused", "provider_failed", "effect_failed", "blocked", "item_failed"].includes(one.event))) return "bad";
   if (events.some((one) => one.event === "reply_accepted" || (one.event === "ended" && one.end === "completed"))) return "good";
-  if (["answered", "approval_decided", "manual_patch", "halted", "resumed", "cancelled", "start"].includes(input?.kind)) return "person";
+  if (["answered", "approval_decided", "manual_patch", "halted", "resumed", "model_selected", "cancelled", "start"].includes(input?.kind)) return "person";
   return "plain";
 }
 
@@ -47,7 +48,7 @@ export function tone({ input, events }) {
 export function drawing({ input, events }) {
   if (events.some((one) => one.event === "reply_refused")) return "failed";
   if (events.some((one) => one.event === "reply_accepted")) return "completed";
-  const by = { start: "start", answered: "question", approval_decided: "approval", manual_patch: "work", halted: "halted", resumed: "next", cancelled: "failed", model_failed: "incident", effect_failed: "incident", effect_finished: "document", ticked: "running", child_ended: "runs" };
+  const by = { start: "start", answered: "question", approval_decided: "approval", manual_patch: "work", halted: "halted", resumed: "next", model_selected: "next", cancelled: "failed", model_failed: "incident", effect_failed: "incident", effect_finished: "document", ticked: "running", child_ended: "runs" };
   return by[input?.kind] ?? "next";
 }
 
