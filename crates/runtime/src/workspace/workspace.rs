@@ -1,6 +1,7 @@
 //! The workspace, and operations on single files in it.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -126,6 +127,21 @@ impl Workspace {
     pub fn read(&self, path: &str, limit: u64) -> Result<FileContent, WorkspaceError> {
         let resolved = self.resolve_path(path)?;
         self.read_at(&resolved, limit)
+    }
+
+    /// Opens a file for reading; returns it with its size in bytes.
+    pub fn open_file(&self, path: &str) -> Result<(File, u64), WorkspaceError> {
+        let resolved = self.resolve_path(path)?;
+        let fault = |source| WorkspaceError::from_io(path, source);
+        // Checked before opening, because opening a pipe would wait for a writer.
+        let found = self.root.metadata(resolved.to_path_buf()).map_err(fault)?;
+        if !found.is_file() {
+            let (path, found) = (resolved.to_string(), describe_kind(&found));
+            return Err(WorkspaceError::NotAFile { path, found });
+        }
+        let file = self.root.open(resolved.to_path_buf()).map_err(fault)?.into_std();
+        let size = file.metadata().map_err(fault)?.len();
+        Ok((file, size))
     }
 
     pub(super) fn read_at(

@@ -21,3 +21,4 @@ mod web;
 mod mcp;
 mod bodies;
 mod approvals;
+mod run_files;

@@ -1,12 +1,27 @@
 //! Open waits, as the API sends them.
 
 use countersign_protocol::Assignee;
-use countersign_run::{ApprovalSubject, Timestamp, WaitAnswerShape, WaitApproval, WaitKind};
+use countersign_run::{
+    ApprovalSubject, InputSender, RunWait, Timestamp, WaitAnswerShape, WaitApproval, WaitKind,
+    check_assignee,
+};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::DecisionOutcomes;
 use crate::show::wait_text;
+
+/// Why a person may not answer a wait.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct WaitRefusal {
+    /// The code of the rejection that an answer would get: `not_assignee`, `not_distinct`,
+    /// `already_approved` or `not_verified`.
+    #[schema(example = "not_distinct")]
+    pub code: String,
+    /// The reason, in one sentence.
+    pub message: String,
+}
 
 /// An open wait. It accepts exactly one answer.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -73,6 +88,16 @@ pub struct WaitView {
     /// Whether the caller may answer. Absent if the server does not know the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub may_answer: Option<bool>,
+    /// Why the caller may not answer. Absent if the caller may, or is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<WaitRefusal>,
+    /// What follows from each decision. Absent for kinds of wait that take no decision, and where
+    /// the workflow of the run was not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcomes: Option<DecisionOutcomes>,
+    /// Who started the run that asks. Empty where the run was not read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requested_by: Vec<String>,
 }
 
 impl From<&countersign_run::RunWait> for WaitView {
@@ -101,7 +126,19 @@ impl From<&countersign_run::RunWait> for WaitView {
             action,
             approval,
             may_answer: None,
+            refusal: None,
+            outcomes: None,
+            requested_by: Vec::new(),
         }
+    }
+}
+
+impl WaitRefusal {
+    /// Why a person may not answer a wait; `None` if the person may.
+    #[must_use]
+    pub fn find(wait: &RunWait, user: &str, sender: &InputSender) -> Option<Self> {
+        let rejection = check_assignee(wait, user, Some(sender)).err()?;
+        Some(Self { code: rejection.code().to_owned(), message: rejection.to_string() })
     }
 }
 
@@ -168,6 +205,9 @@ pub struct InboxRow {
     /// Whether the caller may answer. Absent if the server does not know the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub may_answer: Option<bool>,
+    /// Why the caller may not answer. Absent if the caller may, or is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<WaitRefusal>,
     /// The run that waits.
     #[schema(example = "k7mw2p")]
     pub run: String,
@@ -210,6 +250,7 @@ impl InboxRow {
             action,
             approval,
             may_answer: None,
+            refusal: None,
             run,
             address,
             answer_hint,
