@@ -65,6 +65,7 @@ export default async function play() {
   await file("report.md").getByText("Preview").click();
   await file("report.md").getByRole("heading", { name: "Report for Atelier Nord" }).waitFor();
   await file("prices.csv").getByText("Preview").click();
+  await file("prices.csv").locator("tbody td").first().waitFor();
   assert.deepEqual(await file("prices.csv").locator("tbody tr").first().locator("td").allTextContents(), ["Chair, oak", "40"]);
   await file("dot.png").getByText("Preview").click();
   await file("dot.png").getByRole("img", { name: "Image out/dot.png" }).waitFor();
