@@ -37,8 +37,9 @@ async fn start(client: &Client) -> String {
 }
 
 async fn read(client: &Client, run: &str, path: &str) -> Answer {
-    let path: String = path.bytes().map(|byte| format!("%{byte:02X}")).collect();
-    client.get(&format!("/v1/runs/{run}/files/content?path={path}")).await
+    let mut encoded = String::new();
+    path.bytes().for_each(|byte| encoded.push_str(&format!("%{byte:02X}")));
+    client.get(&format!("/v1/runs/{run}/files/content?path={encoded}")).await
 }
 
 fn paths(files: &Value) -> Vec<(&str, &str)> {
