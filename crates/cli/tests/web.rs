@@ -70,6 +70,21 @@ fn two_people_sign_what_they_see() {
 }
 
 #[test]
+fn the_files_of_a_run_are_looked_at_and_downloaded() {
+    scene("files");
+}
+
+#[test]
+fn a_graph_is_moved_zoomed_and_asked() {
+    scene("graph");
+}
+
+#[test]
+fn a_script_that_plays_the_model_says_so() {
+    scene("trial");
+}
+
+#[test]
 fn the_server_is_started_again_in_between() {
     scene("restart");
 }

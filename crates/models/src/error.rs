@@ -103,6 +103,17 @@ pub enum ModelErrorKind {
         /// Label and contract of the request.
         found: String,
     },
+    /// The next reply of a script is about another input.
+    #[error(
+        "a script plays the model, and its next reply fits only a text with `{expected}`{}; start a run with an example of the script, or name a real model",
+        KnownInputs(known)
+    )]
+    ScriptInputUnknown {
+        /// The text that the messages do not contain.
+        expected: String,
+        /// Inputs and answers that the script knows.
+        known: Vec<String>,
+    },
     /// A person acts as this model and replies later.
     #[error("a person must answer")]
     HumanRequired,
@@ -193,6 +204,7 @@ impl ModelErrorKind {
             | Self::ContentFiltered { .. }
             | Self::ScriptExhausted { .. }
             | Self::ScriptMismatch { .. }
+            | Self::ScriptInputUnknown { .. }
             | Self::HumanRequired => false,
         }
     }
@@ -221,6 +233,7 @@ impl ModelErrorKind {
             Self::ContentFiltered { .. } => "content_filtered",
             Self::ScriptExhausted { .. } => "script_exhausted",
             Self::ScriptMismatch { .. } => "script_mismatch",
+            Self::ScriptInputUnknown { .. } => "script_input_unknown",
             Self::HumanRequired => "human_required",
         }
     }
@@ -247,6 +260,7 @@ impl ModelErrorKind {
             | Self::TimedOut { .. }
             | Self::ScriptExhausted { .. }
             | Self::ScriptMismatch { .. }
+            | Self::ScriptInputUnknown { .. }
             | Self::HumanRequired => {}
         }
         self
@@ -277,6 +291,22 @@ struct CommaSuffix<'t>(&'t str);
 impl fmt::Display for CommaSuffix<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() { Ok(()) } else { write!(f, ", `{}`", self.0) }
+    }
+}
+
+/// Names at most three inputs that a script knows, each in at most 80 characters.
+struct KnownInputs<'t>(&'t [String]);
+
+impl fmt::Display for KnownInputs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, known) in self.0.iter().take(3).enumerate() {
+            let first = known.lines().next().unwrap_or_default();
+            let short: String = first.chars().take(80).collect();
+            let cut = if short.len() < known.len() { "…" } else { "" };
+            f.write_str(if index == 0 { "; it knows " } else { ", " })?;
+            write!(f, "`{short}{cut}`")?;
+        }
+        Ok(())
     }
 }
 

@@ -48,7 +48,7 @@ pub use price::{TokenPrice, compute_cost};
 pub use provider_key::{ProviderKey, ProviderKeys};
 pub use request::{ChatMessage, ChatRole, ModelCallIndex, ModelRequest};
 pub use response::{ModelExchange, ModelResponse, OutputConstraint, TokenUsage};
-pub use script::{SCRIPT_SCHEMA, ScriptedModel};
+pub use script::{SCRIPT_SCHEMA, ScriptExamples, ScriptedModel};
 pub use settings::{ModelSettings, ModelTimeouts, ProviderAddresses, SchemaDelivery};
 pub use traced_call::complete_in_span;
 pub use wire::reparse_texts;

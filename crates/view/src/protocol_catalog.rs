@@ -280,6 +280,8 @@ impl ProtocolCatalog {
             digest,
             default_workflow: None,
             workflows: Vec::new(),
+            default_model: None,
+            script: None,
             errors: 0,
         };
         match loading {
@@ -293,6 +295,7 @@ impl ProtocolCatalog {
                 },
                 default_workflow: Some(protocol.default_workflow.clone()),
                 workflows: protocol.workflows.keys().cloned().collect(),
+                default_model: protocol.default_model.clone(),
                 ..row
             },
             Err(faults) => ProtocolRow { errors: faults.len(), ..row },
@@ -351,6 +354,8 @@ impl ProtocolCatalog {
             digest,
             default_workflow,
             default_model: loaded.as_ref().and_then(|protocol| protocol.default_model.clone()),
+            // The catalog connects no models.
+            script: None,
             workflows: workflows.collect(),
             agents: loaded.iter().flat_map(|protocol| protocol.agents.keys().cloned()).collect(),
             diagnostics: findings,

@@ -13,6 +13,9 @@ pub(super) struct ScriptEntry {
     pub(super) outcome: Result<ScriptReply, ModelErrorKind>,
     /// Label or contract that the request must have; `None` accepts every request.
     pub(super) when: Option<String>,
+    /// Texts that the messages of the request must contain, in any case; empty accepts every
+    /// request.
+    pub(super) expects: Vec<String>,
     /// How long the call takes.
     pub(super) delay: Duration,
 }

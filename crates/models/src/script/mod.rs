@@ -5,5 +5,5 @@ mod entry;
 mod script_file;
 mod scripted_model;
 
-pub use script_file::SCRIPT_SCHEMA;
+pub use script_file::{SCRIPT_SCHEMA, ScriptExamples};
 pub use scripted_model::ScriptedModel;

@@ -21,6 +21,24 @@ static SCRIPT_FILE_SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
     Schema::compile(schema).expect("our own schema compiles")
 });
 
+/// A parsed script.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ScriptFile {
+    /// The replies of the script, in order.
+    pub(super) entries: ScriptEntries,
+    /// Inputs and answers that the replies fit.
+    pub(super) examples: ScriptExamples,
+}
+
+/// What a person can type so that the replies of a script fit.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ScriptExamples {
+    /// Inputs of a run; empty if the script names none.
+    pub inputs: Vec<String>,
+    /// Answers to questions of a run; empty if the script names none.
+    pub answers: Vec<String>,
+}
+
 /// The entries of a script.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ScriptEntries {
@@ -31,7 +49,7 @@ pub(super) enum ScriptEntries {
 }
 
 /// Parses a script file.
-pub(super) fn parse_script(source: SourceFile) -> Result<ScriptEntries, Vec<Diagnostic>> {
+pub(super) fn parse_script(source: SourceFile) -> Result<ScriptFile, Vec<Diagnostic>> {
     let tree = ParsedSourceFile::parse(source).map_err(|fault| vec![fault])?;
     let violations = SCRIPT_FILE_SCHEMA.list_violations(&tree.value);
     if !violations.is_empty() {
@@ -50,7 +68,11 @@ pub(super) fn parse_script(source: SourceFile) -> Result<ScriptEntries, Vec<Diag
             ScriptEntries::ByLabel(lists.collect())
         }
     };
-    if faults.is_empty() { Ok(entries) } else { Err(faults) }
+    let examples = ScriptExamples {
+        inputs: parse_texts(&tree.value["inputs"]),
+        answers: parse_texts(&tree.value["answers"]),
+    };
+    if faults.is_empty() { Ok(ScriptFile { entries, examples }) } else { Err(faults) }
 }
 
 fn parse_entries(
@@ -69,6 +91,13 @@ fn parse_entries(
         }
     }
     entries
+}
+
+/// Reads one text or a list of texts.
+fn parse_texts(value: &Value) -> Vec<String> {
+    let one = value.as_str().map(str::to_owned);
+    let listed = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+    one.into_iter().chain(listed.map(str::to_owned)).collect()
 }
 
 fn parse_entry(item: &Value) -> Result<ScriptEntry, &'static str> {
@@ -98,6 +127,7 @@ fn parse_entry(item: &Value) -> Result<ScriptEntry, &'static str> {
     Ok(ScriptEntry {
         outcome,
         when: item["when"].as_str().map(str::to_owned),
+        expects: parse_texts(&item["expects"]),
         delay: Duration::from_millis(item["delay_ms"].as_u64().unwrap_or_default()),
     })
 }
@@ -158,9 +188,8 @@ mod tests {
     #[test]
     fn every_form_of_a_reply_is_read() {
         let text = "- plain\n- reply: { b: 1, a: [null] }\n- reply: cut\n  finish: length\n  delay_ms: 5\n  when: work\n  usage: { input_tokens: 1, output_tokens: 2 }\n";
-        let Ok(ScriptEntries::Run(entries)) = parse_script(SourceFile::new("s.yaml", text)) else {
-            panic!()
-        };
+        let parsed = parse_script(SourceFile::new("s.yaml", text)).unwrap();
+        let ScriptEntries::Run(entries) = parsed.entries else { panic!() };
         assert_eq!(texts(&entries), ["plain", "{\"b\":1,\"a\":[null]}", "cut"]);
         let reply = entries[2].outcome.as_ref().unwrap();
         assert_eq!((reply.finish, entries[2].delay.as_millis()), (FinishReason::Length, 5));
@@ -169,10 +198,8 @@ mod tests {
         assert_eq!(reply.usage, Some(usage));
 
         let text = r#"{"phases": {"a/b": ["one", {"reply": "two"}], "c": []}}"#;
-        let Ok(ScriptEntries::ByLabel(lists)) = parse_script(SourceFile::new("s.json", text))
-        else {
-            panic!()
-        };
+        let parsed = parse_script(SourceFile::new("s.json", text)).unwrap();
+        let ScriptEntries::ByLabel(lists) = parsed.entries else { panic!() };
         assert_eq!(texts(&lists["a/b"]), ["one", "two"]);
         assert!(lists["c"].is_empty());
     }
@@ -183,8 +210,8 @@ mod tests {
         let kinds = &schema["$defs"]["entry"]["properties"]["error"]["properties"]["kind"]["enum"];
         for kind in kinds.as_array().unwrap() {
             let text = serde_json::json!([{"error": {"kind": kind}}]);
-            let parsed = parse_script(SourceFile::new("s.json", text.to_string()));
-            let Ok(ScriptEntries::Run(entries)) = parsed else { panic!() };
+            let parsed = parse_script(SourceFile::new("s.json", text.to_string())).unwrap();
+            let ScriptEntries::Run(entries) = parsed.entries else { panic!() };
             assert_eq!(entries[0].outcome.as_ref().unwrap_err().code(), kind.as_str().unwrap());
         }
     }
@@ -194,7 +221,7 @@ mod tests {
         refused(
             "- replay: x\n",
             &[
-                "s.yaml:1:11: /0/replay: `replay` is not a field of this object; expected only `reply`, `error`, `when`, `finish`, `delay_ms`, `usage` [unknown_field]; did you mean `reply`?",
+                "s.yaml:1:11: /0/replay: `replay` is not a field of this object; expected only `reply`, `error`, `when`, `expects`, `finish`, `delay_ms`, `usage` [unknown_field]; did you mean `reply`?",
             ],
         );
         refused(
@@ -221,7 +248,7 @@ mod tests {
         refused(
             "phase: { a: [x] }\n",
             &[
-                "s.yaml:1:1: /phase: `phase` is not a field of this object; expected only `phases` [unknown_field]; did you mean `phases`?",
+                "s.yaml:1:1: /phase: `phase` is not a field of this object; expected only `inputs`, `answers`, `phases` [unknown_field]; did you mean `phases`?",
                 "s.yaml:1:1: /phases: expected an object, found nothing: the field is missing [required]; there is a field `phase`; rename it",
             ],
         );

@@ -7,7 +7,7 @@ use countersign_contract::source::{Diagnostic, SourceFile};
 use serde_json::json;
 
 use super::entry::ScriptEntry;
-use super::script_file::{self, ScriptEntries};
+use super::script_file::{self, ScriptEntries, ScriptExamples, ScriptFile};
 use crate::{
     ChatModel, ModelError, ModelErrorKind, ModelExchange, ModelFuture, ModelRequest, ModelResponse,
     OutputConstraint,
@@ -21,6 +21,7 @@ use crate::{
 pub struct ScriptedModel {
     name: String,
     entries: ScriptEntries,
+    examples: ScriptExamples,
     /// Calls so far, by label; the label is empty if there is a single list.
     call_counts: Mutex<BTreeMap<String, usize>>,
 }
@@ -29,11 +30,14 @@ impl ScriptedModel {
     /// Parses a script file.
     pub fn parse(source: SourceFile) -> Result<Self, Vec<Diagnostic>> {
         let name = format!("script:{}", source.name);
-        Ok(Self {
-            name,
-            entries: script_file::parse_script(source)?,
-            call_counts: Mutex::default(),
-        })
+        let ScriptFile { entries, examples } = script_file::parse_script(source)?;
+        Ok(Self { name, entries, examples, call_counts: Mutex::default() })
+    }
+
+    /// Returns what a person can type so that the replies fit.
+    #[must_use]
+    pub fn examples(&self) -> &ScriptExamples {
+        &self.examples
     }
 
     /// Returns the number of entries in all lists.
@@ -84,7 +88,31 @@ impl ScriptedModel {
                     found,
                 })
             }
-            _ => Ok(entry),
+            _ => self.check_expected_texts(entry, ask).map(|()| entry),
+        }
+    }
+
+    /// Checks that the messages contain what a reply is about: a story about something else would
+    /// mislead whoever reads it.
+    fn check_expected_texts(
+        &self,
+        entry: &ScriptEntry,
+        ask: &ModelRequest,
+    ) -> Result<(), ModelErrorKind> {
+        if entry.expects.is_empty() {
+            return Ok(());
+        }
+        let said = ask.messages.iter().map(|turn| turn.text.to_lowercase()).collect::<Vec<_>>();
+        let missing = entry.expects.iter().find(|text| {
+            let text = text.to_lowercase();
+            !said.iter().any(|turn| turn.contains(&text))
+        });
+        match missing {
+            None => Ok(()),
+            Some(expected) => Err(ModelErrorKind::ScriptInputUnknown {
+                expected: expected.clone(),
+                known: [&self.examples.inputs[..], &self.examples.answers].concat(),
+            }),
         }
     }
 

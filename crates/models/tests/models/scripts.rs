@@ -142,3 +142,19 @@ async fn a_person_is_waited_for() {
     assert_eq!((error.code(), error.is_retryable()), ("human_required", false));
     assert_eq!(error.to_string(), "`human`: a person must answer");
 }
+
+#[tokio::test]
+async fn a_reply_is_given_only_to_a_request_that_it_fits() {
+    let model = script(
+        "inputs: [About 200 chairs.]\nphases:\n  work:\n    - { expects: [200 Chairs, supply], reply: a }\n",
+    );
+    let about = |text: &str| ModelRequest {
+        messages: ModelRequest::new("", text).messages,
+        ..at("work", 0, 0)
+    };
+    assert_eq!(says(&model, &about("The supply of 200 CHAIRS.")).await.unwrap(), "a");
+    let error = says(&model, &about("The supply of ten tables.")).await.unwrap_err();
+    assert_eq!((error.code(), error.is_retryable()), ("script_input_unknown", false));
+    let said = error.to_string();
+    assert!(said.contains("`200 Chairs`; it knows `About 200 chairs.`;"), "{said}");
+}

@@ -9,7 +9,8 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use countersign_contract::source::SourceFile;
 use countersign_models::{
-    ChatModel, ModelConfigError, ModelSettings, ModelSpec, ScriptedModel, connect_model,
+    ChatModel, ModelConfigError, ModelSettings, ModelSpec, ScriptExamples, ScriptedModel,
+    connect_model,
 };
 
 use crate::lru_cache::LruCache;
@@ -27,6 +28,13 @@ pub trait ModelResolver: Send + Sync {
     /// Returns the model of a name; `Ok(None)` if a person replies in its place, or an error
     /// message if there is no such model.
     fn resolve_model(&self, name: &str) -> Result<Option<Arc<dyn ChatModel>>, String>;
+
+    /// Returns the inputs and answers that the script of a name fits; `None` if the name is no
+    /// script in the working folder, or the script cannot be read.
+    fn load_script_examples(&self, name: &str) -> Option<ScriptExamples> {
+        let _ = name;
+        None
+    }
 }
 
 /// A resolver that connects models on first use and caches them.
@@ -56,12 +64,21 @@ impl ModelResolver for CachedModelResolver {
         let spec = match spec {
             ModelSpec::Human => return Ok(None),
             ModelSpec::Script(file) => {
-                return Ok(Some(self.cache_model(name, self.read_script(&file)?)));
+                return Ok(Some(self.cache_model(name, Arc::new(self.read_script(&file)?))));
             }
             remote @ ModelSpec::Remote { .. } => remote,
         };
         let model = connect_model(&spec, &self.settings).map_err(|error| format!("{error}"))?;
         Ok(Some(self.cache_model(name, model)))
+    }
+
+    fn load_script_examples(&self, name: &str) -> Option<ScriptExamples> {
+        match name.parse().ok()? {
+            ModelSpec::Script(file) if !is_outside_folder(&file) => {
+                Some(self.read_script(&file).ok()?.examples().clone())
+            }
+            _ => None,
+        }
     }
 }
 
@@ -74,7 +91,7 @@ impl CachedModelResolver {
 
     /// Reads a script. Inside the folder, no link can lead out of it; a script outside it was
     /// permitted by a person.
-    fn read_script(&self, file: &Path) -> Result<Arc<dyn ChatModel>, String> {
+    fn read_script(&self, file: &Path) -> Result<ScriptedModel, String> {
         let shown = file.display().to_string();
         let fault = |why: &dyn Display| format!("cannot read the script `{shown}`: {why}");
         let (folder, inside) = if is_outside_folder(file) {
@@ -101,7 +118,6 @@ impl CachedModelResolver {
             self.folder.join(file).display().to_string(),
             text,
         ));
-        let script = script.map_err(|faults| ModelConfigError::BadScript(faults).to_string())?;
-        Ok(Arc::new(script))
+        script.map_err(|faults| ModelConfigError::BadScript(faults).to_string())
     }
 }

@@ -1,6 +1,7 @@
 //! The workspace, and operations on single files in it.
 
 use std::fmt::{self, Write as _};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -132,17 +133,11 @@ impl Workspace {
     /// Computes the SHA-256 of a file in constant memory, as `sha256:` and hexadecimal digits; `None`
     /// if the file has more than `limit` bytes.
     pub fn digest_file(&self, path: &str, limit: u64) -> Result<Option<String>, WorkspaceError> {
-        let resolved = self.resolve_path(path)?;
-        let fault = |source| WorkspaceError::from_io(path, source);
-        let found = self.root.metadata(resolved.to_path_buf()).map_err(fault)?;
-        if !found.is_file() {
-            let path = path.to_owned();
-            return Err(WorkspaceError::NotAFile { path, found: describe_kind(&found) });
-        }
-        if found.len() > limit {
+        let (file, size) = self.open_file(path)?;
+        if size > limit {
             return Ok(None);
         }
-        let file = self.root.open(resolved.to_path_buf()).map_err(fault)?;
+        let fault = |source| WorkspaceError::from_io(path, source);
         let mut rest = file.take(limit.saturating_add(1));
         let (mut hash, mut size, mut buffer) = (Sha256::new(), 0, vec![0; 64 << 10]);
         loop {
@@ -158,6 +153,21 @@ impl Workspace {
             let _ = write!(digest, "{byte:02x}");
         }
         Ok((size <= limit).then_some(digest))
+    }
+
+    /// Opens a file for reading; returns it with its size in bytes.
+    pub fn open_file(&self, path: &str) -> Result<(File, u64), WorkspaceError> {
+        let resolved = self.resolve_path(path)?;
+        let fault = |source| WorkspaceError::from_io(path, source);
+        // Checked before opening, because opening a pipe would wait for a writer.
+        let found = self.root.metadata(resolved.to_path_buf()).map_err(fault)?;
+        if !found.is_file() {
+            let (path, found) = (resolved.to_string(), describe_kind(&found));
+            return Err(WorkspaceError::NotAFile { path, found });
+        }
+        let file = self.root.open(resolved.to_path_buf()).map_err(fault)?.into_std();
+        let size = file.metadata().map_err(fault)?.len();
+        Ok((file, size))
     }
 
     pub(super) fn read_at(

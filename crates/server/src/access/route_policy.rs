@@ -75,6 +75,8 @@ pub const ROUTE_POLICIES: &[RouteEntry] = &[
     route_entry("GET", "/v1/runs/{run}/graph", READER_ROLE),
     route_entry("GET", "/v1/runs/{run}/next", READER_ROLE),
     route_entry("GET", "/v1/runs/{run}/verify", READER_ROLE),
+    route_entry("GET", "/v1/runs/{run}/files", READER_ROLE),
+    route_entry("GET", "/v1/runs/{run}/files/content", READER_ROLE),
     route_entry("GET", "/v1/blobs/{digest}", READER_ROLE),
     route_entry("GET", "/v1/inbox", READER_ROLE),
     route_entry("GET", "/v1/inbox/stream", READER_ROLE),

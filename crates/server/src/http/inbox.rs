@@ -1,7 +1,7 @@
 //! The inbox: the open waits of all runs.
 
 use axum::Json;
-use countersign_run::{RunWait, WaitKind, check_assignee};
+use countersign_run::{RunWait, WaitKind};
 use countersign_store::{StoreError, WaitCursor, WaitFilter, WaitRow};
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
@@ -10,7 +10,7 @@ use super::ApiError;
 use super::cursor::{decode_cursor, encode_cursor, resolve_limit};
 use super::extract::ApiQuery;
 use crate::access::Caller;
-use countersign_view::wire::{CursorPage, InboxRow};
+use countersign_view::wire::{CursorPage, InboxRow, WaitRefusal};
 
 /// Every kind of wait, for parsing the query.
 const WAIT_KINDS: [WaitKind; 6] = [
@@ -108,7 +108,8 @@ pub(crate) fn parse_wait_row(
         let what = format!("wait {} of run {} cannot be read: {error}", row.id, row.run.id);
         StoreError::Corrupt { reason: what }
     })?;
-    let may_answer = check_assignee(&wait, &caller.user, Some(&caller.sender)).is_ok();
-    let item = InboxRow { may_answer: Some(may_answer), ..InboxRow::from_wait(&row.run.id, &wait) };
+    let refusal = WaitRefusal::find(&wait, &caller.user, &caller.sender);
+    let may_answer = Some(refusal.is_none());
+    let item = InboxRow { may_answer, refusal, ..InboxRow::from_wait(&row.run.id, &wait) };
     Ok((wait, item))
 }

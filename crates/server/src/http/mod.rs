@@ -14,6 +14,7 @@ pub(crate) mod contracts;
 pub(crate) mod runs;
 pub(crate) mod run_reads;
 mod blobs;
+mod files;
 mod idempotency_key;
 mod idempotency_cache;
 mod quota;

@@ -10,7 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::{
-    ApiError, HttpState, auth, blobs, contracts, event_streams, health, http_tracing,
+    ApiError, HttpState, auth, blobs, contracts, event_streams, files, health, http_tracing,
     idempotency_cache, inbox, inputs, me, memory, metrics, openapi, protocols, request_body,
     response_middleware, run_reads, runs, start, uploads, validation, workers,
 };
@@ -76,6 +76,8 @@ fn build_documented_routes() -> (Router<HttpState>, OpenApi) {
         .routes(routes!(inputs::halt_run))
         .routes(routes!(inputs::resume_run))
         .routes(routes!(inputs::cancel_run))
+        .routes(routes!(files::list_files))
+        .routes(routes!(files::get_file))
         .routes(routes!(blobs::get_blob))
         .routes(routes!(inbox::list_inbox))
         .routes(routes!(event_streams::stream_run))

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use countersign_contract::patch::Patch;
+use countersign_protocol::WorkflowDefinition;
 use countersign_run::{RunEvent, RunLogEntry};
 use countersign_runtime::engine::{Engine, EngineError};
 use serde::Deserialize;
@@ -18,7 +19,7 @@ use super::runs::{RunVersionQuery, load_run_at, load_run_head};
 use crate::access::Caller;
 use countersign_view::show::graph::{WorkflowGraph, render_mermaid, render_svg};
 use countersign_view::wire::{
-    CursorPage, EventRow, NextStep, VerificationView, VersionRow, verify_and_report,
+    CursorPage, EventRow, GraphView, NextStep, VerificationView, VersionRow, verify_and_report,
 };
 
 /// Selects a version and a part of the document.
@@ -59,7 +60,7 @@ pub(crate) struct VersionDiffQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunGraphQuery {
-    /// The output format: `svg` or `mermaid`. Default: `svg`.
+    /// The output format: `svg`, `mermaid` or `json`. Default: `svg`.
     #[param(value_type = Option<String>)]
     format: Option<GraphFormatParam>,
 }
@@ -72,6 +73,9 @@ pub(crate) enum GraphFormatParam {
     Svg,
     /// Mermaid source text.
     Mermaid,
+    /// The phases and edges as data, with the work of each phase, and how often and how long a run
+    /// was in it.
+    Json,
 }
 
 /// Get the document of a run, or a part of it.
@@ -186,7 +190,7 @@ pub(crate) async fn diff_versions(
 /// Shows the current phase, the transitions taken, and why gates are closed.
 #[utoipa::path(get, path = "/v1/runs/{run}/graph", tag = "runs",
     params(("run" = String, Path, description = "The id of the run."), RunGraphQuery),
-    responses((status = 200, content((String = "image/svg+xml"), (String = "text/vnd.mermaid")))))]
+    responses((status = 200, content((String = "image/svg+xml"), (String = "text/vnd.mermaid"), (GraphView = "application/json")))))]
 pub(crate) async fn get_run_graph(
     caller: Caller,
     ApiPath(run): ApiPath<String>,
@@ -195,26 +199,37 @@ pub(crate) async fn get_run_graph(
     let engine = &caller.runtime.engine;
     let outcome = engine.get_run(&run).await?;
     let log = engine.read_log(&run).await?;
-    let events = log.iter().map(|one| one.decode_events(&run)).collect::<Result<Vec<_>, _>>();
-    let events = events.map_err(|source| EngineError::corrupt(run.as_str(), source))?.concat();
+    let decoded = log.into_iter().map(|entry| Ok((entry.decode_events(&run)?, entry)));
+    let decoded: Result<Vec<_>, _> =
+        decoded.map(|one| one.map(|(events, entry)| (entry, events))).collect();
+    let log = decoded.map_err(|source| EngineError::corrupt(run.as_str(), source))?;
     let workflow = outcome.protocol.find_workflow(&outcome.state.workflow);
     let workflow = workflow.map_err(|said| ApiError::internal("protocol_unusable", said))?;
-    Ok(render_graph(
-        &WorkflowGraph::from_workflow(workflow).with_run(&outcome.state, &events),
-        format,
-    ))
+    if matches!(format, Some(GraphFormatParam::Json)) {
+        let now = engine.clock().now();
+        return Ok(Json(GraphView::from_run(workflow, &outcome.state, &log, now)).into_response());
+    }
+    let events: Vec<RunEvent> = log.into_iter().flat_map(|(_, events)| events).collect();
+    Ok(render_graph(workflow, |graph| graph.with_run(&outcome.state, &events), format))
 }
 
-/// Renders a graph in the requested format.
-pub(crate) fn render_graph(picture: &WorkflowGraph, format: Option<GraphFormatParam>) -> Response {
+/// Renders the graph of a workflow in the requested format; `complete` adds what is known of a run
+/// to a picture.
+pub(crate) fn render_graph(
+    workflow: &WorkflowDefinition,
+    complete: impl FnOnce(WorkflowGraph) -> WorkflowGraph,
+    format: Option<GraphFormatParam>,
+) -> Response {
+    let draw = || complete(WorkflowGraph::from_workflow(workflow));
     match format.unwrap_or(GraphFormatParam::Svg) {
         GraphFormatParam::Svg => {
-            ([(header::CONTENT_TYPE, "image/svg+xml")], render_svg(picture)).into_response()
+            ([(header::CONTENT_TYPE, "image/svg+xml")], render_svg(&draw())).into_response()
         }
         GraphFormatParam::Mermaid => {
-            ([(header::CONTENT_TYPE, "text/vnd.mermaid; charset=utf-8")], render_mermaid(picture))
-                .into_response()
+            let kind = [(header::CONTENT_TYPE, "text/vnd.mermaid; charset=utf-8")];
+            (kind, render_mermaid(&draw())).into_response()
         }
+        GraphFormatParam::Json => Json(GraphView::from_workflow(workflow)).into_response(),
     }
 }
 

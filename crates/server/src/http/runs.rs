@@ -111,6 +111,8 @@ pub(crate) async fn get_run(
         return Ok((StatusCode::NOT_MODIFIED, tag).into_response());
     }
     let status = load_run_status(&app, engine, &run, version).await?;
+    let state = load_run_at(engine, &run, Some(status.version)).await?.state;
+    let status = status.with_caller(&state, &caller.user, &caller.sender);
     let tag = [(header::ETAG, version_etag(status.version))];
     Ok((tag, Json(status)).into_response())
 }

@@ -145,3 +145,36 @@ async fn an_admin_who_acts_as_another_is_not_a_verified_signer() {
     post(&clients[1], &approve, &seen).await.good();
     rig.end().await;
 }
+
+#[tokio::test]
+async fn a_wait_says_what_follows_and_why_somebody_may_not_decide() {
+    let (rig, clients) = claims(&[("clerk", &[]), ("anna", &["managers"])]).await;
+    let [clerk, anna] = &clients[..] else { panic!("two clients") };
+    let body = json!({"document": {"amount": 12}});
+    let started = post(clerk, "/v1/runs", &body).await.good();
+    let run = started["run"].as_str().unwrap();
+    let read = async |client: &Client| {
+        client.get(&format!("/v1/runs/{run}")).await.good()["waits"][0].clone()
+    };
+    let wait = read(anna).await;
+    assert_eq!(
+        wait["outcomes"],
+        json!({
+            "approve": {"kind": "phase", "phase": "paid", "ends": true, "conditional": false},
+            "deny": {"kind": "phase", "phase": "denied", "ends": true, "conditional": false},
+        })
+    );
+    assert_eq!((&wait["may_answer"], &wait["refusal"]), (&json!(true), &Value::Null), "{wait}");
+    assert_eq!(wait["requested_by"], json!(["clerk"]));
+    let wait = read(clerk).await;
+    assert_eq!(
+        (&wait["may_answer"], &wait["refusal"]["code"]),
+        (&json!(false), &json!("not_assignee"))
+    );
+    let listed = clerk.get("/v1/inbox").await.good();
+    assert_eq!(listed["items"][0]["refusal"]["code"], "not_assignee", "{listed}");
+    let approve = format!("/v1/runs/{run}/waits/w1/approve");
+    post(anna, &approve, &signed(&started, "fine")).await.good();
+    assert_eq!(read(anna).await["refusal"]["code"], "already_approved");
+    rig.end().await;
+}

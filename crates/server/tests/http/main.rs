@@ -22,3 +22,4 @@ mod mcp;
 mod bodies;
 mod approvals;
 mod documents;
+mod run_files;

@@ -1,8 +1,9 @@
 //! What is read, of a run that really ran.
 
+use countersign_server::access::AuthMode;
 use serde_json::{Value, json};
 
-use crate::rig::{Client, serve};
+use crate::rig::{Answer, Client, Rig, demo_folder, json as with_json, serve};
 
 /// Starts a run of the demo, and waits until it rests.
 async fn rested(client: &Client) -> String {
@@ -154,5 +155,48 @@ async fn protocols_and_contracts_are_listed_and_shown() {
     assert_eq!(client.get("/v1/health").await.good()["status"], "ok");
     assert_eq!(client.get("/v1/ready").await.good()["status"], "ok");
     assert!(client.get("/v1/docs").await.text.contains("/v1/runs/{run}/verify"));
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn a_graph_as_data_has_the_work_of_each_phase_and_the_time_in_it() {
+    let rig = serve().await;
+    let client = rig.client();
+    let request = with_json(client.request("POST", "/v1/runs"), &json!({}));
+    let started = Answer::of(request.header("prefer", "wait=20")).await.good();
+    let run = started["run"].as_str().unwrap();
+    let graph = client.get(&format!("/v1/runs/{run}/graph?format=json")).await.good();
+    let phases = graph["phases"].as_array().unwrap();
+    let outline = phases.iter().find(|phase| phase["id"] == "outline").unwrap();
+    assert_eq!(outline["visits"], 1, "{graph}");
+    assert!(outline["agent"].is_string() && outline["contract"].as_str().unwrap().contains('@'));
+    assert!(outline["writes"].is_array(), "{outline}");
+    let current: Vec<_> = phases.iter().filter(|phase| phase["current"] == true).collect();
+    assert_eq!((current.len(), &current[0]["id"]), (1, &started["phase"]));
+    assert!(graph["edges"].as_array().unwrap().iter().any(|edge| edge["taken"] == 1), "{graph}");
+    let plain = client.get("/v1/protocols/demo/graph?format=json").await.good();
+    assert!(plain["phases"].as_array().unwrap().iter().all(|phase| phase["visits"] == 0));
+    let drawn = client.get(&format!("/v1/runs/{run}/graph")).await.text;
+    assert!(drawn.contains("data-phase=\"outline\""), "{drawn}");
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn a_protocol_says_which_script_plays_its_model_and_which_inputs_it_knows() {
+    let folder = demo_folder();
+    let script = "inputs: [Write about tea.]\nanswers: [Green.]\nphases: { outline: [{ expects: tea, reply: no }] }\n";
+    std::fs::write(folder.path().join("replies.yaml"), script).unwrap();
+    let rig = Rig::open(folder, AuthMode::LoopbackToken).await;
+    let client = rig.client();
+    let demo = client.get("/v1/protocols/demo").await.good();
+    let known =
+        json!({"file": "replies.yaml", "inputs": ["Write about tea."], "answers": ["Green."]});
+    assert_eq!(demo["script"], known);
+    // The topic of the run is not tea: nothing is made up.
+    let request = with_json(client.request("POST", "/v1/runs"), &json!({}));
+    let stopped = Answer::of(request.header("prefer", "wait=20")).await.good();
+    let question = stopped["waits"][0]["question"].as_str().unwrap();
+    assert!(question.contains("a script plays the model"), "{question}");
+    assert!(question.contains("Write about tea."), "{question}");
     rig.end().await;
 }

@@ -11,6 +11,7 @@ import { language, t } from "./core/words.js";
 import { help, keyboard } from "./parts/help.js";
 import { head } from "./parts/head.js";
 import { quoted } from "./parts/quoted.js";
+import { scriptStrip } from "./parts/script.js";
 import { empty } from "./parts/states.js";
 import inboxPage from "./pages/inbox.js";
 import runs from "./pages/runs.js";
@@ -33,6 +34,7 @@ const links = NAV.map(([name, to]) => h("a", { href: to, data: { page: name } },
 const count = h("span", { class: "count", hidden: true });
 links[0].append(count);
 const banner = h("div", { class: "banner", role: "status", hidden: true });
+const strip = h("div", { class: "strip-frame" });
 const page = h("main", { class: "page", id: "main", tabindex: "-1" });
 const said = h("div", { class: "quiet-region", role: "status", "aria-live": "polite" });
 const themeButton = h("button", { class: "button plain low", type: "button", title: t("help.theme"), on: { click: turnTheme } }, icon("theme"), h("span", { class: "word" }));
@@ -43,7 +45,7 @@ document.body.append(
       h("a", { class: "brand", href: "/inbox" }, mark(), h("span", {}, "Countersign")),
       h("nav", { class: "nav", "aria-label": t("nav.main") }, h("ul", {}, links.map((link) => h("li", {}, link)))),
       h("div", { class: "rail-foot" }, themeButton, h("button", { class: "button plain low", type: "button", on: { click: help } }, icon("keys"), h("span", { class: "word" }, t("help.title"))))),
-    h("div", {}, banner, page)),
+    h("div", {}, banner, strip, page)),
   said);
 
 store.set("theme", liking.get("theme") ?? "system");
@@ -112,6 +114,7 @@ store.watch("locked", (problem) => {
   typed.focus();
 });
 
+scriptStrip().then((line) => put(strip, line));
 pulse.watch(() => inbox.reload());
 keyboard(turnTheme);
 inbox.begin(new AbortController().signal);

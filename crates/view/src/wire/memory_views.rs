@@ -172,6 +172,9 @@ pub struct BuildExplanation {
     /// Every record that was considered.
     #[schema(value_type = Vec<Object>)]
     pub rows: Value,
+    /// The packet as structured data, with the texts of its items.
+    #[schema(value_type = Object)]
+    pub packet: MemoryPacket,
 }
 
 impl BuildExplanation {
@@ -188,6 +191,7 @@ impl BuildExplanation {
             budget_report: json!(packet.budget_report),
             explain: json!(packet.explain),
             rows: json!(build.rows),
+            packet: packet.clone(),
         }
     }
 }

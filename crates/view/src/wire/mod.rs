@@ -6,6 +6,8 @@
 
 mod cursor_page;
 mod wait;
+mod decision_outcomes;
+mod run_file;
 mod run;
 mod status;
 mod version;
@@ -16,6 +18,7 @@ mod diagnostic;
 mod contract;
 mod admission;
 mod protocol;
+mod graph_view;
 mod memory_views;
 mod worker;
 
@@ -25,7 +28,9 @@ pub use contract::{
     ContractView, ExportLossView, OnViolationView, RuleView, SchemaChangeView,
 };
 pub use cursor_page::CursorPage;
+pub use decision_outcomes::{DecisionOutcomes, DecisionResult};
 pub use diagnostic::{CheckReport, DiagnosticView};
+pub use graph_view::{GraphEdgeView, GraphPhaseView, GraphView};
 pub use input_response::{InputResponse, RunResultView};
 pub use memory_views::{
     AlternativePacket, BuildExplanation, BuildReplay, ForgetResponse, MemorySearchHit, PacketView,
@@ -33,13 +38,15 @@ pub use memory_views::{
 };
 pub use next_step::{ExpectedInput, NextStep, StepContract, StepRule, find_expected_input};
 pub use protocol::{
-    PhaseView, ProtocolRow, ProtocolView, TransitionView, WorkflowInputView, WorkflowView,
+    ModelScriptView, PhaseView, ProtocolRow, ProtocolView, TransitionView, WorkflowInputView,
+    WorkflowView,
 };
 pub use run::RunRow;
+pub use run_file::{RunFileView, list_run_files};
 pub use status::{
     BudgetView, ChildRunRow, HaltView, PendingActionRow, ProtocolRef, RunEndView, RunStatusView,
 };
 pub use verification::{VerificationView, verify_and_report};
 pub use version::{EventRow, VersionRow};
-pub use wait::{InboxRow, WaitView};
+pub use wait::{InboxRow, WaitRefusal, WaitView};
 pub use worker::{WorkerView, load_workers};

@@ -27,6 +27,12 @@ pub struct ProtocolRow {
     pub default_workflow: Option<String>,
     /// The ids of the workflows. Empty if the protocol does not load.
     pub workflows: Vec<String>,
+    /// The model that is used if none is named. Null if the protocol sets no default or does not
+    /// load.
+    pub default_model: Option<String>,
+    /// The script that plays the model of the protocol in the workspace. Null for shipped
+    /// protocols, and if the default model is no script.
+    pub script: Option<ModelScriptView>,
     /// The number of errors that prevent the protocol from loading.
     pub errors: usize,
 }
@@ -49,6 +55,9 @@ pub struct ProtocolView {
     pub default_workflow: Option<String>,
     /// The model that is used if none is named. Null if the protocol sets no default.
     pub default_model: Option<String>,
+    /// The script that plays the model if no other model is named. Null if the default model is
+    /// none, or its file is not in the workspace.
+    pub script: Option<ModelScriptView>,
     /// The workflows of the protocol.
     pub workflows: Vec<WorkflowView>,
     /// The ids of the agents.
@@ -57,6 +66,18 @@ pub struct ProtocolView {
     pub diagnostics: Vec<DiagnosticView>,
     /// The paths of the protocol's files.
     pub files: Vec<String>,
+}
+
+/// A script that plays the model of a protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ModelScriptView {
+    /// The file with the replies.
+    #[schema(example = "replies.yaml")]
+    pub file: String,
+    /// Inputs of a run that the replies fit. Empty if the script names none.
+    pub inputs: Vec<String>,
+    /// Answers to questions of a run that the replies fit. Empty if the script names none.
+    pub answers: Vec<String>,
 }
 
 /// A workflow of a protocol.

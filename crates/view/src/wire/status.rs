@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use countersign_protocol::WorkflowDefinition;
 use countersign_run::{
-    BlockReason, ClosedGate, ForkOrigin, LastReply, ParentRun, RunEndKind, Timestamp,
+    BlockReason, ClosedGate, ForkOrigin, InputSender, LastReply, ParentRun, RunEndKind, RunState,
+    Timestamp,
 };
 use countersign_runtime::engine::InputOutcome;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::WaitView;
+use super::{DecisionOutcomes, WaitRefusal, WaitView};
 use crate::show::{RunOutputView, RunStatusReport, describe_action};
 
 /// The status of a run, and its reasons.
@@ -189,7 +191,7 @@ impl From<&RunStatusReport> for RunStatusView {
             parked: report.parked.clone(),
             blocked: state.blocked.clone(),
             output: report.outputs.clone(),
-            waits: state.waits.values().map(WaitView::from).collect(),
+            waits: list_waits(state, workflow),
             closed_gates: state.closed_gates.clone(),
             pending: list_pending_actions(state),
             budgets: list_budgets(report),
@@ -214,7 +216,31 @@ impl From<&RunStatusReport> for RunStatusView {
     }
 }
 
-fn list_pending_actions(state: &countersign_run::RunState) -> Vec<PendingActionRow> {
+impl RunStatusView {
+    /// Says of each open wait whether a person may answer it. `state` is the state that the view
+    /// was built from.
+    #[must_use]
+    pub fn with_caller(mut self, state: &RunState, user: &str, sender: &InputSender) -> Self {
+        for view in &mut self.waits {
+            let Some(wait) = state.waits.get(&view.id) else { continue };
+            view.refusal = WaitRefusal::find(wait, user, sender);
+            view.may_answer = Some(view.refusal.is_none());
+        }
+        self
+    }
+}
+
+/// The open waits, each with who asks and what follows from a decision.
+fn list_waits(state: &RunState, workflow: Option<&WorkflowDefinition>) -> Vec<WaitView> {
+    let views = state.waits.values().map(|wait| WaitView {
+        outcomes: workflow.and_then(|workflow| DecisionOutcomes::find(workflow, wait)),
+        requested_by: state.starters.iter().cloned().collect(),
+        ..WaitView::from(wait)
+    });
+    views.collect()
+}
+
+fn list_pending_actions(state: &RunState) -> Vec<PendingActionRow> {
     let orders = state.pending.iter().map(|(id, order)| PendingActionRow {
         action: id.clone(),
         kind: order.kind().to_owned(),

@@ -2,14 +2,26 @@
 
 use countersign_protocol::{Assignee, PresentationFormat};
 use countersign_run::{
-    ApprovalSubject, PresentedFile, PresentedPart, Timestamp, WaitAnswerShape, WaitApproval,
-    WaitKind,
+    ApprovalSubject, InputSender, PresentedFile, PresentedPart, RunWait, Timestamp,
+    WaitAnswerShape, WaitApproval, WaitKind, check_assignee,
 };
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::DecisionOutcomes;
 use crate::show::wait_text;
+
+/// Why a person may not answer a wait.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct WaitRefusal {
+    /// The code of the rejection that an answer would get: `not_assignee`, `not_distinct`,
+    /// `already_approved` or `not_verified`.
+    #[schema(example = "not_distinct")]
+    pub code: String,
+    /// The reason, in one sentence.
+    pub message: String,
+}
 
 /// An open wait. It accepts exactly one answer.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -83,6 +95,16 @@ pub struct WaitView {
     /// Whether the caller may answer. Absent if the server does not know the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub may_answer: Option<bool>,
+    /// Why the caller may not answer. Absent if the caller may, or is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<WaitRefusal>,
+    /// What follows from each decision. Absent for kinds of wait that take no decision, and where
+    /// the workflow of the run was not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcomes: Option<DecisionOutcomes>,
+    /// Who started the run that asks. Empty where the run was not read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requested_by: Vec<String>,
 }
 
 impl From<&countersign_run::RunWait> for WaitView {
@@ -114,6 +136,9 @@ impl From<&countersign_run::RunWait> for WaitView {
             approval,
             preview: None,
             may_answer: None,
+            refusal: None,
+            outcomes: None,
+            requested_by: Vec::new(),
         }
     }
 }
@@ -152,6 +177,15 @@ impl PresentedPartView {
             _ => PresentationFormat::Json,
         });
         Self { title, pointer, format, value, before, file }
+    }
+}
+
+impl WaitRefusal {
+    /// Why a person may not answer a wait; `None` if the person may.
+    #[must_use]
+    pub fn find(wait: &RunWait, user: &str, sender: &InputSender) -> Option<Self> {
+        let rejection = check_assignee(wait, user, Some(sender)).err()?;
+        Some(Self { code: rejection.code().to_owned(), message: rejection.to_string() })
     }
 }
 
@@ -225,6 +259,9 @@ pub struct InboxRow {
     /// Whether the caller may answer. Absent if the server does not know the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub may_answer: Option<bool>,
+    /// Why the caller may not answer. Absent if the caller may, or is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<WaitRefusal>,
     /// The run that waits.
     #[schema(example = "k7mw2p")]
     pub run: String,
@@ -270,6 +307,7 @@ impl InboxRow {
             approval,
             preview: None,
             may_answer: None,
+            refusal: None,
             run,
             address,
             answer_hint,

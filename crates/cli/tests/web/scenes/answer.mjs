@@ -64,11 +64,15 @@ export default async function play() {
   assert.deepEqual(await axe(page), []);
   await picture(page, "prompt-earlier");
   await page.getByRole("link", { name: "Timeline" }).click();
-  const packet = page.getByRole("link", { name: "The memory packet in the prompt" });
-  if (await packet.count()) {
-    await packet.first().click();
-    await page.getByRole("heading", { name: "Selected" }).waitFor();
-  }
+  // The packet says in words why an item is in it, and what each section cost.
+  await page.getByRole("link", { name: "The memory packet in the prompt" }).last().click();
+  await page.getByRole("heading", { name: "Selected" }).waitFor();
+  await page.locator(".packet-item").first().waitFor();
+  assert.match(await page.locator(".packet-list").first().textContent(), /How many tasks of project Atlas are late\?/);
+  assert.doesNotMatch(await page.getByRole("main").textContent(), /(score|session|words|nearby):\d|short_term_summary/);
+  assert.equal(await page.getByRole("list", { name: "Tokens by section" }).getByRole("listitem").count(), 6);
+  assert.deepEqual(await axe(page), []);
+  await picture(page, "packet-answer", true);
   ann.check();
   await chromium.close();
   await server.close();

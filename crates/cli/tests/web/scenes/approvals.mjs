@@ -15,7 +15,9 @@ export default async function play() {
   const ann = await person(chromium, server, { name: "Ann" });
   const bob = await person(chromium, server, { name: "Bob", theme: "dark" });
   const zoe = await person(chromium, server, { name: "Zoe", width: 390, height: 800 });
-  for (const one of [ann, bob, zoe]) await one.to("/inbox");
+  for (const one of [ann, bob]) await one.to("/inbox");
+  // A phone shows the list or one card.
+  await zoe.to(`/inbox/${run}/w1`);
 
   // Each sees what would be signed; only those who may decide have buttons.
   for (const one of [ann, bob, zoe]) {
@@ -23,7 +25,16 @@ export default async function play() {
     await one.page.locator(".subject").getByText("Hotel").first().waitFor();
   }
   await zoe.page.getByText("Somebody else must decide this.").waitFor();
+  await zoe.page.getByText("It is assigned to Ann, Bob, Carl.").waitFor();
   assert.equal(await zoe.page.getByRole("button", { name: "Approve" }).count(), 0);
+  // What follows from a yes and from a no, who asks, and who is still missing.
+  const card = ann.page.locator(".wait");
+  await card.getByText("The run goes on to “paid” and ends there.").waitFor();
+  await card.getByText("The run goes on to “The claimant corrects it”.").waitFor();
+  await card.getByText("1 more approval is needed first.").waitFor();
+  await card.getByText("Excluded from this decision: whoever started the run, whoever wrote a part of it").waitFor();
+  assert.equal(await card.locator(".votes li[data-given=false]").count(), 2);
+  assert.deepEqual(await card.locator(".presented th[scope=col]").allTextContents(), ["what", "price"]);
   await fits(zoe.page, "an approval on a phone");
   await picture(zoe.page, "approval-phone", true);
   await picture(bob.page, "approval-dark", true);
@@ -33,25 +44,39 @@ export default async function play() {
 
   // One of two is not enough.
   await ann.page.getByRole("button", { name: "Approve" }).click();
-  await ann.page.getByText("Accepted.").waitFor();
+  await ann.page.getByText("Accepted. 1 more approval is needed.").waitFor();
   assert.equal((await server.api("GET", `/runs/${run}`)).status, "waiting");
+  await ann.to(`/inbox/${run}/w1`);
+  await ann.page.getByText("You have approved it already; now somebody else must.").waitFor();
+  await ann.page.locator(".votes li[data-given=true]", { hasText: "Ann" }).waitFor();
+  assert.equal(await ann.page.getByRole("button", { name: "Approve" }).count(), 0);
 
-  // The amount changes while Bob looks. What he sends holds for what he saw, and so is refused.
+  // The amount changes while Bob looks, and his page hears of nothing. It asks before it sends, and shows what changed.
   await bob.page.route("**/stream*", (route) => route.abort());
   await bob.to("/inbox");
   await bob.page.getByRole("heading", { name: "Pay 1420.5 to Atelier Nord?" }).waitFor();
   const { version } = await server.api("GET", `/runs/${run}`);
   await server.api("POST", `/runs/${run}/submit`, { text: JSON.stringify({ merge: { amount: 9000 } }) }, { "if-match": `"${version}"` });
+  await bob.page.getByLabel(/Note/).fill("As agreed.");
+  const sent = [];
+  bob.page.on("request", (request) => request.method() === "POST" && sent.push(request.url()));
   await bob.page.getByRole("button", { name: "Approve" }).click();
-  await bob.page.getByText("This changed").first().waitFor();
+  await bob.page.getByText("This changed while the page was open. Nothing was sent.").waitFor();
+  await bob.page.getByRole("heading", { name: "Pay 9000 to Atelier Nord?" }).waitFor();
+  assert.deepEqual(sent, []);
+  assert.equal(await bob.page.locator(".changed .remove").textContent(), "−1420.5");
+  assert.equal(await bob.page.locator(".changed .add").textContent(), "+9000");
+  assert.equal(await bob.page.getByLabel(/Note/).inputValue(), "As agreed.");
+  assert.deepEqual(await axe(bob.page), []);
   await picture(bob.page, "approval-changed", true);
   const { items: versions } = await server.api("GET", `/runs/${run}/versions`);
   assert.deepEqual(versions.filter((one) => one.input?.kind === "approval_decided").map((one) => one.input.by), ["Ann"]);
 
-  // Ann hears of the change by herself; her first yes is void.
-  await ann.to("/inbox");
+  // Ann's page hears of the change by itself; her first yes is void.
+  await ann.page.getByText("This changed while the page was open. Nothing was sent.").waitFor();
   await ann.page.getByRole("heading", { name: "Pay 9000 to Atelier Nord?" }).waitFor();
-  await ann.page.getByText("/amount", { exact: false }).first().waitFor();
+  await picture(ann.page, "approval-replaced", true);
+  assert.equal(await ann.page.locator(".votes li[data-given=true]").count(), 0);
 
   // A denial needs its reason, and leads where the protocol says.
   await ann.page.getByRole("button", { name: "Deny" }).click();

@@ -67,6 +67,14 @@ export async function text(path, asked, signal) {
   return (await sent("GET", `/v1${path}${query(asked)}`, { signal })).text();
 }
 
+/** The address of a file of a run. */
+export const fileAddress = (run, path) => `/v1/runs/${encodeURIComponent(run)}/files/content${query({ path })}`;
+
+/** Reads a file of a run. */
+export async function blob(run, path, signal) {
+  return (await sent("GET", fileAddress(run, path), { signal })).blob();
+}
+
 /** Sends JSON; requests with the same `once` key take effect once. */
 export async function post(path, value, { once, match, wait } = {}) {
   const more = { "content-type": "application/json" };

@@ -63,6 +63,14 @@ export function ago(at, now = Date.now()) {
   return "";
 }
 
+const lengths = (unit) => new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 1 });
+
+/** Formats a duration: "350 ms", "4.2 sec", "3 min", "2 days". */
+export function span(milliseconds) {
+  const [unit, long] = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1_000]].find(([, long]) => milliseconds >= long) ?? ["millisecond", 1];
+  return lengths(unit).format(milliseconds / long);
+}
+
 /** Formats a size in bytes. */
 export function size(bytes) {
   if (bytes < 1_024) return `${numbers.format(bytes)} B`;

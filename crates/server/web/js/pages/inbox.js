@@ -72,8 +72,9 @@ export default function page(root, { run, wait }, signal) {
 
   function select(items) {
     if (shown) {
-      const open = items.some((row) => row.address === shown);
-      if (!open && !wanted && card.idle && items.length) return opened(items[0]);
+      const row = items.find((one) => one.address === shown);
+      if (row) return card?.update(row);
+      if (!wanted && card.idle && items.length) return opened(items[0]);
       return undefined;
     }
     const row = wanted ? items.find((one) => one.address === wanted) : items[0];
@@ -81,14 +82,20 @@ export default function page(root, { run, wait }, signal) {
     return wanted ? lookUp() : undefined;
   }
 
-  function opened(row) {
+  function opened(row, replaced) {
     shown = row.address;
     for (const one of rows.querySelectorAll("a")) {
       if (one.dataset.row === shown) one.setAttribute("aria-current", "true");
       else one.removeAttribute("aria-current");
     }
-    card = waitCard(row, row.run, { linked: true, taken });
+    card = waitCard(row, row.run, { linked: true, taken, moved, replaced });
     put(side, wanted ? h("p", {}, h("a", { href: "/inbox", class: "small" }, `← ${t("inbox.back")}`)) : null, card.node);
+  }
+
+  /** Shows the wait that replaced the selected one, because its subject changed. */
+  function moved(next, before) {
+    const run = shown.split("/")[0];
+    if (shown === `${run}/${before.id}`) opened({ ...next, run, address: `${run}/${next.id}` }, before);
   }
 
   /** Loads a wait that is not in the loaded part of the inbox, or already closed. */
@@ -98,7 +105,9 @@ export default function page(root, { run, wait }, signal) {
     try {
       const state = await get(`/runs/${part(run)}`, {}, signal);
       const found = state.waits.find((one) => one.id === wait);
-      card = waitCard(found ?? { id: wait, kind: "question", phase: state.phase, question: t("wait.gone"), opened_at: state.updated_at }, run, { linked: true, taken });
+      const newer = state.waits.find((one) => one.supersedes?.includes(wait));
+      if (!found && newer) return opened({ ...newer, run, address: `${run}/${newer.id}` }, { id: wait });
+      card = waitCard(found ?? { id: wait, kind: "question", phase: state.phase, question: t("wait.gone"), opened_at: state.updated_at }, run, { linked: true, taken, moved });
       put(side, h("p", {}, h("a", { href: "/inbox", class: "small" }, `← ${t("inbox.back")}`)), card.node);
       if (!found) await card.closed();
     } catch (error) {

@@ -1,14 +1,20 @@
-// A memory packet: what went into one prompt, what it cost, and what was left out and why.
+// A memory packet: what went into one prompt and why, what each section cost, and what was left out and why.
 
 import { fresh, h, put } from "../view/dom.js";
 import { get, part } from "../core/api.js";
 import { asked, go } from "../core/router.js";
-import { number, t } from "../core/words.js";
+import { number, t, tOr } from "../core/words.js";
 import { bar } from "../parts/bars.js";
 import { head } from "../parts/head.js";
 import { brief, json } from "../parts/json.js";
 import { empty, shown } from "../parts/states.js";
 import { folded } from "../parts/timeline.js";
+
+/** Number of rows that are shown before the rest is folded. */
+const MOST = 50;
+
+/** Length of a text that is folded behind its beginning. */
+const LONG = 300;
 
 export default function page(root, _, signal) {
   const { build } = asked();
@@ -32,28 +38,69 @@ async function load(build, signal) {
   return { owner, run, ...(await get(`/memory/builds/${part(build)}`, owner, signal)) };
 }
 
-function view({ owner, run, budget_report: report, explain, rows, request, policy, tokenizer, digest }) {
+function view({ owner, run, budget_report: report, explain, rows, request, policy, packet, tokenizer, digest }) {
+  const text = texts(packet);
+  const chosen = explain.selected.map((one) => selected(one, text));
+  const left = (explain.omitted ?? []).map(({ item, reason, kind }) => ({ item, kind, text: text.get(item), why: [tOr(`omitted.${reason}`, reason)] }));
   return h("div", { class: "split" },
     h("div", { class: "stack stack-wide" },
       h("p", { class: "row" }, h("a", { href: `/runs/${part(run)}` }, run), h("span", { class: "soft small" }, t("packet.owner", owner))),
-      chosen(explain.selected),
-      left([...(report.degradations ?? []).map(({ section, action, reason }) => [section, `${action}: ${reason}`]), ...(report.omissions ?? []).map((one) => [one.section ?? one.item ?? "", one.reason ?? brief(one)]), ...(explain.omitted ?? []).map(({ item, reason }) => [item, reason])]),
+      h("section", { class: "stack" }, h("h2", {}, t("packet.chosen")), chosen.length ? list(chosen) : h("p", { class: "soft" }, t("packet.nothing_chosen"))),
+      h("section", { class: "stack" }, h("h2", {}, t("packet.left")), left.length ? list(left) : h("p", { class: "note good-note" }, t("packet.nothing_left"))),
+      shortened(report.degradations ?? []),
       h("section", { class: "card" }, folded(t("packet.explain"), () => json({ explain, request, policy, rows }, 1)))),
     h("aside", { class: "stack" },
       h("section", { class: "card" }, h("h2", { class: "aside-title" }, t("packet.sections")), sections(report)),
       h("section", { class: "card" }, h("dl", { class: "facts" }, [[t("packet.tokenizer"), tokenizer], [t("contract.digest"), h("code", {}, digest.slice(0, 23))]].map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])))));
 }
 
-function sections({ max_tokens: limit, used_tokens_est: spent, section_usage: usage = {} }) {
-  const parts = Object.entries(usage).map(([name, used]) => ({ name, used: typeof used === "number" ? used : used?.used ?? 0 }));
-  return h("div", { class: "bars" }, bar({ name: "tokens", spent, limit }),
-    h("dl", { class: "facts" }, parts.map(({ name, used }) => [h("dt", {}, name.replaceAll("_", " ")), h("dd", {}, number(used))])));
+/** The texts of a packet, by the id of their record. */
+function texts(packet) {
+  const found = new Map();
+  const walk = (value, depth) => {
+    if (value === null || typeof value !== "object" || depth > 6) return;
+    const id = value.fact_id ?? value.procedure_id ?? value.episode_id ?? value.evidence_id ?? value.id;
+    const text = value.fact_key === undefined ? value.text ?? value.quote ?? value.content ?? value.summary ?? value.statement ?? value.title ?? value.name : `${value.fact_key}: ${typeof value.value === "string" ? value.value : JSON.stringify(value.value)}`;
+    if (typeof id === "string" && typeof text === "string" && !found.has(id)) found.set(id, text);
+    Object.values(value).forEach((inner) => walk(inner, depth + 1));
+  };
+  walk(packet, 0);
+  if (typeof packet?.working_state?.goal === "string") found.set("goal", packet.working_state.goal);
+  return found;
 }
 
-const table = (rows) => h("div", { class: "card flush scroll" }, h("table", { class: "grid-table" }, h("tbody", {}, rows.map(([name, why]) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, name)), h("td", {}, why))))));
+/** Reads `ID|KIND,RULE,RULE:VALUE`: the kind of the item, and the reasons in words. Scores stay in the full explanation. */
+function selected(line, text) {
+  const [item, ...rest] = line.split("|");
+  const [kind, ...rules] = rest.join("|").split(",");
+  const names = rules.map((rule) => rule.split(":")[0].trim()).filter((name) => name && name !== "score").sort((a, b) => (b === "words") - (a === "words"));
+  const why = [...new Set(names)].map((name) => tOr(`selected.${name}`, ""));
+  return { item, kind, text: text.get(item), why: why.filter(Boolean) };
+}
 
-const chosen = (selected = []) => h("section", { class: "stack" }, h("h2", {}, t("packet.chosen")), selected.length
-  ? table(selected.map((one) => one.split("|")).map(([item, ...rule]) => [item, rule.join("|")]))
-  : h("p", { class: "soft" }, "–"));
+function list(items) {
+  const row = ({ item, kind, text, why }) => h("li", { class: "packet-item" },
+    h("div", { class: "row" }, kind ? h("span", { class: "tag strong" }, tOr(`memory.${kind}`, kind)) : null, h("code", { class: "tiny soft" }, tOr(`memory.${item}`, item))),
+    text ? (text.length > LONG ? folded(brief(text, LONG), () => h("p", { class: "packet-text" }, text)) : h("p", { class: "packet-text" }, text)) : null,
+    h("p", { class: "small soft" }, why.length ? why.join(" ") : t("selected.rank")));
+  return h("div", { class: "stack" },
+    h("ul", { class: "card flush packet-list" }, items.slice(0, MOST).map(row)),
+    items.length > MOST ? folded(t("json.more", { n: items.length - MOST }), () => h("ul", { class: "card flush packet-list" }, items.slice(MOST).map(row))) : null);
+}
 
-const left = (rows) => h("section", { class: "stack" }, h("h2", {}, t("packet.left")), rows.length ? table(rows) : h("p", { class: "note good-note" }, t("packet.nothing_left")));
+/** What was shortened or dropped because a section had no more room. */
+function shortened(all) {
+  if (!all.length) return null;
+  return h("section", { class: "stack" }, h("h2", {}, t("packet.shortened")), h("ul", { class: "stack" }, all.map(({ section, action, reason }) => h("li", { class: "note" },
+    h("strong", {}, tOr(`section.${section}`, section)), h("span", {}, tOr(`degraded.${action}`, action)), h("span", { class: "soft" }, reason.replaceAll("`", ""))))));
+}
+
+/** The budget: the whole, and each section's share of it. */
+function sections({ max_tokens: limit, used_tokens_est: spent, section_usage: usage = {} }) {
+  const parts = Object.entries(usage).map(([name, used]) => ({ name, used: typeof used === "number" ? used : used?.used ?? 0 })).sort((a, b) => b.used - a.used);
+  const share = (used) => (limit > 0 ? Math.min((used / limit) * 100, 100) : 0);
+  return h("div", { class: "bars" }, bar({ name: "tokens", spent, limit }),
+    h("ul", { class: "bars section-bars", "aria-label": t("packet.by_section") }, parts.map(({ name, used }) => h("li", { class: "bar" },
+      h("div", { class: "numbers" }, h("span", {}, tOr(`section.${name}`, name.replaceAll("_", " "))), h("span", { class: "soft nowrap" }, number(used))),
+      h("div", { class: "track", "aria-hidden": "true" }, h("div", { class: "fill", vars: { "--share": `${share(used)}%` } }))))));
+}

@@ -29,7 +29,7 @@ export default function page(root, { run, tab = "now" }, signal) {
   put(root, head(run, lead, badge, actions), tabs, place, body);
   put(body, loading(8));
   if (!TABS[tab]) return put(body, empty("runs", t("state.no_page"), t("state.no_page_why"), h("a", { class: "button", href: `/runs/${part(run)}` }, t("run.now"))));
-  const shown = TABS[tab](run, signal);
+  const shown = TABS[tab](run, signal, () => following.read());
   let first = true;
   let told = null;
 

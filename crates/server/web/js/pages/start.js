@@ -10,6 +10,7 @@ import { sheet } from "../form/form.js";
 import { offered } from "../core/offered.js";
 import { head } from "../parts/head.js";
 import { quoted } from "../parts/quoted.js";
+import { scriptNote } from "../parts/script.js";
 import { empty, shown } from "../parts/states.js";
 
 export default function page(root, { protocol }, signal) {
@@ -52,7 +53,15 @@ function form(protocol, workflow) {
   const id = fresh("model");
   const model = h("input", { class: "input", id, autocomplete: "off", placeholder: protocol.default_model ?? "openai:gpt-5-mini" });
   const extra = h("details", {}, h("summary", { class: "small" }, t("start.more")), h("div", { class: "field" }, h("label", { for: id }, t("run.model"), h("span", { class: "need" }, ` (${t("form.optional")})`)), h("p", { class: "help" }, quoted(t("start.model_why"))), model));
-  const body = { ...input, node: h("div", { class: "stack" }, input.node, extra) };
+  const fill = (text) => {
+    const control = input.node.querySelector("textarea, input");
+    control.value = text;
+    control.dispatchEvent(new Event("input", { bubbles: true }));
+    control.focus();
+  };
+  const note = protocol.script ? scriptNote(asked ? protocol.script : { ...protocol.script, inputs: [] }, fill) : null;
+  const body = { ...input, node: h("div", { class: "stack" }, note?.node, input.node, extra) };
+  input.node.addEventListener("input", () => note?.check(input.typed()));
   const sent = (value) => {
     const new_ = { protocol: protocol.name, workflow: workflow?.id };
     if (value !== undefined) new_[asked ? "input" : "document"] = value;

@@ -4,44 +4,59 @@ import { fresh, h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
 import { Problem, Unreachable, get, once, part, post, upload } from "../core/api.js";
 import { drafts } from "../core/kept.js";
-import { t } from "../core/words.js";
+import { has, moment, t, tOr } from "../core/words.js";
 import { chosen } from "../form/fields.js";
 import { fileField, schemaForm, sheet } from "../form/form.js";
+import { diff } from "./diff.js";
 import { brief, json } from "./json.js";
+import { guess, presented, presentedParts } from "./presented.js";
 import { quoted } from "./quoted.js";
+import { exampleAnswers } from "./script.js";
 import { deadline, waitKind, when } from "./status.js";
 
 /** The problem codes of an answer that comes too late. */
 const OVER = new Set(["already_closed", "unknown_wait", "too_late", "run_ended", "subject_changed"]);
 
 /**
- * A wait of a run. `taken(result)` is called when an answer was accepted.
- * Returns `{ node, closed }`: call `closed()` when the wait is closed; the card keeps showing what was typed.
+ * A wait of a run. `taken(result)` is called when an answer was accepted; `moved(next)` when another wait has replaced
+ * this one because its subject changed. `replaced` is the wait that this one replaced while the person looked at it,
+ * and `state` the status of the run if it is known.
+ * Returns `{ node, update, closed }`: call `update(wait)` when the wait changed, and `closed()` when it is closed; the
+ * card keeps showing what was typed.
  */
-export function waitCard(wait, run, { taken, linked = false } = {}) {
+export function waitCard(wait, run, { taken, moved, replaced, state, linked = false } = {}) {
   const place = `${run}/${wait.id}`;
   const path = `/runs/${part(run)}/waits/${part(wait.id)}`;
   const heading = fresh("wait");
   const work = h("div", {});
+  const top = h("header", { class: "stack" });
+  const follows = h("div", {});
+  const examples = h("div", {});
   let done = false;
   // While an answer is being sent, its response reports the outcome, so `closed()` is ignored.
   let busy = false;
+  // While it is unknown whether another wait replaced a closed one, the card stays.
+  let closing = false;
   const node = h("article", { class: "card wait", "aria-labelledby": heading, data: { wait: wait.id } },
-    h("header", { class: "stack" },
+    replaced ? replacedNote(replaced, wait) : null, top, follows, examples, work);
+
+  function head() {
+    put(top,
       h("div", { class: "row" }, waitKind(wait.kind),
         linked ? h("a", { href: `/runs/${part(run)}`, class: "small" }, run) : null,
         h("span", { class: "small soft" }, wait.phase),
         wait.deadline ? h("span", { class: "small" }, deadline(wait.deadline)) : null,
         h("span", { class: "small soft" }, t("wait.since"), " ", when(wait.opened_at))),
       h("h2", { id: heading }, quoted(wait.question)),
-      wait.who?.length ? h("p", { class: "small soft" }, t("wait.for", { who: wait.who.join(", ") })) : null,
-      wait.approval?.need > 1 ? h("p", { class: "small soft" }, t("wait.votes", { n: wait.approval.votes?.length ?? 0, need: wait.approval.need }), " ", (wait.approval.votes ?? []).map((one) => one.by).join(", ")) : null,
-      wait.subject ? subject(wait.subject) : null,
-      wait.item !== undefined ? h("div", {}, h("p", { class: "small soft" }, t("wait.item")), json(wait.item)) : null),
-    work);
+      people(wait),
+      subject(wait, run),
+      wait.item !== undefined ? h("div", {}, h("p", { class: "small soft" }, t("wait.item")), json(wait.item)) : null);
+    put(follows, outcomes(wait));
+  }
+
   function answer() {
     // The server says whether this person may decide; it decides again when an answer is sent.
-    if (wait.may_answer === false) return h("p", { class: "soft" }, t("wait.not_yours"));
+    if (wait.may_answer === false) return refusal(wait);
     switch (wait.kind) {
       case "document": return documentForm();
       case "approval":
@@ -61,7 +76,7 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
     }
   };
 
-  const common = (label) => ({ place, label, taken: accepted, refused });
+  const common = (label) => ({ place, label, taken: (result) => accepted(result), refused });
 
   function question() {
     const shape = wait.answer_shape;
@@ -100,10 +115,12 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
       put(told);
       keys[target] ??= once();
       try {
+        // A decision on something that is no longer there is not even sent.
+        if (await isOutdated()) return;
         const body = { note: note.value || undefined, subject: wait.subject?.digest };
         const result = await given(post)(target, body, { once: keys[target] });
         drafts.drop(place);
-        accepted(result);
+        accepted(result, target === approve);
       } catch (error) {
         if (!(error instanceof Problem && (await refused(error)))) put(told, unsent(error));
       } finally {
@@ -137,9 +154,36 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
       h("div", {}, h("a", { class: "button", href: `/runs/${part(run)}/prompt` }, icon("work"), t("wait.hand_in"))));
   }
 
-  function accepted(result) {
+  /** Whether another wait has replaced this one; the page then shows that one. */
+  async function isOutdated() {
+    if (!wait.subject) return false;
+    const now = await get(`/runs/${part(run)}`);
+    if (now.waits.some((one) => one.id === wait.id && one.subject?.digest === wait.subject.digest)) return false;
+    const next = findNext(now);
+    if (next) return replace(next);
+    await second(null);
+    return true;
+  }
+
+  const findNext = (now) => now.waits.find((one) => one.supersedes?.includes(wait.id));
+
+  /** Shows the wait that replaced this one; the note that was typed goes along. */
+  function replace(next) {
     done = true;
-    put(work, h("p", { class: "note good-note", role: "status" }, t("wait.taken")));
+    const typed = drafts.get(place);
+    drafts.drop(place);
+    if (typed !== undefined) drafts.set(`${run}/${next.id}`, typed);
+    if (moved) moved(next, wait);
+    else node.replaceWith(waitCard(next, run, { taken, replaced: wait, linked }).node);
+    return true;
+  }
+
+  function accepted(result, voted = false) {
+    done = true;
+    put(follows);
+    put(examples);
+    const missing = voted ? Math.max((wait.approval?.need ?? 1) - (wait.approval?.votes?.length ?? 0) - 1, 0) : 0;
+    put(work, h("p", { class: "note good-note", role: "status" }, missing > 0 ? t("wait.voted", { n: missing }) : t("wait.taken")));
     taken?.(result);
   }
 
@@ -152,6 +196,10 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
   /** Shows who answered first and what the answer was, and keeps showing what was typed here. */
   async function second(problem, mine) {
     done = true;
+    closing = true;
+    const next = wait.subject ? await get(`/runs/${part(run)}`).then(findNext).catch(() => null) : null;
+    closing = false;
+    if (next) return void replace(next);
     const typed = mine instanceof File ? mine.name : mine ?? drafts.get(place);
     const first = await whoWasFirst(run, wait).catch(() => null);
     put(work, h("div", { class: "stack" },
@@ -167,28 +215,129 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
       h("div", {}, h("a", { href: `/runs/${part(run)}` }, t("wait.see_run")))));
   }
 
+  /** Loads what the inbox does not know: what follows from a decision, and what a script knows. */
+  async function complete() {
+    const now = state ?? (await get(`/runs/${part(run)}`).catch(() => null));
+    if (!now || done) return;
+    const found = now.waits.find((one) => one.id === wait.id);
+    if (found) {
+      wait = { ...found, may_answer: found.may_answer ?? wait.may_answer, refusal: found.refusal ?? wait.refusal };
+      head();
+    }
+    if (wait.kind === "question" && !now.model) put(examples, await exampleAnswers(now.protocol.name, use));
+  }
+
+  /** Fills an example into the form. */
+  function use(text) {
+    const input = work.querySelector("textarea, input:not([type=radio])");
+    if (!input) return;
+    input.value = text;
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    input.focus();
+  }
+
+  head();
   put(work, answer());
+  complete();
   return {
     node,
     /** Whether the card can be removed without losing input. */
     get idle() {
-      return !busy && drafts.get(place) === undefined;
+      return !busy && !closing && drafts.get(place) === undefined;
+    },
+    /** What was typed and not sent. */
+    get draft() {
+      return drafts.get(place);
+    },
+    /** Shows votes, delegations and deadlines that changed; the form stays, unless the person may no longer decide. */
+    update(next) {
+      if (done || next === wait) return;
+      const may = wait.may_answer;
+      wait = { ...wait, ...next };
+      head();
+      if (may !== wait.may_answer) put(work, answer());
     },
     closed: () => (done || busy ? undefined : second(null)),
   };
 }
 
-/** What an approval signs: the parts of the document, and what changed since the approval before. */
-function subject({ parts = [], omitted, changes, digest }) {
-  const shown = ({ pointer, value }) => h("div", { class: "stack" },
-    pointer ? h("p", { class: "small soft" }, h("code", {}, pointer)) : null,
-    typeof value === "string" ? h("blockquote", { class: "subject-text" }, value) : json(value));
-  return h("section", { class: "note subject", "aria-label": t("wait.subject") },
-    h("strong", {}, t("wait.subject")),
-    changes ? h("p", { class: "warn-note note", role: "status" }, t("wait.changed"), " ", changes.map((one) => one.path || "/").join(", ")) : null,
-    parts.map(shown),
-    omitted ? h("p", { class: "soft" }, t("wait.omitted")) : null,
-    h("p", { class: "small soft" }, t("wait.digest"), " ", h("code", { title: digest }, digest.slice(0, 16))));
+/** Who asks, who may decide, and what they decided so far. */
+function people(wait) {
+  const rules = wait.approval;
+  const votes = rules?.votes ?? [];
+  const lines = [
+    wait.requested_by?.length ? t("wait.asked_by", { who: wait.requested_by.join(", ") }) : null,
+    wait.who?.length ? t("wait.for", { who: wait.who.join(", ") }) : null,
+    rules?.distinct_from?.length ? t("wait.distinct", { who: rules.distinct_from.map((one) => tOr(`party.${one}`, one)).join(", ") }) : null,
+    rules?.verified ? t("wait.verified") : null,
+    rules?.escalate_at ? t("wait.escalates", { who: (rules.escalate_to ?? []).join(", "), at: moment(rules.escalate_at) }) : null,
+    ...(rules?.delegations ?? []).map((one) => t("wait.delegated", one) + (one.note ? `: ${one.note}` : "")),
+  ].filter(Boolean);
+  return [
+    lines.length ? h("ul", { class: "people small soft" }, lines.map((line) => h("li", {}, line))) : null,
+    rules?.need > 1 ? h("div", { class: "votes" },
+      h("p", { class: "small" }, t("wait.votes", { n: votes.length, need: rules.need })),
+      h("ul", {}, Array.from({ length: rules.need }, (_, at) => vote(votes[at])))) : null,
+  ];
+}
+
+const vote = (one) => h("li", { class: "small", data: { given: String(Boolean(one)) } }, icon(one ? "completed" : "waiting"),
+  one ? h("strong", {}, one.by) : h("span", { class: "soft" }, t("wait.vote_missing")), one?.note ? h("span", { class: "soft" }, one.note) : null);
+
+/** What follows from each decision. */
+function outcomes({ outcomes: known, approval, deadline: until, kind, may_answer: may }) {
+  if (!known) return null;
+  const missing = Math.max((approval?.need ?? 1) - (approval?.votes?.length ?? 0) - 1, 0);
+  const tries = kind === "incident" || kind === "budget";
+  const rows = [
+    ["good", tries ? "outcome.if_retry" : may === false ? "outcome.when_approved" : "outcome.if_approve", known.approve, missing > 0 ? t("outcome.more", { n: missing }) : null],
+    known.deny ? ["bad", tries ? "outcome.if_end" : may === false ? "outcome.when_denied" : "outcome.if_deny", known.deny] : null,
+    known.expire ? ["soft", "outcome.if_expire", known.expire] : null,
+  ].filter(Boolean);
+  return h("dl", { class: "outcomes" }, rows.map(([tone, label, result, more]) => h("div", { data: { tone } },
+    h("dt", {}, t(label, { at: until ? moment(until) : "" })), h("dd", {}, more ? [more, " "] : null, outcome(result)))));
+}
+
+function outcome({ kind, phase, phase_name: name, work, ends, conditional }) {
+  if (kind !== "phase") return tOr(`outcome.${kind}`, kind);
+  const to = name ?? phase;
+  return [t(conditional ? "outcome.maybe" : ends ? "outcome.ends" : "outcome.phase", { phase: to }), work ? [" ", h("span", { class: "tag" }, work)] : null];
+}
+
+/** Why this person may not decide. */
+function refusal({ refusal: why, who }) {
+  const known = why && has(`refusal.${why.code}`);
+  return h("div", { class: "note" }, h("strong", {}, t("wait.not_yours")),
+    known ? h("span", {}, t(`refusal.${why.code}`, { who: (who ?? []).join(", ") })) : why ? h("span", {}, quoted(why.message)) : null);
+}
+
+/** Says that the subject changed while the person looked at it, and how. */
+function replacedNote(before, after) {
+  const old = new Map((before.subject?.parts ?? []).map(({ pointer, value }) => [pointer, value]));
+  const parts = (after.subject?.parts ?? []).filter(({ pointer, value }) => JSON.stringify(value) !== JSON.stringify(old.get(pointer)));
+  return h("section", { class: "note warn-note changed", role: "alert" },
+    h("strong", {}, t("wait.replaced")), h("span", {}, t("wait.replaced_why")),
+    parts.map(({ pointer, value }) => presented({ pointer, format: "difference", value, before: old.get(pointer) ?? null })));
+}
+
+/** What an approval signs, as its author presents it, or else the parts of the document. */
+function subject({ subject: signed, presented: shown, supersedes }, run) {
+  if (!signed) return null;
+  const { parts = [], omitted, changes, digest } = signed;
+  const all = shown?.length ? shown : parts.flatMap(members);
+  return h("section", { class: "subject", "aria-label": t("wait.subject") },
+    h("div", { class: "row" }, h("strong", {}, t("wait.subject")), h("span", { class: "grow" }),
+      h("span", { class: "tiny soft" }, t("wait.digest"), " ", h("code", { title: digest }, digest.slice(0, 16)))),
+    changes && supersedes?.length ? h("details", { class: "note warn-note" }, h("summary", {}, t("wait.changed"), " ", changes.map((one) => one.path || "/").join(", ")), diff(changes)) : null,
+    presentedParts(all, { run }),
+    omitted ? h("p", { class: "soft" }, t("wait.omitted"), " ", h("a", { href: `/runs/${part(run)}/document` }, t("run.document"))) : null);
+}
+
+/** The parts to show: an object that contains texts is shown member by member. */
+function members({ pointer, value }) {
+  const object = value !== null && typeof value === "object" && !Array.isArray(value) ? Object.entries(value) : [];
+  if (!object.some(([, inner]) => ["markdown", "text", "table", "image", "file"].includes(guess(inner))) || object.length > 12) return [{ pointer, value }];
+  return object.map(([name, inner]) => ({ pointer: `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`, value: inner }));
 }
 
 const noteNeed = (wait) => ({ on_denial: "wait.note_on_denial", always: "wait.note_always" })[wait.approval?.note] ?? "form.optional";

@@ -13,7 +13,10 @@ use super::wrap::wrap_text;
 
 /// Maximum width of text lines, in columns.
 const NODE_COLUMNS: usize = 26;
-const LABEL_COLUMNS: usize = 30;
+const LABEL_COLUMNS: usize = 24;
+
+/// Maximum number of lines of a label; the title of the edge has the whole text.
+const LABEL_LINES: usize = 2;
 
 /// Width of a column and height of a line, in pixels.
 const NAME_CELL: (f64, f64) = (8.4, 18.0);
@@ -23,10 +26,11 @@ const SMALL_CELL: (f64, f64) = (6.4, 14.0);
 #[must_use]
 pub fn render_svg(picture: &WorkflowGraph) -> String {
     let texts: Vec<NodeText> = picture.nodes.iter().map(NodeText::from_node).collect();
-    let labels: Vec<EdgeLabel> = picture.edges.iter().map(EdgeLabel::from_edge).collect();
+    let edges = picture.join_parallel_edges();
+    let labels: Vec<EdgeLabel> = edges.iter().map(EdgeLabel::from_edge).collect();
     let nodes: Vec<GraphSize> = texts.iter().map(NodeText::measure).collect();
     let label_sizes: Vec<GraphSize> = labels.iter().map(EdgeLabel::measure).collect();
-    let ends: Vec<(usize, usize)> = picture.edges.iter().map(|edge| (edge.from, edge.to)).collect();
+    let ends: Vec<(usize, usize)> = edges.iter().map(|edge| (edge.from, edge.to)).collect();
     let mut beside = vec![GraphSize::default(); nodes.len()];
     for ((from, to), label) in ends.iter().zip(&label_sizes) {
         if from == to {
@@ -50,10 +54,10 @@ pub fn render_svg(picture: &WorkflowGraph) -> String {
     );
     draw_start(&mut text, &layout, &nodes);
     // Draw faint edges first, so that the taken ones are on top.
-    let mut drawn: Vec<usize> = (0..picture.edges.len()).collect();
-    drawn.sort_by_key(|edge| (picture.edges[*edge].taken_count > 0, *edge));
+    let mut drawn: Vec<usize> = (0..edges.len()).collect();
+    drawn.sort_by_key(|edge| (edges[*edge].taken_count > 0, *edge));
     for edge in drawn {
-        let (transition, label) = (&picture.edges[edge], &labels[edge]);
+        let (transition, label) = (&edges[edge], &labels[edge]);
         let loop_at = (transition.from == transition.to)
             .then(|| (layout.nodes[transition.from], nodes[transition.from]));
         let path = &layout.paths[edge];
@@ -113,12 +117,15 @@ struct EdgeLabel {
 
 impl EdgeLabel {
     fn from_edge(edge: &GraphEdge) -> Self {
-        let mut gate_lines = wrap_text(&edge.gate, LABEL_COLUMNS, 3);
+        let mut gate_lines = match edge.parallel {
+            1 => wrap_text(&edge.gate, LABEL_COLUMNS, LABEL_LINES),
+            several => vec![format!("one of {several} conditions")],
+        };
         if edge.taken_count > 1 {
             gate_lines.push(format!("taken {} times", edge.taken_count));
         }
         let closed_lines = edge.closed_reason.as_ref().map_or_else(Vec::new, |reason| {
-            wrap_text(&format!("closed: {reason}"), LABEL_COLUMNS, 4)
+            wrap_text(&format!("closed: {reason}"), LABEL_COLUMNS, LABEL_LINES)
         });
         Self { gate_lines, closed_lines }
     }
@@ -169,7 +176,12 @@ fn draw_node(
         }
     }
     let (left, top) = (x - width / 2.0, y - height / 2.0);
-    let _ = write!(text, "<g class=\"{class}\"><title>{}</title>", escape_xml(&node_title(node)));
+    let _ = write!(
+        text,
+        "<g class=\"{class}\" data-phase=\"{}\"><title>{}</title>",
+        escape_xml(&node.id),
+        escape_xml(&node_title(node))
+    );
     let _ = write!(
         text,
         "<rect class=\"box\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"{}\"/>",
@@ -233,7 +245,7 @@ fn draw_edge(
             class = format!("{class} {name}");
         }
     }
-    let mut title = if edge.gate.is_empty() { "always open".to_owned() } else { edge.gate.clone() };
+    let mut title = edge.describe();
     if let Some(reason) = &edge.closed_reason {
         title = format!("{title}\nclosed: {reason}");
     }

@@ -13,7 +13,7 @@ pub struct WorkflowGraph {
     pub(super) title: String,
     pub(super) nodes: Vec<GraphNode>,
     /// The transitions in the order of the workflow, then all other edges.
-    pub(super) edges: Vec<GraphEdge>,
+    pub(crate) edges: Vec<GraphEdge>,
     transitions: usize,
     /// Whether a run is shown; everything that it did not reach is then drawn faintly.
     pub(super) shows_run: bool,
@@ -33,18 +33,50 @@ pub(super) struct GraphNode {
 }
 
 /// An edge from one phase to another.
-#[derive(Debug)]
-pub(super) struct GraphEdge {
-    pub(super) from: usize,
-    pub(super) to: usize,
+#[derive(Debug, Clone)]
+pub(crate) struct GraphEdge {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
     /// The complete description of the gate; empty if there is none.
-    pub(super) gate: String,
+    pub(crate) gate: String,
+    /// The check behind the author's description; `None` if `gate` is it.
+    pub(crate) check: Option<String>,
     /// Whether the edge is taken only after a failure.
-    pub(super) exception: bool,
+    pub(crate) exception: bool,
     /// How often the run took the edge.
-    pub(super) taken_count: usize,
+    pub(crate) taken_count: usize,
     /// Why the gate is currently closed; `None` if it is not.
-    pub(super) closed_reason: Option<String>,
+    pub(crate) closed_reason: Option<String>,
+    /// How many edges between the same phases a picture draws as this one; at least 1.
+    pub(crate) parallel: usize,
+}
+
+impl GraphEdge {
+    /// Creates an edge that no run has taken.
+    fn new(from: usize, to: usize, gate: String, exception: bool) -> Self {
+        let (check, closed_reason) = (None, None);
+        Self { from, to, gate, check, exception, taken_count: 0, closed_reason, parallel: 1 }
+    }
+
+    /// Describes when the edge can be taken: in words, and with the check behind them.
+    pub(super) fn describe(&self) -> String {
+        let gate = if self.gate.is_empty() { "always open" } else { &self.gate };
+        self.check.as_ref().map_or_else(|| gate.to_owned(), |check| format!("{gate}\n{check}"))
+    }
+
+    /// Joins an edge between the same phases. Any of the conditions is then enough; the reason why
+    /// the gates are closed remains only if all of them are.
+    fn join(&mut self, other: &Self) {
+        let closed = match (&self.closed_reason, &other.closed_reason) {
+            (Some(one), Some(other)) => Some(format!("{one}; {other}")),
+            _ => None,
+        };
+        self.gate = format!("{}\nor: {}", self.describe(), other.describe());
+        self.check = None;
+        self.closed_reason = closed;
+        self.taken_count += other.taken_count;
+        self.parallel += 1;
+    }
 }
 
 impl WorkflowGraph {
@@ -60,14 +92,11 @@ impl WorkflowGraph {
                 continue;
             };
             let gate = describe_condition(transition).unwrap_or_default();
-            edges.push(GraphEdge {
-                from,
-                to,
-                gate,
-                exception: false,
-                taken_count: 0,
-                closed_reason: None,
-            });
+            let check = transition.gate.as_ref();
+            let check = check
+                .filter(|gate| gate.description.is_some())
+                .map(|gate| describe_check(&gate.check));
+            edges.push(GraphEdge { check, ..GraphEdge::new(from, to, gate, false) });
         }
         let transitions = edges.len();
         for (from, phase) in workflow.phases.iter().enumerate() {
@@ -75,29 +104,30 @@ impl WorkflowGraph {
                 && let Some(to) = invoke.on_complete.as_deref().and_then(index)
             {
                 let gate = "when the child run completes".to_owned();
-                edges.push(GraphEdge {
-                    from,
-                    to,
-                    gate,
-                    exception: false,
-                    taken_count: 0,
-                    closed_reason: None,
-                });
+                edges.push(GraphEdge::new(from, to, gate, false));
             }
             for (why, to) in collect_exceptions(phase) {
                 let Some(to) = index(&to) else { continue };
-                edges.push(GraphEdge {
-                    from,
-                    to,
-                    gate: why,
-                    exception: true,
-                    taken_count: 0,
-                    closed_reason: None,
-                });
+                edges.push(GraphEdge::new(from, to, why, true));
             }
         }
         let title = workflow.name.clone().unwrap_or_else(|| workflow.id.clone());
         Self { title, nodes, edges, transitions, shows_run: false }
+    }
+
+    /// The edges of a picture: those between the same two phases, of the same kind, are one.
+    pub(super) fn join_parallel_edges(&self) -> Vec<GraphEdge> {
+        let mut joined: Vec<GraphEdge> = Vec::new();
+        for edge in &self.edges {
+            let same = joined.iter_mut().find(|one| {
+                (one.from, one.to, one.exception) == (edge.from, edge.to, edge.exception)
+            });
+            match same {
+                Some(one) => one.join(edge),
+                None => joined.push(edge.clone()),
+            }
+        }
+        joined
     }
 
     /// Adds a run: its current phase, the transitions it took, and why the other gates are closed.
@@ -129,12 +159,8 @@ impl WorkflowGraph {
                     match drawn {
                         Some(drawn) => self.edges[drawn].taken_count += 1,
                         None => self.edges.push(GraphEdge {
-                            from,
-                            to,
-                            gate: because.clone(),
-                            exception: true,
                             taken_count: 1,
-                            closed_reason: None,
+                            ..GraphEdge::new(from, to, because.clone(), true)
                         }),
                     }
                 }
@@ -211,7 +237,12 @@ fn describe_gate(gate: &TransitionGate) -> String {
     if let Some(description) = &gate.description {
         return description.clone();
     }
-    match &gate.check {
+    describe_check(&gate.check)
+}
+
+/// Describes what a gate checks.
+fn describe_check(check: &GateCheck) -> String {
+    match check {
         GateCheck::Expression(expression) => expression.source().to_owned(),
         GateCheck::Status { pointer, value } => format!("{pointer} is {value}"),
         GateCheck::FileExists { path } => format!("{path} exists"),

@@ -4,33 +4,42 @@ import { h, put, visible } from "../../view/dom.js";
 import { icon } from "../../view/icons.js";
 import { keyed } from "../../view/keyed.js";
 import { get, part } from "../../core/api.js";
+import { drafts } from "../../core/kept.js";
 import { moment, number, size, t, tOr } from "../../core/words.js";
 import { bars } from "../../parts/bars.js";
 import { graph } from "../../parts/graph.js";
 import { json } from "../../parts/json.js";
 import { looksLikeMarkdown, markdown } from "../../parts/markdown.js";
+import { quoted } from "../../parts/quoted.js";
 import { when } from "../../parts/status.js";
 import { talk } from "../../parts/talk.js";
+import { fileCard } from "../../parts/file.js";
+import { presented } from "../../parts/presented.js";
 import { waitCard } from "../../parts/wait.js";
 
-export default function tab(run, signal) {
+export default function tab(run, signal, again) {
   const said = talk();
   const waits = h("div", { class: "stack" });
   const cards = new Map();
+  let state = null;
+  // Waits that replaced another one while this page was open.
+  const replaced = new Map();
   const list = keyed(waits, (wait) => wait.id, (wait) => {
-    const card = waitCard(wait, run);
+    const card = waitCard(wait, run, { state, replaced: replaced.get(wait.id), moved: again });
     cards.set(wait.id, { wait, card });
-    return { node: card.node };
+    return { node: card.node, update: card.update };
   });
   const text = h("pre", {});
   const writing = h("section", { class: "writing", hidden: true, "aria-label": t("run.writing") }, h("header", {}, h("span", { class: "status", data: { is: "running" } }, icon("running"), t("run.writing"))), text);
   const stands = h("div", { class: "stack" });
   const products = h("div", { class: "stack" });
+  const files = h("section", { class: "stack", "aria-label": t("run.files") });
+  let listed = "";
   const drawing = graph(`/runs/${part(run)}/graph`, {}, t("run.graph"));
   const budgets = h("section", { class: "card" });
   const facts = h("section", { class: "card" });
   const node = h("div", { class: "split" },
-    h("div", { class: "stack stack-wide" }, said.node, h("div", { class: "stack" }, stands, writing, waits, products)),
+    h("div", { class: "stack stack-wide" }, said.node, h("div", { class: "stack" }, stands, writing, waits, products, files)),
     h("aside", { class: "stack", "aria-label": t("run.about") }, drawing.node, budgets, facts));
   let version = -1;
 
@@ -44,10 +53,19 @@ export default function tab(run, signal) {
     }
     if (version === status.version) return;
     version = status.version;
+    state = status;
     const open = status.waits.map((wait) => wait.id);
     const kept = [];
     for (const [id, { wait, card }] of cards) {
       if (open.includes(id)) continue;
+      const next = status.waits.find((one) => one.supersedes?.includes(id));
+      if (next) {
+        cards.delete(id);
+        replaced.set(next.id, wait);
+        if (card.draft) drafts.set(`${run}/${next.id}`, card.draft);
+        drafts.drop(`${run}/${id}`);
+        continue;
+      }
       // A form with input stays, and says who answered first.
       if (card.idle) cards.delete(id);
       else {
@@ -59,10 +77,20 @@ export default function tab(run, signal) {
     said.show(versions, open);
     put(stands, standing(status));
     put(products, status.output.map((one) => product(one, signal)));
+    listFiles();
     drawing.update(signal);
     budgets.hidden = !status.budgets.length;
     put(budgets, h("h2", { class: "aside-title" }, t("run.budgets")), bars(status.budgets));
     put(facts, h("h2", { class: "aside-title" }, t("run.about")), about(status));
+  }
+
+  /** The files of the run and of its children; they are listed again only if there are others. */
+  async function listFiles() {
+    const found = await get(`/runs/${part(run)}/files`, {}, signal).catch(() => []);
+    const text = JSON.stringify(found);
+    if (signal.aborted || text === listed) return;
+    listed = text;
+    put(files, found.length ? [h("h2", {}, t("run.files")), h("ul", { class: "files" }, found.map((file) => h("li", {}, fileCard(file))))] : null);
   }
   return { node, update };
 }
@@ -75,7 +103,7 @@ function standing(status) {
     told.push(h("p", { class: `note ${tone}` }, h("strong", {}, tOr(`end.${status.end.kind}`, status.end.kind)), status.end.reason));
   }
   if (status.halted) told.push(h("p", { class: "note warn-note" }, h("strong", {}, t("run.halted_by", { by: status.halted.by })), status.halted.reason));
-  if (status.blocked) told.push(h("p", { class: "note bad-note" }, h("strong", {}, t("run.blocked")), t(`blocked.${status.blocked.kind}`, status.blocked)));
+  if (status.blocked) told.push(h("p", { class: "note bad-note" }, h("strong", {}, t("run.blocked")), quoted(t(`blocked.${status.blocked.kind}`, status.blocked))));
   for (const order of status.pending) {
     told.push(h("p", { class: "note" }, h("strong", {}, tOr(`order.${order.kind}`, order.kind)), order.kind === "model" ? null : order.description, order.not_before ? h("span", { class: "soft" }, t("run.not_before", { at: moment(order.not_before) })) : null));
   }
@@ -91,7 +119,7 @@ function standing(status) {
 function product({ run, pointer, value }, signal) {
   const body = h("div", { class: "stack" });
   const plain = typeof value !== "string" || !looksLikeMarkdown(value);
-  if (plain) put(body, typeof value === "string" ? h("pre", {}, value) : json(value));
+  if (plain) put(body, presented({ value }, { run }));
   else {
     put(body, markdown(value));
     if (/\[\d+\]/.test(value)) cited();
