@@ -17,6 +17,7 @@ mod event;
 mod item_progress;
 mod state;
 mod run_value;
+mod run_title;
 mod rejection;
 mod decide;
 mod apply_event;
@@ -40,6 +41,7 @@ pub use item_progress::{FailedItem, ItemProgress};
 pub use log_chain::{GENESIS_HASH, RunLogEntry, fold_entry, hash_entry, seal_entry};
 pub use prompt::{StepPrompt, render_contract_terms, render_prompt, resolve_model};
 pub use rejection::InputRejection;
+pub use run_title::{MAX_TITLE_CHARS, clean_title};
 pub use run_value::build_run_value;
 pub use state::{
     ApprovalDecision, BlockReason, ClosedGate, Continuation, DecisionOutcomeKind, LastReply,

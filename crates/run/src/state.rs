@@ -11,7 +11,9 @@ use serde_json::Value;
 use super::apply_event::DEADLINE_ACTOR;
 use super::effect_call::{EffectCall, ToolCall};
 use super::wait::RunWait;
-use super::{ExecutionStatus, ForkOrigin, ItemProgress, ParentRun, RunNotification, Timestamp};
+use super::{
+    ExecutionStatus, ForkOrigin, ItemProgress, ParentRun, ReplyUsage, RunNotification, Timestamp,
+};
 
 /// The state of a run at one version. A snapshot is this value as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +32,12 @@ pub struct RunState {
     pub protocol: String,
     /// Id of the workflow.
     pub workflow: String,
+    /// The title of the run in lists: one line, empty if nothing gives one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// Texts of the input that the run was started with, for search; bounded.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub input_text: String,
     /// Model to use instead of the one that agents and the index name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -96,6 +104,9 @@ pub struct RunState {
     /// Amounts granted beyond the limits, by budget.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub granted: BTreeMap<String, u64>,
+    /// Tokens and cost of all replies so far.
+    #[serde(default, skip_serializing_if = "ReplyUsage::is_zero")]
+    pub usage: ReplyUsage,
     /// How the last accepted reply was obtained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_reply: Option<LastReply>,
@@ -108,6 +119,9 @@ pub struct RunState {
     /// How the run ended, and the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<(RunEndKind, Option<String>)>,
+    /// When the run ended; absent while it has not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
 }
 
 /// A model step: the call, refusals and retries until a reply is accepted.
@@ -459,6 +473,8 @@ impl RunState {
             updated_at: Timestamp::default(),
             protocol: String::new(),
             workflow: String::new(),
+            title: String::new(),
+            input_text: String::new(),
             model: None,
             parent: None,
             fork: None,
@@ -482,10 +498,12 @@ impl RunState {
             tickets: BTreeSet::new(),
             spent: BTreeMap::new(),
             granted: BTreeMap::new(),
+            usage: ReplyUsage::default(),
             last_reply: None,
             model_calls: 0,
             halted: None,
             end: None,
+            ended_at: None,
         }
     }
 
