@@ -15,8 +15,20 @@ const MAX_VISITED_VALUES: usize = 2_000;
 
 /// Members that usually name what an input is about, the most telling first.
 const TELLING_MEMBERS: [&str; 14] = [
-    "title", "subject", "name", "topic", "question", "goal", "idea", "task", "request", "problem",
-    "summary", "description", "message", "text",
+    "title",
+    "subject",
+    "name",
+    "topic",
+    "question",
+    "goal",
+    "idea",
+    "task",
+    "request",
+    "problem",
+    "summary",
+    "description",
+    "message",
+    "text",
 ];
 
 /// Makes one line of a text: control and hidden characters become spaces, spaces are joined, and a

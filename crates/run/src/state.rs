@@ -83,6 +83,9 @@ pub struct RunState {
     /// Decisions on manual gates in this phase, by position of the transition.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub decisions: BTreeMap<usize, ApprovalDecision>,
+    /// The user who started the run; absent if nobody is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_by: Option<String>,
     /// Names of whoever started the run, for approvals by somebody else.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub starters: BTreeSet<String>,
@@ -491,6 +494,7 @@ impl RunState {
             blocked: None,
             continuation: None,
             decisions: BTreeMap::new(),
+            started_by: None,
             starters: BTreeSet::new(),
             authors: BTreeSet::new(),
             approvers: BTreeSet::new(),

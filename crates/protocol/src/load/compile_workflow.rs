@@ -112,8 +112,8 @@ pub(super) fn compile_workflow<'f>(
     let root = raw.file.root();
     let (name, description) = (root.string_at("name"), root.string_at("description"));
     let title = raw.file.valid_member("title");
-    let title = title
-        .and_then(|title| read_localized_template(&title, &EXPRESSION_NAMES[..2], faults));
+    let title =
+        title.and_then(|title| read_localized_template(&title, &EXPRESSION_NAMES[..2], faults));
     let (id, origin) = (raw.id.to_owned(), root.origin());
     let (document, index) = (None, WorkflowIndex::new(&phases, &transitions));
     let workflow = WorkflowDefinition {

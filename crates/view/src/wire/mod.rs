@@ -7,6 +7,7 @@
 mod cursor_page;
 mod wait;
 mod run;
+mod run_stats;
 mod status;
 mod version;
 mod next_step;
@@ -35,9 +36,11 @@ pub use next_step::{ExpectedInput, NextStep, StepContract, StepRule, find_expect
 pub use protocol::{
     PhaseView, ProtocolRow, ProtocolView, TransitionView, WorkflowInputView, WorkflowView,
 };
-pub use run::RunRow;
+pub use run::{RunRow, WaitingChildView, build_run_rows};
+pub use run_stats::{RunStatsDay, RunStatsView, RunTotalsView};
 pub use status::{
-    BudgetView, ChildRunRow, HaltView, PendingActionRow, ProtocolRef, RunEndView, RunStatusView,
+    BudgetView, ChildRunRow, HaltView, ParentRunView, PendingActionRow, ProtocolRef, RunEndView,
+    RunStatusView,
 };
 pub use verification::{VerificationView, verify_and_report};
 pub use version::{EventRow, VersionRow};
