@@ -40,6 +40,11 @@ fn every_page_in_both_themes_and_on_a_phone() {
 }
 
 #[test]
+fn runs_are_found_and_summed_up() {
+    scene("run_lists");
+}
+
+#[test]
 fn an_interview_from_start_to_ready() {
     scene("interview");
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     BudgetLimits, DecisionTrigger, DocumentChange, DocumentDefinition, DurationMillis,
-    FailureHandler, FileOrigin, Localized, PhaseWork, TransitionGate,
+    FailureHandler, FileOrigin, Localized, PhaseWork, TextTemplate, TransitionGate,
 };
 
 /// A state machine of phases and transitions, with includes merged in.
@@ -20,6 +20,9 @@ pub struct WorkflowDefinition {
     pub name: Option<String>,
     /// What the workflow does, for people.
     pub description: Option<String>,
+    /// The title of a run in lists, a template over `state` and `run`; `None` if the title is an
+    /// excerpt of the input.
+    pub title: Option<Localized<TextTemplate>>,
     /// The workflow's own document definition; see [`super::Protocol::document_for`].
     pub document: Option<DocumentDefinition>,
     /// What runs may be started with, beside a document.

@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::event::RunEvent;
-use super::input::InputKind;
+use super::input::{InputKind, RunStart};
+use super::run_title::{clean_title, collect_input_text, excerpt_title};
 use super::state::{
     ApprovalDecision, BlockReason, LastReply, ModelStep, PendingAction, PromptMessage, PromptRole,
     RunState, ToolUse,
@@ -103,6 +104,14 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
                 state.pending.remove(action).ok_or_else(|| unknown(action))?;
                 state.approved_calls.remove(action);
             }
+            if let InputKind::Start(start) = &input.payload {
+                state.title = start_title(start);
+                state.started_by.clone_from(&start.by);
+                state.input_text = start.input.as_ref().map(collect_input_text).unwrap_or_default();
+            }
+            if let InputKind::ModelReplied(reply) = &input.payload {
+                state.usage.add(&reply.usage);
+            }
             if let InputKind::ModelReplied(reply) = &input.payload
                 && let Some(step) = &mut state.step
             {
@@ -128,6 +137,7 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             state.fork.clone_from(fork);
             state.tickets = tickets.iter().cloned().collect();
         }
+        RunEvent::TitleChanged { title } => state.title.clone_from(title),
         RunEvent::PhaseEntered { phase } => {
             state.phase.clone_from(phase);
             state.entered_at = state.updated_at;
@@ -357,6 +367,7 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             drop_pending_actions(state);
             state.item_progress = ItemProgress::default();
             state.step = None;
+            state.ended_at = Some(state.updated_at);
             state.closed_gates.clear();
             state.retry_at = None;
             state.blocked = None;
@@ -372,6 +383,15 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
 pub(super) fn apply_known_document(state: &mut RunState, document: Value) {
     state.seq += 1;
     state.document = Arc::new(document);
+}
+
+/// The title that a run starts with: that of the run it comes from, else an excerpt of its input.
+fn start_title(start: &RunStart) -> String {
+    if let Some(title) = &start.title {
+        return clean_title(title);
+    }
+    let mut excerpts = start.input.iter().chain(&start.document).map(excerpt_title);
+    excerpts.find(|title| !title.is_empty()).unwrap_or_default()
 }
 
 /// Records under which names a person acted, for approvals by somebody else.

@@ -48,6 +48,11 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tickets: Vec<String>,
     },
+    /// The workflow's `title` gave the run another title.
+    TitleChanged {
+        /// The new title: one bounded line.
+        title: String,
+    },
     /// The run entered a phase.
     PhaseEntered {
         /// Id of the phase.
@@ -397,6 +402,7 @@ impl RunEvent {
         match self {
             Self::InputReceived { .. } => "input_received",
             Self::Started { .. } => "started",
+            Self::TitleChanged { .. } => "title_changed",
             Self::PhaseEntered { .. } => "phase_entered",
             Self::TransitionTaken { .. } => "transition_taken",
             Self::ApprovalGiven { .. } => "approval_given",

@@ -278,6 +278,10 @@ pub struct RunStart {
     /// The run and version that this run is forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<ForkOrigin>,
+    /// Title to start with, that of the original for a fork; absent for an excerpt of the input. A
+    /// `title` of the workflow replaces it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Tickets held at the version that the run is forked from; empty unless the run is a fork.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tickets: Vec<String>,
@@ -358,6 +362,21 @@ pub struct ReplyUsage {
     /// Cost in millionths of the currency that prices are given in.
     #[serde(default)]
     pub cost: u64,
+}
+
+impl ReplyUsage {
+    /// Whether nothing was used.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds the usage of another call; the sums stop at the largest number.
+    pub fn add(&mut self, other: &Self) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cost = self.cost.saturating_add(other.cost);
+    }
 }
 
 /// Digests of the bytes that were sent to and received from a provider.

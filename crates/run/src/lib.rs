@@ -18,6 +18,7 @@ mod item_progress;
 mod state;
 mod run_value;
 mod run_inputs;
+mod run_title;
 mod rejection;
 mod decide;
 mod apply_event;
@@ -42,6 +43,7 @@ pub use log_chain::{GENESIS_HASH, RunLogEntry, fold_entry, hash_entry, seal_entr
 pub use prompt::{StepPrompt, render_contract_terms, render_prompt, resolve_model};
 pub use rejection::InputRejection;
 pub use run_inputs::{INPUTS_FOLDER, RunInputs};
+pub use run_title::{MAX_TITLE_CHARS, clean_title};
 pub use run_value::build_run_value;
 pub use state::{
     ApprovalDecision, BlockReason, ClosedGate, Continuation, DecisionOutcomeKind, LastReply,

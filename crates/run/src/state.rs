@@ -12,7 +12,9 @@ use super::apply_event::DEADLINE_ACTOR;
 use super::compute_call_digest;
 use super::effect_call::{EffectCall, ToolCall};
 use super::wait::RunWait;
-use super::{ExecutionStatus, ForkOrigin, ItemProgress, ParentRun, RunNotification, Timestamp};
+use super::{
+    ExecutionStatus, ForkOrigin, ItemProgress, ParentRun, ReplyUsage, RunNotification, Timestamp,
+};
 
 /// The state of a run at one version. A snapshot is this value as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,6 +33,12 @@ pub struct RunState {
     pub protocol: String,
     /// Id of the workflow.
     pub workflow: String,
+    /// The title of the run in lists: one line, empty if nothing gives one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// Texts of the input that the run was started with, for search; bounded.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub input_text: String,
     /// Model to use instead of the one that agents and the index name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -76,6 +84,9 @@ pub struct RunState {
     /// Decisions on manual gates in this phase, by position of the transition.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub decisions: BTreeMap<usize, ApprovalDecision>,
+    /// The user who started the run; absent if nobody is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_by: Option<String>,
     /// Names of whoever started the run, for approvals by somebody else.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub starters: BTreeSet<String>,
@@ -104,6 +115,9 @@ pub struct RunState {
     /// Amounts granted beyond the limits, by budget.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub granted: BTreeMap<String, u64>,
+    /// Tokens and cost of all replies so far.
+    #[serde(default, skip_serializing_if = "ReplyUsage::is_zero")]
+    pub usage: ReplyUsage,
     /// How the last accepted reply was obtained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_reply: Option<LastReply>,
@@ -116,6 +130,9 @@ pub struct RunState {
     /// How the run ended, and the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<(RunEndKind, Option<String>)>,
+    /// When the run ended; absent while it has not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
 }
 
 /// A model step: the call, refusals and retries until a reply is accepted.
@@ -484,6 +501,8 @@ impl RunState {
             updated_at: Timestamp::default(),
             protocol: String::new(),
             workflow: String::new(),
+            title: String::new(),
+            input_text: String::new(),
             model: None,
             parent: None,
             fork: None,
@@ -500,6 +519,7 @@ impl RunState {
             blocked: None,
             continuation: None,
             decisions: BTreeMap::new(),
+            started_by: None,
             starters: BTreeSet::new(),
             authors: BTreeSet::new(),
             approvers: BTreeSet::new(),
@@ -509,10 +529,12 @@ impl RunState {
             tickets: BTreeSet::new(),
             spent: BTreeMap::new(),
             granted: BTreeMap::new(),
+            usage: ReplyUsage::default(),
             last_reply: None,
             model_calls: 0,
             halted: None,
             end: None,
+            ended_at: None,
         }
     }
 

@@ -12,10 +12,10 @@ use countersign_run::{
     ExchangeDigests, InputKind, ModelReply, RunEvent, RunLogEntry, RunState, Timestamp, fold_entry,
     next_alarm_after,
 };
-use countersign_store::{RunHead, RunHeadUpdate, RunId, WaitFilter};
+use countersign_store::{NewRun, RunHead, RunHeadUpdate, RunId, WaitFilter};
 use serde_json::Value;
 
-use crate::engine::{Engine, EngineError, commit_rows};
+use crate::engine::{Engine, EngineError, collect_search_terms, commit_rows};
 use crate::integrity::{IntegrityError, compute_blob_digest};
 
 /// How long a run may be deferred past its alarms, in milliseconds. A run that no worker can
@@ -32,7 +32,11 @@ pub(crate) async fn compare_rows(
     state: &RunState,
     protocol: &Protocol,
 ) -> Result<Option<IntegrityError>, EngineError> {
-    if let Some(flaw) = compare_head(head, log, state) {
+    if let Some(flaw) = compare_head(head, log, state, protocol) {
+        return Ok(Some(flaw));
+    }
+    let found = engine.store().load_search_terms(run).await?;
+    if let Some(flaw) = compare_search_terms(&found, &collect_search_terms(protocol, state)) {
         return Ok(Some(flaw));
     }
     if let Some(flaw) = compare_wake_up(head, state, protocol, engine.clock().now()) {
@@ -50,9 +54,28 @@ pub(crate) async fn compare_rows(
 }
 
 /// Compares the columns of the run's head row.
-fn compare_head(head: &RunHead, log: &[RunLogEntry], state: &RunState) -> Option<IntegrityError> {
-    let RunHeadUpdate { status, phase, updated_at, summary } =
-        commit_rows::build_head_update(state);
+fn compare_head(
+    head: &RunHead,
+    log: &[RunLogEntry],
+    state: &RunState,
+    protocol: &Protocol,
+) -> Option<IntegrityError> {
+    let RunHeadUpdate {
+        status,
+        phase,
+        updated_at,
+        summary,
+        title,
+        asks,
+        ended_at,
+        input_tokens,
+        output_tokens,
+        cost,
+    } = commit_rows::build_head_update(state);
+    let NewRun { protocol_version, started_by, parent, .. } =
+        commit_rows::build_new_run(protocol, state);
+    let name = |name: Option<String>| name.unwrap_or_else(|| "none".to_owned());
+    let end = |at: Option<i64>| name(at.map(|at| Timestamp(at).to_string()));
     let hash = log.last().map_or_else(String::new, |last| last.hash.clone());
     let time = |at: i64| Timestamp(at).to_string();
     let columns = [
@@ -64,6 +87,15 @@ fn compare_head(head: &RunHead, log: &[RunLogEntry], state: &RunState) -> Option
         ("phase", head.phase.clone(), phase),
         ("status", head.status.clone(), status),
         ("summary", head.summary.clone(), summary),
+        ("title", head.title.clone(), title),
+        ("names that are asked", head.asks.clone(), asks),
+        ("version of the protocol", head.protocol_version.clone(), protocol_version),
+        ("starter", name(head.started_by.clone()), name(started_by)),
+        ("parent", name(head.parent.clone()), name(parent)),
+        ("time of the end", end(head.ended_at), end(ended_at)),
+        ("input tokens", head.input_tokens.to_string(), input_tokens.to_string()),
+        ("output tokens", head.output_tokens.to_string(), output_tokens.to_string()),
+        ("cost", head.cost.to_string(), cost.to_string()),
         ("time of creation", time(head.created_at), state.created_at.to_string()),
         ("time of the last change", time(head.updated_at), time(updated_at)),
     ];
@@ -82,6 +114,18 @@ fn compare_head(head: &RunHead, log: &[RunLogEntry], state: &RunState) -> Option
         found: lease.epoch.to_string(),
         expected,
     })
+}
+
+/// Compares the words that the run is found by; the first difference names one.
+fn compare_search_terms(found: &[String], expected: &[String]) -> Option<IntegrityError> {
+    let missing = expected.iter().find(|term| found.binary_search(term).is_err());
+    let surplus = found.iter().find(|term| expected.binary_search(term).is_err());
+    let (found, expected) = match (missing, surplus) {
+        (Some(term), _) => ("none".to_owned(), format!("`{term}`")),
+        (None, Some(term)) => (format!("`{term}`"), "none".to_owned()),
+        (None, None) => return None,
+    };
+    Some(IntegrityError::RowMismatch { what: "search terms".to_owned(), found, expected })
 }
 
 /// Checks that a run does not sleep past its next alarm. A run that is due, or that a worker

@@ -291,6 +291,7 @@ async fn bytes_that_are_lost_are_told_before_anything_is_written() {
             phase: "decide".to_owned(),
             updated_at: 0,
             summary: String::new(),
+            ..countersign_store::RunHeadUpdate::default()
         };
         let entry = countersign_store::LogEntryRow {
             version,
@@ -306,7 +307,7 @@ async fn bytes_that_are_lost_are_told_before_anything_is_written() {
             let new = countersign_store::NewRun {
                 protocol: head.protocol.clone(),
                 workflow: "two".to_owned(),
-                created_at: 0,
+                ..countersign_store::NewRun::default()
             };
             there.store().create_run(new, commit).await.unwrap();
         } else {

@@ -167,7 +167,7 @@ impl Stepper {
     async fn create(store: &Arc<dyn Store>, name: &str) -> Self {
         let body = format!(r#"{{"pointer":"/a","text":"{}"}}"#, "x".repeat(270));
         let mut run = Self { id: RunId::local(format!("01JCN0{name:>20}")), version: 0, body };
-        let new = NewRun { protocol: "p".into(), workflow: "intake".into(), created_at: 0 };
+        let new = NewRun { protocol: "p".into(), workflow: "intake".into(), ..NewRun::default() };
         store.create_run(new, run.next()).await.unwrap();
         run
     }
@@ -188,6 +188,7 @@ impl Stepper {
             phase: "clarify".into(),
             updated_at: 1_763_200_000_000,
             summary: "What the client wants".into(),
+            ..RunHeadUpdate::default()
         };
         let snapshot = self.version.is_multiple_of(50).then(|| countersign_store::SnapshotRow {
             version: self.version,

@@ -65,7 +65,7 @@ async fn spin(
             mark.elapsed().as_micros() % 100_000
         );
         let mut run = Stepper::new(id);
-        let new = NewRun { protocol: "p".into(), workflow: "intake".into(), created_at: 0 };
+        let new = NewRun { protocol: "p".into(), workflow: "intake".into(), ..NewRun::default() };
         store.create_run(new, run.next()).await.unwrap();
         steppers.push(run);
     }
@@ -118,6 +118,7 @@ impl Stepper {
             phase: "clarify".into(),
             updated_at: 1_763_200_000_000,
             summary: "What the client wants".into(),
+            ..RunHeadUpdate::default()
         };
         let snapshot = self.version.is_multiple_of(50).then(|| SnapshotRow {
             version: self.version,

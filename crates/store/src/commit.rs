@@ -2,8 +2,14 @@
 
 use crate::{Lease, RunId, WaitRow};
 
+/// Maximum number of words that a run is found by.
+pub const MAX_SEARCH_TERMS: usize = 4_000;
+
+/// Maximum length of a word that a run is found by, in bytes.
+pub const MAX_SEARCH_TERM_BYTES: usize = 64;
+
 /// The properties of a run that never change. Its id is part of its first commit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewRun {
     /// Digest of the protocol that the run executes.
     pub protocol: String,
@@ -11,6 +17,12 @@ pub struct NewRun {
     pub workflow: String,
     /// Creation time in milliseconds since the Unix epoch; lists of runs are ordered by it.
     pub created_at: i64,
+    /// Version of the protocol, as its author named it; empty if there is none.
+    pub protocol_version: String,
+    /// Who started the run; `None` if nobody is named.
+    pub started_by: Option<String>,
+    /// Id of the run that started this one and waits for it; `None` if it is not a child.
+    pub parent: Option<String>,
 }
 
 /// Everything that one step of a run writes.
@@ -40,6 +52,9 @@ pub struct RunCommit {
     pub idempotency_key: Option<String>,
     /// Head of the run after this step.
     pub head: RunHeadUpdate,
+    /// The words that the run is found by from now on, sorted and each once, at most
+    /// [`MAX_SEARCH_TERMS`]; `None` if they did not change.
+    pub search_terms: Option<Vec<String>>,
     /// When a worker must look at the run, in milliseconds since the Unix epoch; the run is due
     /// from this time on. If the run was due before the commit and still is at the time of the
     /// commit, the earlier time stays: an intermediate step does not change it. `None` if only an
@@ -67,6 +82,7 @@ impl RunCommit {
             blobs: Vec::new(),
             idempotency_key: None,
             head,
+            search_terms: None,
             wake_at: None,
             lease: None,
         }
@@ -127,7 +143,7 @@ pub struct Blob {
 }
 
 /// The part of a run's head that a commit sets, for lists and for the next commit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunHeadUpdate {
     /// Status of the run, in the words of the caller.
     pub status: String,
@@ -137,4 +153,17 @@ pub struct RunHeadUpdate {
     pub updated_at: i64,
     /// One line of text for lists.
     pub summary: String,
+    /// Title of the run: one line, empty if it has none.
+    pub title: String,
+    /// Whom the open waits of the run ask, separated by commas; empty if they ask nobody in
+    /// particular, or there are none.
+    pub asks: String,
+    /// When the run ended, in milliseconds since the Unix epoch; `None` while it has not.
+    pub ended_at: Option<i64>,
+    /// Number of tokens in prompts so far.
+    pub input_tokens: u64,
+    /// Number of tokens in replies so far.
+    pub output_tokens: u64,
+    /// Cost so far, in millionths of the currency.
+    pub cost: u64,
 }

@@ -72,6 +72,27 @@ macro_rules! delegate_store {
             $crate::RunStore::list_runs(&self.$inner, filter)
         }
 
+        fn list_child_runs<'a>(
+            &'a self,
+            filter: &'a $crate::ChildRunFilter,
+        ) -> $crate::StoreFuture<'a, Vec<$crate::RunHead>> {
+            $crate::RunStore::list_child_runs(&self.$inner, filter)
+        }
+
+        fn load_search_terms<'a>(
+            &'a self,
+            run: &'a $crate::RunId,
+        ) -> $crate::StoreFuture<'a, Vec<String>> {
+            $crate::RunStore::load_search_terms(&self.$inner, run)
+        }
+
+        fn read_run_stats<'a>(
+            &'a self,
+            filter: &'a $crate::RunStatsFilter,
+        ) -> $crate::StoreFuture<'a, $crate::RunStats> {
+            $crate::RunStore::read_run_stats(&self.$inner, filter)
+        }
+
         fn list_waits<'a>(
             &'a self,
             filter: &'a $crate::WaitFilter,

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{
-    ActionRow, Blob, ContentStore, DueRunsRequest, Lease, LeaseStore, LoadedRun, LogEntryRow,
-    NewRun, PruneRequest, PruneStats, RunCommit, RunFilter, RunHead, RunId, RunStore, SharedError,
-    Store, StoreError, StoreFuture, StoreMaintenance, StoreWatermark, TenantId, WaitFilter,
-    WaitRow, WakeListener, WorkerInfo, WorkerRow,
+    ActionRow, Blob, ChildRunFilter, ContentStore, DueRunsRequest, Lease, LeaseStore, LoadedRun,
+    LogEntryRow, NewRun, PruneRequest, PruneStats, RunCommit, RunFilter, RunHead, RunId, RunStats,
+    RunStatsFilter, RunStore, SharedError, Store, StoreError, StoreFuture, StoreMaintenance,
+    StoreWatermark, TenantId, WaitFilter, WaitRow, WakeListener, WorkerInfo, WorkerRow,
 };
 
 /// How a write fails.
@@ -193,6 +193,18 @@ impl RunStore for FaultyStore {
 
     fn list_runs<'a>(&'a self, filter: &'a RunFilter) -> StoreFuture<'a, Vec<RunHead>> {
         self.run_read(self.inner.list_runs(filter))
+    }
+
+    fn list_child_runs<'a>(&'a self, filter: &'a ChildRunFilter) -> StoreFuture<'a, Vec<RunHead>> {
+        self.run_read(self.inner.list_child_runs(filter))
+    }
+
+    fn load_search_terms<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Vec<String>> {
+        self.run_read(self.inner.load_search_terms(run))
+    }
+
+    fn read_run_stats<'a>(&'a self, filter: &'a RunStatsFilter) -> StoreFuture<'a, RunStats> {
+        self.run_read(self.inner.read_run_stats(filter))
     }
 
     fn list_waits<'a>(&'a self, filter: &'a WaitFilter) -> StoreFuture<'a, Vec<WaitRow>> {

@@ -23,6 +23,7 @@ mod error;
 mod run_id;
 mod commit;
 mod run_head;
+mod run_stats;
 mod wait;
 mod lease;
 mod worker;
@@ -45,7 +46,10 @@ mod faulty_store;
 #[cfg(feature = "suite")]
 pub mod suite;
 
-pub use commit::{ActionRow, Blob, LogEntryRow, NewRun, RunCommit, RunHeadUpdate, SnapshotRow};
+pub use commit::{
+    ActionRow, Blob, LogEntryRow, MAX_SEARCH_TERM_BYTES, MAX_SEARCH_TERMS, NewRun, RunCommit,
+    RunHeadUpdate, SnapshotRow,
+};
 pub use error::{SharedError, StoreError};
 #[cfg(feature = "suite")]
 pub use faulty_store::{FaultPlan, FaultyStore, InjectedFault};
@@ -57,8 +61,9 @@ pub use postgres::{
     PostgresMigration, PostgresSchema, PostgresSettings, PostgresStore, SqlStatement, TenantScope,
 };
 pub use prune::{PruneRequest, PruneSeal, PruneStats, StoreWatermark};
-pub use run_head::{LoadedRun, RunCursor, RunFilter, RunHead};
+pub use run_head::{ChildRunFilter, LoadedRun, RunCursor, RunFilter, RunHead};
 pub use run_id::{RunId, TenantId};
+pub use run_stats::{MAX_STATS_RUNS, RunStats, RunStatsFilter, RunStatsRow, RunTotals};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{
     RawFile, SqliteFile, SqliteHealth, SqliteMigration, SqliteSchema, SqliteSettings, SqliteStore,

@@ -28,6 +28,24 @@ pub struct RunHead {
     pub updated_at: i64,
     /// One line of text for lists.
     pub summary: String,
+    /// Version of the protocol, as its author named it; empty if there is none.
+    pub protocol_version: String,
+    /// Who started the run; `None` if nobody is named.
+    pub started_by: Option<String>,
+    /// Id of the run that started this one and waits for it; `None` if it is not a child.
+    pub parent: Option<String>,
+    /// Title of the run: one line, empty if it has none.
+    pub title: String,
+    /// Whom the open waits of the run ask, separated by commas.
+    pub asks: String,
+    /// When the run ended, in milliseconds since the Unix epoch; `None` while it has not.
+    pub ended_at: Option<i64>,
+    /// Number of tokens in prompts so far.
+    pub input_tokens: u64,
+    /// Number of tokens in replies so far.
+    pub output_tokens: u64,
+    /// Cost so far, in millionths of the currency.
+    pub cost: u64,
     /// When a worker must look at the run; a time in the past means that it is due since then.
     pub wake_at: Option<i64>,
     /// The last lease that was acquired and not released; it may have expired.
@@ -72,6 +90,17 @@ pub struct RunFilter {
     pub workflow: Option<String>,
     /// Lists only runs of the protocol with this digest.
     pub protocol: Option<String>,
+    /// Lists only runs of this version of their protocol.
+    pub protocol_version: Option<String>,
+    /// Lists only runs that this user started.
+    pub started_by: Option<String>,
+    /// Lists only runs that were created at this time or later, in milliseconds since the Unix
+    /// epoch.
+    pub since: Option<i64>,
+    /// Lists only runs that were created before this time, in milliseconds since the Unix epoch.
+    pub until: Option<i64>,
+    /// Lists only runs that are found by all of these words; see [`crate::RunCommit::search_terms`].
+    pub terms: Vec<String>,
     /// Lists only runs after this position.
     pub after: Option<RunCursor>,
     /// Maximum number of runs to return.
@@ -88,10 +117,38 @@ impl RunFilter {
             phase: None,
             workflow: None,
             protocol: None,
+            protocol_version: None,
+            started_by: None,
+            since: None,
+            until: None,
+            terms: Vec::new(),
             after: None,
             limit,
         }
     }
+
+    /// The position that the list starts after: the cursor, or the end of the period if that is
+    /// earlier.
+    pub(crate) fn start_cursor(&self) -> Option<RunCursor> {
+        let until = self.until.map(|until| RunCursor { created_at: until, id: String::new() });
+        match (&self.after, until) {
+            (Some(after), Some(until)) => Some(after.clone().min(until)),
+            (after, until) => after.clone().or(until),
+        }
+    }
+}
+
+/// Selects the children of several runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChildRunFilter {
+    /// Tenant whose runs are listed.
+    pub tenant: TenantId,
+    /// Ids of the parents.
+    pub parents: Vec<String>,
+    /// Lists only children that have not ended.
+    pub open_only: bool,
+    /// Maximum number of children of each parent.
+    pub limit: usize,
 }
 
 /// A position in a list of runs.

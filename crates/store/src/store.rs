@@ -4,9 +4,9 @@
 use std::pin::Pin;
 
 use crate::{
-    ActionRow, Blob, DueRunsRequest, Lease, LoadedRun, LogEntryRow, NewRun, PruneRequest,
-    PruneStats, RunCommit, RunFilter, RunHead, RunId, StoreError, StoreWatermark, TenantId,
-    WaitFilter, WaitRow, WakeListener, WorkerInfo, WorkerRow,
+    ActionRow, Blob, ChildRunFilter, DueRunsRequest, Lease, LoadedRun, LogEntryRow, NewRun,
+    PruneRequest, PruneStats, RunCommit, RunFilter, RunHead, RunId, RunStats, RunStatsFilter,
+    StoreError, StoreWatermark, TenantId, WaitFilter, WaitRow, WakeListener, WorkerInfo, WorkerRow,
 };
 
 /// The result of a store call, once awaited. Nothing happens before the first poll.
@@ -63,6 +63,15 @@ pub trait RunStore: Send + Sync {
 
     /// Lists runs of one tenant, most recently created first.
     fn list_runs<'a>(&'a self, filter: &'a RunFilter) -> StoreFuture<'a, Vec<RunHead>>;
+
+    /// Lists the children of some runs, by parent, those that were created first before others.
+    fn list_child_runs<'a>(&'a self, filter: &'a ChildRunFilter) -> StoreFuture<'a, Vec<RunHead>>;
+
+    /// Loads the words that a run is found by, sorted; empty if there are none, or no such run.
+    fn load_search_terms<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Vec<String>>;
+
+    /// Computes statistics of the runs of one tenant that were created in a period.
+    fn read_run_stats<'a>(&'a self, filter: &'a RunStatsFilter) -> StoreFuture<'a, RunStats>;
 
     /// Lists open waits of one tenant: earliest deadline first, waits without a deadline last, then
     /// by age.
@@ -213,7 +222,7 @@ pub trait StoreMaintenance: Send + Sync {
     /// Removes the bodies of a run's log in one transaction, with its snapshots and the blobs that
     /// nothing else refers to.
     ///
-    /// The store keeps the row of the run, now sealed; every version with its event positions, its
+    /// The title and the words that the run is found by go too. The store keeps the row of the run, now sealed; every version with its event positions, its
     /// time, its hash and an empty body; the snapshots that the request keeps; and the idempotency
     /// keys. A run that was pruned before does not change. Returns `Conflict` if the run is at
     /// another version, and `NotFound` if it does not exist.

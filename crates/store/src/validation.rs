@@ -3,12 +3,18 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Blob, LogEntryRow, NewRun, RunCommit, RunId, StoreError};
+use crate::{
+    Blob, LogEntryRow, MAX_SEARCH_TERM_BYTES, MAX_SEARCH_TERMS, NewRun, RunCommit, RunId,
+    StoreError,
+};
 
 /// Checks a new run and its first commit.
 pub(crate) fn check_creation(run: &NewRun, commit: &RunCommit) -> Result<(), StoreError> {
     check_text("protocol", &run.protocol)?;
     check_text("workflow", &run.workflow)?;
+    check_text("version of the protocol", &run.protocol_version)?;
+    run.started_by.iter().try_for_each(|name| check_name("name of the starter", name))?;
+    run.parent.iter().try_for_each(|id| check_name("id of the parent", id))?;
     if commit.expected_version != 0 {
         return reject(format!(
             "the first commit of a run expects version 0, not {}",
@@ -57,9 +63,16 @@ pub(crate) fn check_commit(commit: &RunCommit) -> Result<(), StoreError> {
         ("status", &commit.head.status),
         ("phase", &commit.head.phase),
         ("summary", &commit.head.summary),
+        ("title", &commit.head.title),
+        ("names that are asked", &commit.head.asks),
     ] {
         check_text(what, text)?;
     }
+    let usage = [commit.head.input_tokens, commit.head.output_tokens, commit.head.cost];
+    if usage.iter().any(|amount| *amount > i64::MAX as u64) {
+        return reject("tokens and cost must be at most 2^63 - 1");
+    }
+    check_search_terms(commit.search_terms.as_deref().unwrap_or_default())?;
     match &commit.lease {
         Some(lease) if lease.run != commit.run => {
             reject(format!("the lease belongs to another run, `{}`", lease.run))
@@ -121,6 +134,27 @@ fn check_entry(commit: &RunCommit) -> Result<(), StoreError> {
     }
     check_text("hash of the entry", hash)?;
     check_name("entry", body)
+}
+
+fn check_search_terms(terms: &[String]) -> Result<(), StoreError> {
+    if terms.len() > MAX_SEARCH_TERMS {
+        return reject(format!(
+            "a run is found by at most {MAX_SEARCH_TERMS} words, found {}",
+            terms.len()
+        ));
+    }
+    for term in terms {
+        check_name("search term", term)?;
+        if term.len() > MAX_SEARCH_TERM_BYTES || term.contains(' ') {
+            return reject(format!(
+                "a search term is one word of at most {MAX_SEARCH_TERM_BYTES} bytes, found `{term}`"
+            ));
+        }
+    }
+    if !terms.is_sorted_by(|one, other| one < other) {
+        return reject("search terms must be sorted, and each appear once");
+    }
+    Ok(())
 }
 
 fn check_unique_ids<'t>(what: &str, ids: impl Iterator<Item = &'t str>) -> Result<(), StoreError> {

@@ -222,7 +222,7 @@ async fn a_file_made_by_schema_1_is_read() {
         INSERT INTO migrations VALUES (1, 'runs',
             '{CHECKSUM_OF_FIRST_SCHEMA}');
         INSERT INTO runs VALUES (7, 'local', 'old', 'sha256:aa', 'intake', 1, 1, 1, 'h1', 9, 'running',
-            'ask', 2, 'an old run', 'w', 3, 40, 50, 1,
+            'ask', 2, 'an old run', '1.0.0', NULL, NULL, 'Old', '', NULL, 0, 0, 0, 'w', 3, 40, 50, 1,
             'old/1/0 call_model 2' || char(10) || '{{}}' || char(10));
         INSERT INTO log VALUES (9, 0, 7, 1, 1, 1, 2, 'h1', '{{}}');
         INSERT INTO keys VALUES ('local', 'old', 'k', 1);
@@ -245,7 +245,7 @@ async fn a_file_made_by_schema_1_is_read() {
 }
 
 const CHECKSUM_OF_FIRST_SCHEMA: &str =
-    "441fa16c38cc0b84eda5336bb2fb7c803026afcdf12a901019ee00f124044d1a";
+    "814b9114a857d26f6ea37f4c15c8a623e0ffa21682849de8ec71e9dbf48e4588";
 
 #[test]
 fn a_file_of_a_newer_program_is_refused_and_left_as_it_is() {
@@ -321,9 +321,11 @@ async fn quickest_taking(store: &SqliteStore, from: i64) -> Duration {
 async fn a_hundred_thousand_waiting_runs_cost_a_worker_nothing() {
     const WAITING: &str = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000)
         INSERT INTO runs (tenant, id, protocol, workflow, created_at, version, seq, hash, tail, status,
-            phase, updated_at, summary, lease_epoch, lease_until, wake_at, actions)
+            phase, updated_at, summary, lease_epoch, lease_until, wake_at, actions, protocol_version,
+            title, asks, input_tokens, output_tokens, cost)
         SELECT 'tenant-' || (i % 7), 'waiting-' || i, 'p', 'w', i, 1, 1, 'h', 0, 'waiting', 'ask', i, '', 3,
-            0, iif(i % 2, NULL, 9000000000000), 'child child 2' || char(10) || '{}' || char(10) FROM n";
+            0, iif(i % 2, NULL, 9000000000000), 'child child 2' || char(10) || '{}' || char(10), '', '',
+            '', 0, 0, 0 FROM n";
     let (_folder, file) = place();
     let store = SqliteStore::open(&file).unwrap();
     for number in 0..16 {

@@ -100,13 +100,29 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Debug, Parser)]
+#[command(disable_version_flag = true)]
 pub(crate) struct ListArgs {
     /// Show only runs with this status: running, waiting, halted, completed, failed
     #[arg(long)]
     pub(crate) status: Option<String>,
+    /// Show only runs with all of these words in the title, the input or the document
+    #[arg(long, value_name = "WORDS")]
+    pub(crate) search: Option<String>,
     /// Show only runs of this workflow
     #[arg(long)]
     pub(crate) workflow: Option<String>,
+    /// Show only runs of this version of their protocol
+    #[arg(long = "version", value_name = "VERSION")]
+    pub(crate) protocol_version: Option<String>,
+    /// Show only runs that were created at this time or later, such as 2026-01-21T12:00:00Z
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Show only runs that were created before this time
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// Show only runs that this user started
+    #[arg(long, value_name = "USER")]
+    pub(crate) started_by: Option<String>,
     /// Maximum number of runs to list
     #[arg(long, default_value_t = 20)]
     pub(crate) limit: usize,

@@ -1,8 +1,10 @@
 //! `countersign list`: lists the runs, newest first.
 
 use countersign_run::{ExecutionStatus, Timestamp};
-use countersign_store::{RunFilter, RunHead};
-use countersign_view::wire::RunRow;
+use countersign_runtime::engine::split_search_query;
+use countersign_runtime::memory_context::parse_time;
+use countersign_store::RunFilter;
+use countersign_view::wire::{RunRow, build_run_rows};
 use serde_json::json;
 
 use crate::args::ListArgs;
@@ -12,10 +14,16 @@ use crate::output;
 use crate::render::{HEADING, status_style};
 use crate::table::render_table;
 use crate::time_format;
-use countersign_view::show::{describe_parking, truncate_line};
+use countersign_view::show::truncate_line;
 
 pub(super) fn run(args: &ListArgs, json: bool) -> Result<CliExit, CliError> {
     let status = args.status.as_deref().map(parse_status).transpose()?;
+    let (since, until) = (parse_bound("since", &args.since)?, parse_bound("until", &args.until)?);
+    let terms = args.search.as_deref().map(split_search_query);
+    if terms.as_ref().is_some_and(Vec::is_empty) {
+        let message = "--search has no word; expected at least one letter or digit";
+        return Err(CliError::Usage(message.to_owned()));
+    }
     block_on(async {
         let Some(context) = CliContext::find(&args.store_args)? else {
             print_runs(&[], Timestamp::default(), json, NO_RUN_MESSAGE);
@@ -24,15 +32,23 @@ pub(super) fn run(args: &ListArgs, json: bool) -> Result<CliExit, CliError> {
         let mut filter = RunFilter::newest(context.engine.tenant().clone(), args.limit);
         filter.status = status.map(|status| status.as_str().to_owned());
         filter.workflow.clone_from(&args.workflow);
+        filter.protocol_version.clone_from(&args.protocol_version);
+        filter.started_by.clone_from(&args.started_by);
+        (filter.since, filter.until) = (since, until);
+        filter.terms = terms.unwrap_or_default();
+        let everything = RunFilter::newest(filter.tenant.clone(), filter.limit);
+        let filtered = filter != everything;
         let heads = context.engine.store().list_runs(&filter).await?;
-        let filtered = args.status.is_some() || args.workflow.is_some();
+        let now = context.engine.clock().now();
+        let full = heads.len() == args.limit;
+        let rows = build_run_rows(&context.engine, heads, now).await?;
         let empty = if filtered {
             "no runs match; `countersign list` shows all runs"
         } else {
             NO_RUN_MESSAGE
         };
-        print_runs(&heads, context.engine.clock().now(), json, empty);
-        if !json && heads.len() == args.limit {
+        print_runs(&rows, now, json, empty);
+        if !json && full {
             output::print_message(&format!(
                 "Showing the newest {}; use --limit to show more.",
                 args.limit
@@ -49,30 +65,36 @@ fn parse_status(word: &str) -> Result<ExecutionStatus, CliError> {
     })
 }
 
-fn print_runs(heads: &[RunHead], now: Timestamp, json: bool, empty: &str) {
+fn parse_bound(name: &str, text: &Option<String>) -> Result<Option<i64>, CliError> {
+    let time = text.as_deref().map(|text| parse_time(&format!("--{name}"), text)).transpose();
+    Ok(time.map_err(CliError::Usage)?.map(|time| time.0))
+}
+
+fn print_runs(runs: &[RunRow], now: Timestamp, json: bool, empty: &str) {
     if json {
-        let rows = heads.iter().cloned().map(|head| RunRow::new(head, now));
-        output::print_json(&json!(rows.collect::<Vec<_>>()));
+        output::print_json(&json!(runs));
         return;
     }
-    if heads.is_empty() {
+    if runs.is_empty() {
         output::print_message(empty);
         return;
     }
-    let rows: Vec<[String; 7]> = heads.iter().map(|head| format_row(head, now)).collect();
-    let header = ["RUN", "WORKFLOW", "PHASE", "STATUS", "VERSION", "CHANGED", "WHY"];
+    let rows: Vec<[String; 8]> = runs.iter().map(|run| format_row(run, now)).collect();
+    let header = ["RUN", "TITLE", "WORKFLOW", "PHASE", "STATUS", "VERSION", "CHANGED", "WHY"];
     output::print_data(&render_table(header, &rows));
 }
 
-fn format_row(head: &RunHead, now: Timestamp) -> [String; 7] {
-    let style = parse_status(&head.status).map(status_style).unwrap_or_default();
+fn format_row(run: &RunRow, now: Timestamp) -> [String; 8] {
+    let style = parse_status(&run.status).map(status_style).unwrap_or_default();
+    let why = if run.parked { run.summary.clone() } else { truncate_line(&run.summary, 60) };
     [
-        format!("{HEADING}{}{HEADING:#}", head.run.id),
-        head.workflow.clone(),
-        head.phase.clone(),
-        format!("{style}{}{style:#}", head.status),
-        head.version.to_string(),
-        time_format::format_ago(now, Timestamp(head.updated_at)),
-        describe_parking(head, now).unwrap_or_else(|| truncate_line(&head.summary, 60)),
+        format!("{HEADING}{}{HEADING:#}", run.run),
+        truncate_line(&run.title, 40),
+        run.workflow.clone(),
+        run.phase.clone(),
+        format!("{style}{}{style:#}", run.status),
+        run.version.to_string(),
+        time_format::format_ago(now, Timestamp(run.updated_at)),
+        why,
     ]
 }

@@ -16,7 +16,9 @@ use crate::render::{BAD, DIM, GOOD, HEADING, status_style};
 use crate::table::render_table;
 use crate::time_format::{format_ago, format_duration, format_timestamp, format_until};
 use crate::{output, run_outputs};
-use countersign_view::show::{describe_parking, truncate_line};
+use countersign_view::show::{
+    describe_parking, describe_waiting_child, load_run_family, truncate_line,
+};
 
 pub(super) fn run(args: &StatusArgs, json: bool) -> Result<CliExit, CliError> {
     block_on(async {
@@ -38,7 +40,8 @@ pub(super) fn run(args: &StatusArgs, json: bool) -> Result<CliExit, CliError> {
         let head = context.engine.store().load_head(&context.engine.run_id(&run)).await?;
         let parked = head.and_then(|head| describe_parking(&head, now));
         let report = RunStatusReport::build(outcome, &log, now, digest.as_deref(), products);
-        let report = report.with_parking(parked);
+        let family = load_run_family(&context.engine, &report.outcome.state).await?;
+        let report = report.with_parking(parked).with_family(family);
         if json {
             output::print_json(&json!(RunStatusView::from(&report)));
         } else {
@@ -60,6 +63,13 @@ fn render_status(report: &RunStatusReport, now: Timestamp) -> String {
         state.phase,
         format_duration(now.millis_since(state.entered_at)),
     );
+    if !state.title.is_empty() {
+        page = format!("{HEADING}{}{HEADING:#}\n{page}", state.title);
+    }
+    if let Some(child) = &report.family.waiting_child {
+        let said = describe_waiting_child(child);
+        page.push_str(&format!("{} ({})\n", capitalize(&said), child.run.id));
+    }
     if let Some(parked) = &report.parked {
         page.push_str(&format!("{BAD}{parked}{BAD:#}\n"));
     }
@@ -110,17 +120,17 @@ fn render_status(report: &RunStatusReport, now: Timestamp) -> String {
     let short = digest.get(..12).unwrap_or(digest);
     rows.push(("protocol", format!("{} {} ({short}){changed}", protocol.name, protocol.version)));
     if let Some(parent) = &state.parent {
-        rows.push(("parent", format!("run {}, which waits for this one", parent.run)));
+        let title = report.family.parent.as_ref().map_or("", |head| &head.title);
+        let name = name_run(&parent.run, title);
+        rows.push(("parent", format!("run {name}, which waits for this one")));
     }
     if let Some(fork) = &state.fork {
         rows.push(("forked from", format!("{}@{}", fork.run, fork.version)));
     }
     if !report.children.is_empty() {
-        let children = report.children.iter().map(|(run, completed)| match completed {
-            None => format!("{run} (open)"),
-            Some(true) => format!("{run} (completed)"),
-            Some(false) => format!("{run} (failed)"),
-        });
+        let children = report.list_children().into_iter();
+        let children = children
+            .map(|child| format!("{} ({})", name_run(&child.run, &child.title), child.status));
         rows.push(("children", children.collect::<Vec<_>>().join(", ")));
     }
     page.push('\n');
@@ -128,6 +138,17 @@ fn render_status(report: &RunStatusReport, now: Timestamp) -> String {
         page.push_str(&format!("{DIM}{name:<12}{DIM:#}{value}\n"));
     }
     page
+}
+
+/// Names a run by its id, and by its title if it has one.
+fn name_run(run: &str, title: &str) -> String {
+    if title.is_empty() { run.to_owned() } else { format!("{run} \u{201c}{title}\u{201d}") }
+}
+
+/// Begins a sentence.
+fn capitalize(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Describes why the run ended or stopped, if there is a recorded reason.

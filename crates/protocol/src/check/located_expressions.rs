@@ -55,6 +55,9 @@ pub(super) fn collect_workflow_expressions<'p>(
     workflow: &'p WorkflowDefinition,
 ) -> Vec<LocatedExpression<'p>> {
     let mut all = ExpressionCollector { protocol, expressions: Vec::new() };
+    if let Some(title) = &workflow.title {
+        all.add_localized_template(title, &workflow.origin.child("title"));
+    }
     all.add_changes(input_changes(workflow));
     workflow.phases.iter().for_each(|phase| all.add_phase(phase));
     all.add_changes(

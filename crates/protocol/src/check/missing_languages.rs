@@ -23,6 +23,9 @@ pub(super) fn check(protocol: &Protocol, findings: &mut DiagnosticCollector) {
         texts.add_budget(&protocol.policy.budget, &index.child("policy").child("budget"));
     }
     for workflow in protocol.workflows.values() {
+        if let Some(title) = &workflow.title {
+            texts.add_member_text(title, workflow.origin.child("title"));
+        }
         if let Some(question) = workflow.input.as_ref().and_then(|input| input.question.as_ref()) {
             texts.add_member_text(question, workflow.origin.child("input").child("question"));
         }

@@ -10,6 +10,7 @@ use super::protocol_contracts::file_stem;
 use super::protocol_file::ProtocolFile;
 use super::read_changes::read_apply;
 use super::read_gate::read_gate;
+use super::read_localized::read_localized_template;
 use super::read_phase::read_phase;
 use super::read_workflow_input::read_workflow_input;
 use super::read_workflow_output::read_workflow_output;
@@ -110,12 +111,16 @@ pub(super) fn compile_workflow<'f>(
     let output = read_workflow_output(raw.file, faults);
     let root = raw.file.root();
     let (name, description) = (root.string_at("name"), root.string_at("description"));
+    let title = raw.file.valid_member("title");
+    let title =
+        title.and_then(|title| read_localized_template(&title, &EXPRESSION_NAMES[..2], faults));
     let (id, origin) = (raw.id.to_owned(), root.origin());
     let (document, index) = (None, WorkflowIndex::new(&phases, &transitions));
     let workflow = WorkflowDefinition {
         id,
         name,
         description,
+        title,
         document,
         input,
         output,

@@ -24,7 +24,7 @@ static WORKFLOW: LazyLock<Schema> = LazyLock::new(|| compile_schema(WORKFLOW_SCH
 static AGENT: LazyLock<Schema> = LazyLock::new(|| compile_schema(AGENT_SCHEMA));
 
 /// Workflow keys that the specification's schema does not have.
-const OWN_KEYS: [&str; 3] = ["document", "input", "output"];
+const OWN_KEYS: [&str; 4] = ["title", "document", "input", "output"];
 
 fn compile_schema(schema: &str) -> Schema {
     let schema = serde_json::from_str(schema).expect("the built-in schema is valid JSON");

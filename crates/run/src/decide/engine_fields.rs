@@ -9,6 +9,7 @@ use super::phases::validate_document;
 use super::run_decision::RunDecision;
 use super::size_limits::SizeLimitExceeded;
 use super::{DecisionOutcome, MissingFileFacts};
+use crate::clean_title;
 use crate::event::RunEvent;
 use crate::state::RunEndKind;
 
@@ -52,7 +53,21 @@ impl RunDecision<'_> {
             }
             self.update_fitting_fields();
         }
+        self.update_title();
         (DecisionOutcome { events: self.events, state: self.state }, self.limit_exceeded)
+    }
+
+    /// Renders the `title` of the workflow, and emits it if it changed. A title that cannot be
+    /// rendered, or is blank, keeps the last one.
+    fn update_title(&mut self) {
+        let Some(title) = &self.workflow.title else { return };
+        let run = self.run_value();
+        let template = title.version_for(self.resolve_language().as_deref());
+        let Ok(text) = template.render(&[Some(&self.state.document), Some(&run)]) else { return };
+        let title = clean_title(&text);
+        if !title.is_empty() && title != self.state.title {
+            self.emit(RunEvent::TitleChanged { title });
+        }
     }
 
     /// Updates the fields that entering a phase changes, so that its gates, questions and effects

@@ -4,7 +4,9 @@ use countersign_protocol::Protocol;
 use countersign_run::{
     PendingAction, RunEndKind, RunLogEntry, RunState, RunWait, Timestamp, next_alarm,
 };
-use countersign_store::{ActionRow, LogEntryRow, RunCommit, RunHeadUpdate, RunId, WaitRow};
+use countersign_store::{ActionRow, LogEntryRow, NewRun, RunCommit, RunHeadUpdate, RunId, WaitRow};
+
+use super::search_terms::collect_changed_terms;
 
 /// Builds the commit of a step that is made at `now`.
 pub(crate) fn build_commit(
@@ -40,6 +42,7 @@ pub(crate) fn build_commit(
     // A wait that changed is stored again: a vote, a delegation or an escalation.
     let replaced = before.waits.iter().filter(|(id, wait)| after.waits.get(*id) != Some(*wait));
     commit.waits_closed = replaced.map(|(id, _)| id.clone()).collect();
+    commit.search_terms = collect_changed_terms(protocol, before, after);
     commit
 }
 
@@ -50,7 +53,37 @@ pub(crate) fn build_head_update(state: &RunState) -> RunHeadUpdate {
         phase: state.phase.clone(),
         updated_at: state.updated_at.0,
         summary: truncate_line(&summarize_state(state)),
+        title: truncate_line(&state.title),
+        asks: truncate_line(&summarize_assignees(state)),
+        ended_at: state.ended_at.map(|time| time.0),
+        input_tokens: state.usage.input_tokens.min(MAX_COLUMN_NUMBER),
+        output_tokens: state.usage.output_tokens.min(MAX_COLUMN_NUMBER),
+        cost: state.usage.cost.min(MAX_COLUMN_NUMBER),
     }
+}
+
+/// Builds the columns of a run that never change.
+pub(crate) fn build_new_run(protocol: &Protocol, state: &RunState) -> NewRun {
+    let name = |name: &String| Some(truncate_line(name)).filter(|name| !name.is_empty());
+    NewRun {
+        protocol: protocol.digest.clone(),
+        workflow: state.workflow.clone(),
+        created_at: state.created_at.0,
+        protocol_version: truncate_line(&protocol.version),
+        started_by: state.started_by.as_ref().and_then(name),
+        parent: state.parent.as_ref().map(|parent| parent.run.clone()),
+    }
+}
+
+/// Names everybody whom the open waits ask, each once.
+fn summarize_assignees(state: &RunState) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for name in state.waits.values().flat_map(list_assignees) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
 }
 
 /// Builds the row of a pending action.
@@ -78,6 +111,9 @@ fn list_assignees(wait: &RunWait) -> Vec<String> {
     let delegates = delegations.iter().filter(|_| !wait.who.is_empty()).map(|one| one.to.clone());
     wait.who.iter().map(ToString::to_string).chain(delegates).collect()
 }
+
+/// The largest number of tokens, or amount of money, that stores accept.
+const MAX_COLUMN_NUMBER: u64 = i64::MAX as u64;
 
 /// Maximum length of a summary in lists, in characters.
 const MAX_SUMMARY_CHARS: usize = 200;

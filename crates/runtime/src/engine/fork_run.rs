@@ -50,6 +50,7 @@ impl Engine {
             sender,
             prior_authors: live.state.list_participants(),
             fork: Some(ForkOrigin { run: run.to_owned(), version, hash: live.hash.clone() }),
+            title: Some(live.state.title.clone()).filter(|title| !title.is_empty()),
             tickets: live.state.tickets.iter().cloned().collect(),
             ..RunStart::default()
         };

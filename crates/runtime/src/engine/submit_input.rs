@@ -9,7 +9,7 @@ use countersign_run::{
     AttributedInput, GENESIS_HASH, InputKind, InputRejection, RunEvent, RunInput, RunStart,
     RunState, decide, seal_entry,
 };
-use countersign_store::{Blob, Lease, NewRun, RunCommit, RunId, SnapshotRow, StoreError};
+use countersign_store::{Blob, Lease, RunCommit, RunId, SnapshotRow, StoreError};
 
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, debug, info_span, trace};
@@ -73,11 +73,7 @@ impl Engine {
         mut input: RunInput,
     ) -> Result<InputOutcome, EngineError> {
         let decided = self.decide_input(run, blank, &mut input).await?;
-        let new = NewRun {
-            protocol: blank.protocol.digest.clone(),
-            workflow: decided.next.state.workflow.clone(),
-            created_at: decided.next.state.created_at.0,
-        };
+        let new = commit_rows::build_new_run(&blank.protocol, &decided.next.state);
         match self.store().create_run(new, decided.commit).await {
             Ok(()) => Ok(self.publish_commit(run, decided.next, decided.events)),
             Err(StoreError::DuplicateKey { .. }) => self.get_run(&run.id).await,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use countersign_run::{InputKind, RunEvent, RunState, fold_entry};
-use countersign_store::{Blob, NewRun, RunCommit, SnapshotRow, StoreError, WaitFilter};
+use countersign_store::{Blob, RunCommit, SnapshotRow, StoreError, WaitFilter};
 
 use super::{TransferError, VerifiedRunFile};
 use crate::engine::{Engine, EngineError, LiveRun, commit_rows, new_input};
@@ -95,12 +95,7 @@ async fn import_run_with(
     for commit in build_commits(engine, packed, here, halt).await? {
         let first = commit.expected_version == 0;
         let kept = if first {
-            let state = &packed.verification.state;
-            let new = NewRun {
-                protocol: state.protocol.clone(),
-                workflow: state.workflow.clone(),
-                created_at: state.created_at.0,
-            };
+            let new = commit_rows::build_new_run(&packed.protocol, &packed.verification.state);
             store.create_run(new, commit).await
         } else {
             store.append_commit(commit).await

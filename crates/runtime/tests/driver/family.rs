@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use countersign_run::{ExecutionStatus, InputKind, ParentRun, RunStart};
 use countersign_runtime::driver::IdleReason;
+use countersign_store::ChildRunFilter;
 use serde_json::json;
 
 use crate::rig::{Kind, TestApp, answer};
@@ -44,13 +45,25 @@ async fn a_child_answers_its_parent(kind: Kind) {
         "once is enough"
     );
     assert_eq!(driver.drive("r1.1").await.unwrap(), IdleReason::WaitingForInput);
+    // The parent finds its open child, whose title is what the parent gave it.
+    let (tenant, parents) = (engine.tenant().clone(), vec!["r1".to_owned()]);
+    let filter = ChildRunFilter { tenant, parents, open_only: true, limit: 9 };
+    let [child] = &app.store.list_child_runs(&filter).await.unwrap()[..] else { panic!() };
+    assert_eq!((&*child.title, &*child.status, child.ended_at), ("r1", "waiting", None));
+    assert_eq!(child.parent.as_deref(), Some("r1"));
+    let terms = app.store.load_search_terms(&child.run).await.unwrap();
+    assert!(terms.contains(&"r1".to_owned()) && !terms.contains(&"all".to_owned()), "{terms:?}");
     answer(&engine, "r1.1", "w1", "all of it").await.unwrap();
+    // What a person answered is found too.
+    let terms = app.store.load_search_terms(&child.run).await.unwrap();
+    assert!(terms.contains(&"all".to_owned()), "{terms:?}");
     // Whoever works on the child works on whom it tells.
     assert_eq!(driver.drive("r1.1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     assert_eq!(app.state("r1").await.status(), ExecutionStatus::Completed);
     assert_eq!(app.document("r1", "/result").await, json!("all of it"));
     let ended = app.kinds("r1").await.into_iter().filter(|kind| *kind == "child_ended");
     assert_eq!(ended.count(), 1);
+    assert!(app.store.list_child_runs(&filter).await.unwrap().is_empty());
     app.events("r1.1").await;
 }
 

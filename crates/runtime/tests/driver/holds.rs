@@ -136,6 +136,7 @@ async fn a_dead_worker_s_run_goes_on_and_a_late_one_is_fenced(kind: Kind) {
             phase: "write".to_owned(),
             updated_at: 0,
             summary: String::new(),
+            ..countersign_store::RunHeadUpdate::default()
         },
     );
     commit.lease = Some(late);

@@ -55,6 +55,7 @@ pub const ROUTE_POLICIES: &[RouteEntry] = &[
     route_entry("POST", "/v1/contracts/diff", AUTHOR_ROLE),
     route_entry("POST", "/v1/contracts/{id}/admit", OPERATOR_ROLE),
     route_entry("GET", "/v1/runs", READER_ROLE),
+    route_entry("GET", "/v1/stats", READER_ROLE),
     route_entry("POST", "/v1/runs", OPERATOR_ROLE),
     route_entry("POST", "/v1/runs/{run}/fork", OPERATOR_ROLE),
     route_entry("POST", "/v1/runs/{run}/submit", OPERATOR_ROLE),

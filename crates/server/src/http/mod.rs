@@ -12,6 +12,7 @@ mod me;
 pub(crate) mod protocols;
 pub(crate) mod contracts;
 pub(crate) mod runs;
+pub(crate) mod run_stats;
 pub(crate) mod run_reads;
 mod blobs;
 mod files;

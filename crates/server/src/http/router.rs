@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 use super::{
     ApiError, HttpState, auth, blobs, contracts, event_streams, files, health, http_tracing,
     idempotency_cache, inbox, inputs, me, memory, metrics, openapi, protocols, request_body,
-    response_middleware, run_reads, runs, start, uploads, validation, workers,
+    response_middleware, run_reads, run_stats, runs, start, uploads, validation, workers,
 };
 
 /// Builds the router and the description of its routes.
@@ -58,6 +58,7 @@ fn build_documented_routes() -> (Router<HttpState>, OpenApi) {
         .routes(routes!(validation::diff_contracts))
         .routes(routes!(runs::list_runs, start::start_run))
         .routes(routes!(runs::get_run))
+        .routes(routes!(run_stats::get_run_stats))
         .routes(routes!(run_reads::get_document))
         .routes(routes!(run_reads::get_state))
         .routes(routes!(run_reads::list_versions))

@@ -139,14 +139,7 @@ fn new_resource(path: &str, name: &str, says: &str) -> Resource {
 }
 
 fn list_runs_query(cursor: Option<String>) -> runs::ListRunsQuery {
-    runs::ListRunsQuery {
-        status: None,
-        workflow: None,
-        phase: None,
-        protocol: None,
-        cursor,
-        limit: None,
-    }
+    runs::ListRunsQuery { cursor, ..runs::ListRunsQuery::default() }
 }
 
 /// Encodes a name as a segment of a URI.

@@ -48,10 +48,20 @@ struct StartRunParams {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ListRunsParams {
+    /// Only runs with all of these words in the title, the input or the document, in any script.
+    q: Option<String>,
     /// Only runs with this status: `running`, `waiting`, `halted`, `completed`, `failed`.
     status: Option<String>,
     /// Only runs of this workflow.
     workflow: Option<String>,
+    /// Only runs of this version of their protocol, such as `1.2.0`.
+    version: Option<String>,
+    /// Only runs that were created at this time or later (RFC 3339).
+    since: Option<String>,
+    /// Only runs that were created before this time (RFC 3339).
+    until: Option<String>,
+    /// Only runs that this user started.
+    started_by: Option<String>,
     /// The `next_cursor` value of the previous page.
     cursor: Option<String>,
     /// Maximum number of items, from 1 to 500. Default: 50.
@@ -159,7 +169,7 @@ pub(super) fn build_tools() -> Vec<McpTool> {
                 "List runs",
                 ("GET", "/v1/runs"),
                 McpToolEffect::ReadOnly,
-                "Lists runs, newest first, with status, phase and the reason for the status in one line. Use it to find a run that the person mentions, or a run to continue.",
+                "Lists runs, newest first, with title, status, phase and the reason for the status in one line; `q` searches titles, inputs and documents. Use it to find a run that the person mentions, or a run to continue.",
             ),
             list_runs,
         ),
@@ -237,9 +247,21 @@ async fn list_runs(
     caller: Caller,
     params: ListRunsParams,
 ) -> Result<ListRunsResult, ApiError> {
-    let ListRunsParams { status, workflow, cursor, limit } = params;
-    let which =
-        runs::ListRunsQuery { status, workflow, phase: None, protocol: None, cursor, limit };
+    let ListRunsParams { q, status, workflow, version, since, until, started_by, cursor, limit } =
+        params;
+    let which = runs::ListRunsQuery {
+        q,
+        status,
+        workflow,
+        phase: None,
+        protocol: None,
+        version,
+        since,
+        until,
+        started_by,
+        cursor,
+        limit,
+    };
     let CursorPage { items, next_cursor: next } = runs::list_runs(caller, ApiQuery(which)).await?.0;
     Ok(ListRunsResult { items, next_cursor: next })
 }

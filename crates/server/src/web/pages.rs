@@ -45,6 +45,7 @@ pub const PAGE_PATHS: &[&str] = &[
     "/contracts",
     "/contracts/{id}",
     "/packets",
+    "/stats",
     "/system",
 ];
 

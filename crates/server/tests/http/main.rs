@@ -6,6 +6,7 @@ mod rig;
 
 mod access;
 mod reads;
+mod run_lists;
 mod runs;
 mod streams;
 mod memory;

@@ -16,6 +16,7 @@ import { empty } from "./parts/states.js";
 import inboxPage from "./pages/inbox.js";
 import runs from "./pages/runs.js";
 import run from "./pages/run.js";
+import stats from "./pages/stats.js";
 import start from "./pages/start.js";
 import protocols from "./pages/protocols.js";
 import protocol from "./pages/protocol.js";
@@ -24,9 +25,9 @@ import contract from "./pages/contract.js";
 import packets from "./pages/packets.js";
 import system from "./pages/system.js";
 
-const PAGES = { inbox: inboxPage, runs, run, start, protocols, protocol, contracts, contract, packets, system };
+const PAGES = { inbox: inboxPage, runs, run, stats, start, protocols, protocol, contracts, contract, packets, system };
 const NAV = [["inbox", "/inbox"], ["runs", "/runs"], ["start", "/start"], ["protocols", "/protocols"], ["contracts", "/contracts"], ["system", "/system"]];
-const UNDER = { run: "runs", protocol: "protocols", contract: "contracts", packets: "runs" };
+const UNDER = { run: "runs", stats: "runs", protocol: "protocols", contract: "contracts", packets: "runs" };
 
 document.documentElement.lang = language;
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::lease::LeaseState;
+use crate::run_stats::RunFigures;
 use crate::stored_run_state::StoredRunState;
 use crate::{
     ActionRow, LoadedRun, LogEntryRow, NewRun, PruneRequest, PruneStats, RunCommit, RunHead, RunId,
@@ -19,6 +20,7 @@ pub(super) struct InMemoryRun {
     pub(super) actions: Vec<ActionRow>,
     pub(super) waits: BTreeMap<String, WaitRow>,
     pub(super) keys: BTreeMap<String, u64>,
+    pub(super) terms: Vec<String>,
 }
 
 impl InMemoryRun {
@@ -35,6 +37,15 @@ impl InMemoryRun {
             phase: String::new(),
             updated_at: run.created_at,
             summary: String::new(),
+            protocol_version: run.protocol_version.clone(),
+            started_by: run.started_by.clone(),
+            parent: run.parent.clone(),
+            title: String::new(),
+            asks: String::new(),
+            ended_at: None,
+            input_tokens: 0,
+            output_tokens: 0,
+            cost: 0,
             wake_at: None,
             lease: None,
             deaths: 0,
@@ -48,6 +59,7 @@ impl InMemoryRun {
             actions: Vec::new(),
             waits: BTreeMap::new(),
             keys: BTreeMap::new(),
+            terms: Vec::new(),
         }
     }
 
@@ -109,6 +121,9 @@ impl InMemoryRun {
         self.actions.extend(commit.actions);
         self.waits.retain(|id, _| !commit.waits_closed.contains(id));
         self.waits.extend(commit.waits_opened.into_iter().map(|wait| (wait.id.clone(), wait)));
+        if let Some(terms) = commit.search_terms {
+            self.terms = terms;
+        }
         self.keys.extend(commit.idempotency_key.map(|key| (key, commit.version)));
         self.head = RunHead {
             version: commit.version,
@@ -118,6 +133,12 @@ impl InMemoryRun {
             phase: commit.head.phase,
             updated_at: commit.head.updated_at,
             summary: commit.head.summary,
+            title: commit.head.title,
+            asks: commit.head.asks,
+            ended_at: commit.head.ended_at,
+            input_tokens: commit.head.input_tokens,
+            output_tokens: commit.head.output_tokens,
+            cost: commit.head.cost,
             wake_at,
             ..self.head.clone()
         };
@@ -138,8 +159,24 @@ impl InMemoryRun {
                 pruned.bytes += state.body.len() as u64;
             }
         }
+        self.terms.clear();
+        self.head.title.clear();
         self.head.pruned = Some(pruning.seal.clone());
         pruned
+    }
+
+    /// The columns that statistics use.
+    pub(super) fn to_figures(&self) -> RunFigures {
+        let head = &self.head;
+        RunFigures {
+            created_at: head.created_at,
+            workflow: head.workflow.clone(),
+            status: head.status.clone(),
+            ended_at: head.ended_at,
+            input_tokens: head.input_tokens,
+            output_tokens: head.output_tokens,
+            cost: head.cost,
+        }
     }
 
     pub(super) fn load_version(&self, at: Option<u64>) -> Option<LoadedRun> {

@@ -1,6 +1,6 @@
 //! Implements the `Store` trait for [`InMemoryStore`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::run::InMemoryRun;
@@ -11,10 +11,10 @@ use crate::validation::{check_blob, check_commit, check_creation, check_name, ch
 use crate::wake::WakeNotifier;
 use crate::worker::check_worker;
 use crate::{
-    ActionRow, Blob, ContentStore, DueRunsRequest, Lease, LeaseStore, LoadedRun, LogEntryRow,
-    NewRun, PruneRequest, PruneStats, RESOLVE_LIMIT, RunCommit, RunFilter, RunHead, RunId,
-    RunStore, StoreError, StoreFuture, StoreMaintenance, StoreWatermark, TenantId, WaitFilter,
-    WaitRow, WakeListener, WorkerInfo, WorkerRow,
+    ActionRow, Blob, ChildRunFilter, ContentStore, DueRunsRequest, Lease, LeaseStore, LoadedRun,
+    LogEntryRow, NewRun, PruneRequest, PruneStats, RESOLVE_LIMIT, RunCommit, RunFilter, RunHead,
+    RunId, RunStats, RunStatsFilter, RunStore, StoreError, StoreFuture, StoreMaintenance,
+    StoreWatermark, TenantId, WaitFilter, WaitRow, WakeListener, WorkerInfo, WorkerRow,
 };
 
 /// Keeps runs in memory.
@@ -121,11 +121,54 @@ impl RunStore for InMemoryStore {
 
     fn list_runs<'a>(&'a self, filter: &'a RunFilter) -> StoreFuture<'a, Vec<RunHead>> {
         self.with_tables(move |tables| {
-            let mut heads: Vec<RunHead> = tables.runs.values().map(InMemoryRun::to_head).collect();
+            let runs = tables.runs.values();
+            let found = runs.filter(|run| {
+                filter.terms.iter().all(|term| run.terms.binary_search(term).is_ok())
+            });
+            let mut heads: Vec<RunHead> = found.map(InMemoryRun::to_head).collect();
             heads.retain(|head| matches_run(filter, head));
             heads.sort_by_key(|head| std::cmp::Reverse(head.to_cursor()));
             heads.truncate(filter.limit);
             Ok(heads)
+        })
+    }
+
+    fn list_child_runs<'a>(&'a self, filter: &'a ChildRunFilter) -> StoreFuture<'a, Vec<RunHead>> {
+        self.with_tables(move |tables| {
+            let mut listed = Vec::new();
+            let parents: BTreeSet<&String> = filter.parents.iter().collect();
+            for parent in parents {
+                let runs = tables.runs.values().filter(|run| {
+                    run.head.run.tenant == filter.tenant
+                        && run.head.parent.as_ref() == Some(parent)
+                        && !(filter.open_only && run.head.ended_at.is_some())
+                });
+                let mut children: Vec<RunHead> = runs.map(InMemoryRun::to_head).collect();
+                children.sort_by_key(RunHead::to_cursor);
+                children.truncate(filter.limit);
+                listed.extend(children);
+            }
+            Ok(listed)
+        })
+    }
+
+    fn load_search_terms<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Vec<String>> {
+        self.with_tables(move |tables| {
+            Ok(tables.runs.get(run).map(|run| run.terms.clone()).unwrap_or_default())
+        })
+    }
+
+    fn read_run_stats<'a>(&'a self, filter: &'a RunStatsFilter) -> StoreFuture<'a, RunStats> {
+        self.with_tables(move |tables| {
+            let runs = tables.runs.values().filter(|run| {
+                let head = &run.head;
+                head.run.tenant == filter.tenant
+                    && (filter.since..filter.until).contains(&head.created_at)
+                    && filter.workflow.as_ref().is_none_or(|workflow| *workflow == head.workflow)
+            });
+            let mut runs: Vec<&InMemoryRun> = runs.collect();
+            runs.sort_by_key(|run| std::cmp::Reverse(run.head.to_cursor()));
+            Ok(filter.sum_up(runs.into_iter().map(InMemoryRun::to_figures)))
         })
     }
 
@@ -418,7 +461,10 @@ fn matches_run(filter: &RunFilter, head: &RunHead) -> bool {
         && fits(&filter.phase, &head.phase)
         && fits(&filter.workflow, &head.workflow)
         && fits(&filter.protocol, &head.protocol)
-        && filter.after.as_ref().is_none_or(|after| head.to_cursor() < *after)
+        && fits(&filter.protocol_version, &head.protocol_version)
+        && (filter.started_by.is_none() || filter.started_by == head.started_by)
+        && filter.since.is_none_or(|since| head.created_at >= since)
+        && filter.start_cursor().is_none_or(|after| head.to_cursor() < after)
 }
 
 fn matches_wait(filter: &WaitFilter, wait: &WaitRow) -> bool {

@@ -14,7 +14,8 @@ use crate::{NewRun, RunCommit, StoreError};
 
 const APPEND: &str = "SELECT verdicts, founds FROM countersign.append_1($1, $2, $3, $4, $5, $6, $7, $8,
     $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
-    $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41)";
+    $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41,
+    $42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52)";
 
 /// Several commits of one tenant, of different runs, sorted by run.
 pub(super) struct PgCommitBatch<'c> {
@@ -35,6 +36,11 @@ pub(super) struct PgCommitBatch<'c> {
     protocols: Vec<Option<&'c str>>,
     workflows: Vec<Option<&'c str>>,
     creations: Vec<Option<i64>>,
+    versions: Vec<Option<&'c str>>,
+    starters: Vec<Option<&'c str>>,
+    parents: Vec<Option<&'c str>>,
+    term_commits: Vec<i32>,
+    term_lists: Vec<String>,
     snapshots: PgTextColumns<'c>,
     finished_actions: PgTextColumns<'c>,
     actions: PgActionColumns<'c>,
@@ -52,6 +58,12 @@ struct PgHeadColumns<'c> {
     updates: Vec<i64>,
     summaries: Vec<&'c str>,
     wakes: Vec<Option<i64>>,
+    titles: Vec<&'c str>,
+    asks: Vec<&'c str>,
+    ends: Vec<Option<i64>>,
+    input_tokens: Vec<i64>,
+    output_tokens: Vec<i64>,
+    costs: Vec<i64>,
 }
 
 /// Texts, each with the number of its commit.
@@ -101,6 +113,11 @@ impl<'c> PgCommitBatch<'c> {
             protocols: Vec::new(),
             workflows: Vec::new(),
             creations: Vec::new(),
+            versions: Vec::new(),
+            starters: Vec::new(),
+            parents: Vec::new(),
+            term_commits: Vec::new(),
+            term_lists: Vec::new(),
             snapshots: PgTextColumns::default(),
             finished_actions: PgTextColumns::default(),
             actions: PgActionColumns::default(),
@@ -133,6 +150,12 @@ impl<'c> PgCommitBatch<'c> {
         self.head.updates.push(commit.head.updated_at);
         self.head.summaries.push(&commit.head.summary);
         self.head.wakes.push(commit.wake_at);
+        self.head.titles.push(&commit.head.title);
+        self.head.asks.push(&commit.head.asks);
+        self.head.ends.push(commit.head.ended_at);
+        self.head.input_tokens.push(commit.head.input_tokens as i64);
+        self.head.output_tokens.push(commit.head.output_tokens as i64);
+        self.head.costs.push(commit.head.cost as i64);
         let lease = commit.lease.as_ref();
         self.lease_workers.push(lease.map(|lease| lease.worker.as_str()));
         self.lease_epochs.push(lease.map(|lease| lease.epoch as i64));
@@ -140,10 +163,17 @@ impl<'c> PgCommitBatch<'c> {
         self.protocols.push(new.map(|new| new.protocol.as_str()));
         self.workflows.push(new.map(|new| new.workflow.as_str()));
         self.creations.push(new.map(|new| new.created_at));
+        self.versions.push(new.map(|new| new.protocol_version.as_str()));
+        self.starters.push(new.and_then(|new| new.started_by.as_deref()));
+        self.parents.push(new.and_then(|new| new.parent.as_deref()));
         self.push_commit_lists(place, commit);
     }
 
     fn push_commit_lists(&mut self, place: i32, commit: &'c RunCommit) {
+        if let Some(terms) = &commit.search_terms {
+            self.term_commits.push(place);
+            self.term_lists.push(terms.join(" "));
+        }
         self.snapshots
             .push_texts(place, commit.snapshot.iter().map(|snapshot| snapshot.body.as_str()));
         self.finished_actions.push_texts(place, commit.finished_actions.iter().map(String::as_str));
@@ -195,6 +225,17 @@ impl<'c> PgCommitBatch<'c> {
             .bind(&self.protocols, texts.clone())
             .bind(&self.workflows, texts.clone())
             .bind(&self.creations, numbers.clone())
+            .bind(&self.versions, texts.clone())
+            .bind(&self.starters, texts.clone())
+            .bind(&self.parents, texts.clone())
+            .bind(&self.head.titles, texts.clone())
+            .bind(&self.head.asks, texts.clone())
+            .bind(&self.head.ends, numbers.clone())
+            .bind(&self.head.input_tokens, numbers.clone())
+            .bind(&self.head.output_tokens, numbers.clone())
+            .bind(&self.head.costs, numbers.clone())
+            .bind(&self.term_commits, places.clone())
+            .bind(&self.term_lists, texts.clone())
             .bind(&self.snapshots.commit_numbers, places.clone())
             .bind(&self.snapshots.texts, texts.clone())
             .bind(&self.finished_actions.commit_numbers, places.clone())

@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(
             sums,
             [
-                "8de944b7cb94b9659515723c6de9a5cbdfc79faf28055d2bff0b8c48656c4794",
+                "351efb9ac068f582271751911b830adafb24255317d9c2f15d3cd288e2524c20",
                 "d3fd72c62079db3f4938446c54e6434bde7a0d806366d9d009f494c3bf3833d5",
             ]
         );

@@ -14,6 +14,7 @@ mod commit_batch;
 mod writer;
 mod commit_verdict;
 mod queries;
+mod run_search;
 mod lease;
 mod workers;
 mod prune;

@@ -19,8 +19,13 @@ const DROP_SNAPSHOTS: &str = "DELETE FROM countersign.snapshots WHERE tenant = $
     RETURNING version, octet_length(body)::bigint";
 const ADD_SNAPSHOT: &str = "INSERT INTO countersign.snapshots (tenant, run, version, seq, body)
     VALUES ($1, $2, $3, $4, $5)";
-const SET_SEAL: &str =
-    "UPDATE countersign.runs SET pruned_at = $3, seal = $4 WHERE tenant = $1 AND id = $2";
+const SET_SEAL: &str = "UPDATE countersign.runs SET pruned_at = $3, seal = $4, title = ''
+    WHERE tenant = $1 AND id = $2";
+const DROP_TERMS: &str = "DELETE FROM countersign.run_terms WHERE tenant = $1 AND run = $2
+    AND created_at = (SELECT created_at FROM countersign.runs WHERE tenant = $1 AND id = $2)
+    AND term = ANY (SELECT unnest(string_to_array(terms, ' ')) FROM countersign.run_search
+        WHERE tenant = $1 AND run = $2)";
+const DROP_SEARCH: &str = "DELETE FROM countersign.run_search WHERE tenant = $1 AND run = $2";
 /// Waits for every running commit with blobs, and blocks new ones until the transaction ends.
 const LOCK_BLOBS: &str = "LOCK TABLE countersign.blobs IN SHARE ROW EXCLUSIVE MODE";
 /// A step updates the row of its run, so the runs that advanced since the watermark are those with
@@ -72,7 +77,14 @@ fn prune_in_transaction(
         return Ok(PruneStats::default());
     }
     let sealed = of_run(SET_SEAL).bind_int8(&seal.pruned_at).bind_text(&seal.digest);
-    let calls = [of_run(BODY_STATS), of_run(EMPTY_BODIES), of_run(DROP_SNAPSHOTS), sealed];
+    let calls = [
+        of_run(BODY_STATS),
+        of_run(EMPTY_BODIES),
+        of_run(DROP_SNAPSHOTS),
+        sealed,
+        of_run(DROP_TERMS),
+        of_run(DROP_SEARCH),
+    ];
     let answers = dialogue.query_all(scope, &calls)?;
     let mut pruned = PruneStats::default();
     for row in answers.first().into_iter().flatten() {

@@ -1,19 +1,22 @@
 //! The statements that read. Each statement names its tenant, and its transaction is scoped to that
 //! tenant.
 
+use std::collections::BTreeSet;
+
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::database::PostgresDatabase;
 use super::pg_error::column_error;
 use super::pipeline::{SqlStatement, TenantScope};
+use super::run_search;
 use super::settings::LeaseClock;
 use crate::lease::LeaseState;
 use crate::prefix::prefix_upper_bound;
 use crate::wait::{NO_DEADLINE, decode_assignees, enclose_assignee};
 use crate::{
-    ActionRow, LoadedRun, LogEntryRow, PruneSeal, RESOLVE_LIMIT, RunCommit, RunFilter, RunHead,
-    RunId, SnapshotRow, StoreError, TenantId, WaitFilter, WaitRow,
+    ActionRow, ChildRunFilter, LoadedRun, LogEntryRow, PruneSeal, RESOLVE_LIMIT, RunCommit,
+    RunFilter, RunHead, RunId, SnapshotRow, StoreError, TenantId, WaitFilter, WaitRow,
 };
 
 macro_rules! head_columns {
@@ -21,7 +24,8 @@ macro_rules! head_columns {
         "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status, phase,
             updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
             (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
-            pruned_at, seal, lease_version, lease_deaths
+            pruned_at, seal, lease_version, lease_deaths, protocol_version, started_by, parent,
+            title, asks, ended_at, input_tokens, output_tokens, cost
         FROM countersign.runs "
     };
 }
@@ -35,15 +39,59 @@ macro_rules! list_runs_where {
             "WHERE tenant = $1 AND ($2::bigint IS NULL OR (created_at, id) < ($2, $3::text)) AND ",
             $condition,
             " AND ($5::text IS NULL OR phase = $5) AND ($7::text IS NULL OR protocol = $7)
+                AND ($9::text IS NULL OR protocol_version = $9)
+                AND ($10::bigint IS NULL OR created_at >= $10)
             ORDER BY created_at DESC, id DESC LIMIT $8"
         )
     };
 }
-pub(super) const RUNS: &str = list_runs_where!("$4::text IS NULL AND $6::text IS NULL");
-pub(super) const RUNS_BY_STATUS: &str =
-    list_runs_where!("status = $4::text AND ($6::text IS NULL OR workflow = $6)");
-pub(super) const RUNS_BY_WORKFLOW: &str =
-    list_runs_where!("workflow = $6::text AND $4::text IS NULL");
+pub(super) const RUNS: &str =
+    list_runs_where!("$4::text IS NULL AND $6::text IS NULL AND $11::text IS NULL");
+pub(super) const RUNS_BY_STATUS: &str = list_runs_where!(
+    "status = $4::text AND ($6::text IS NULL OR workflow = $6)
+        AND ($11::text IS NULL OR started_by = $11)"
+);
+pub(super) const RUNS_BY_WORKFLOW: &str = list_runs_where!(
+    "workflow = $6::text AND $4::text IS NULL AND ($11::text IS NULL OR started_by = $11)"
+);
+pub(super) const RUNS_BY_STARTER: &str =
+    list_runs_where!("started_by = $11::text AND $4::text IS NULL AND $6::text IS NULL");
+/// `$12` is the rarest word, `$13` the others. `OFFSET 0` keeps the order of the words' index, so
+/// that the server stops at the limit.
+pub(super) const RUNS_BY_TERMS: &str = concat!(
+    "SELECT found.* FROM (
+        SELECT t.created_at, t.run FROM countersign.run_terms AS t
+        WHERE t.tenant = $1 AND t.term = $12
+            AND ($2::bigint IS NULL OR (t.created_at, t.run) < ($2, $3::text))
+            AND ($10::bigint IS NULL OR t.created_at >= $10)
+        ORDER BY t.created_at DESC, t.run DESC) AS hit
+    CROSS JOIN LATERAL (",
+    head_columns!(),
+    "WHERE tenant = $1 AND id = hit.run
+            AND ($4::text IS NULL OR status = $4) AND ($6::text IS NULL OR workflow = $6)
+            AND ($11::text IS NULL OR started_by = $11)
+            AND ($5::text IS NULL OR phase = $5) AND ($7::text IS NULL OR protocol = $7)
+            AND ($9::text IS NULL OR protocol_version = $9)
+        OFFSET 0) AS found
+    WHERE NOT EXISTS (SELECT 1 FROM unnest($13::text[]) AS other (term) WHERE NOT EXISTS (
+        SELECT 1 FROM countersign.run_terms AS also WHERE also.tenant = $1
+            AND also.term = other.term AND also.created_at = hit.created_at AND also.run = hit.run))
+    ORDER BY hit.created_at DESC, hit.run DESC LIMIT $8"
+);
+/// The children of several parents, at most `$3` of each.
+pub(super) const CHILDREN: &str = concat!(
+    "SELECT child.* FROM unnest($2::text[]) AS one (id), LATERAL (",
+    head_columns!(),
+    "WHERE tenant = $1 AND parent = one.id ORDER BY created_at, id LIMIT $3) AS child
+    ORDER BY child.parent, child.created_at, child.id"
+);
+pub(super) const OPEN_CHILDREN: &str = concat!(
+    "SELECT child.* FROM unnest($2::text[]) AS one (id), LATERAL (",
+    head_columns!(),
+    "WHERE tenant = $1 AND parent = one.id AND ended_at IS NULL
+        ORDER BY created_at, id LIMIT $3) AS child
+    ORDER BY child.parent, child.created_at, child.id"
+);
 /// Decides by `$2`, the caller's clock, or by the server's clock if `$2` is null.
 pub(super) const PARKED: &str = concat!(
     head_columns!(),
@@ -134,23 +182,48 @@ pub(super) async fn list_runs(
     db: &PostgresDatabase,
     filter: &RunFilter,
 ) -> PgReadResult<Vec<RunHead>> {
-    let RunFilter { tenant, status, phase, workflow, protocol, after, limit } = filter;
+    let RunFilter { tenant, status, phase, workflow, protocol, terms, limit, .. } = filter;
+    let ordered = run_search::order_terms(db, tenant, terms).await?;
     let tenant = tenant.as_str();
+    let after = filter.start_cursor();
     let (created, id) = (after.as_ref().map(|at| at.created_at), after.as_ref().map(|at| &at.id));
     let most = limit_to_i64(*limit);
-    let sql = match (status, workflow) {
-        (Some(_), _) => RUNS_BY_STATUS,
-        (None, Some(_)) => RUNS_BY_WORKFLOW,
-        (None, None) => RUNS,
+    let starter = &filter.started_by;
+    let sql = match (status, workflow, starter) {
+        _ if !terms.is_empty() => RUNS_BY_TERMS,
+        (Some(_), _, _) => RUNS_BY_STATUS,
+        (None, Some(_), _) => RUNS_BY_WORKFLOW,
+        (None, None, Some(_)) => RUNS_BY_STARTER,
+        (None, None, None) => RUNS,
     };
     let call = SqlStatement::new(sql).bind_text(&tenant).bind_int8(&created).bind_text(&id);
-    let call = call
+    let mut call = call
         .bind_text(status)
         .bind_text(phase)
         .bind_text(workflow)
         .bind_text(protocol)
-        .bind_int8(&most);
+        .bind_int8(&most)
+        .bind_text(&filter.protocol_version)
+        .bind_int8(&filter.since)
+        .bind_text(starter);
+    let (rarest, others) = ordered.split_at(ordered.len().min(1));
+    if let [rarest] = rarest {
+        call = call.bind_text(rarest).bind(&others, Type::TEXT_ARRAY);
+    }
     let rows = query_tenant(db, tenant, call).await?;
+    rows.iter().map(|row| read_head(row, db.settings().clock)).collect()
+}
+
+pub(super) async fn list_child_runs(
+    db: &PostgresDatabase,
+    filter: &ChildRunFilter,
+) -> PgReadResult<Vec<RunHead>> {
+    let ChildRunFilter { tenant, parents, open_only, limit } = filter;
+    let (tenant, limit) = (tenant.as_str(), limit_to_i64(*limit));
+    let parents: Vec<&String> = parents.iter().collect::<BTreeSet<_>>().into_iter().collect();
+    let sql = if *open_only { OPEN_CHILDREN } else { CHILDREN };
+    let call = SqlStatement::new(sql).bind_text(&tenant).bind(&parents, Type::TEXT_ARRAY);
+    let rows = query_tenant(db, tenant, call.bind_int8(&limit)).await?;
     rows.iter().map(|row| read_head(row, db.settings().clock)).collect()
 }
 
@@ -353,6 +426,15 @@ fn read_head(row: &Row, clock: LeaseClock) -> PgReadResult<RunHead> {
             Some(at) => Some(PruneSeal { pruned_at: at, digest: get_column(row, 18)? }),
             None => None,
         },
+        protocol_version: get_column(row, 21)?,
+        started_by: get_column(row, 22)?,
+        parent: get_column(row, 23)?,
+        title: get_column(row, 24)?,
+        asks: get_column(row, 25)?,
+        ended_at: get_column(row, 26)?,
+        input_tokens: get_u64(row, 27)?,
+        output_tokens: get_u64(row, 28)?,
+        cost: get_u64(row, 29)?,
     })
 }
 

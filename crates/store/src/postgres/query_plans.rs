@@ -7,21 +7,23 @@ use countersign_postgres::{PgConnectOptions, PgServer};
 use tokio_postgres::{Client, NoTls};
 
 use super::migrate::{RUNS_SCHEMA, migrate};
-use super::{queries, workers};
+use super::{queries, run_search, workers};
 
 const ADDRESS: &str = "COUNTERSIGN_TEST_POSTGRES";
 
 /// Runs of ten tenants; one in fifty is due, one in a thousand is held.
 const FILL: &str = "SET countersign.all_tenants = 'on'; SET synchronous_commit = off;
     INSERT INTO countersign.runs (tenant, id, created_at, version, seq, updated_at, wake_at,
-        lease_epoch, lease_until, lease_worker, protocol, workflow, hash, status, phase, summary)
+        lease_epoch, lease_until, lease_worker, protocol, workflow, hash, status, phase, summary, started_by,
+        parent, ended_at)
     SELECT 'tenant-' || lpad((n % 10)::text, 3, '0'), 'run-' || lpad(n::text, 9, '0'), n, 10, 30, n,
         CASE WHEN n % 50 = 0 THEN n WHEN n % 7 = 0 THEN 1000000000000 + n END, 1,
         CASE WHEN n % 1000 = 0 THEN 9000000000000 ELSE 0 END,
         CASE WHEN n % 1000 = 0 THEN 'worker' END,
         'sha256:p', CASE WHEN n % 4000 = 5 THEN 'rare' ELSE 'intake' END, repeat('0', 64),
         CASE WHEN n % 5000 = 5 THEN 'failed' WHEN n % 3 = 0 THEN 'done' ELSE 'waiting' END,
-        'phase', 'a run'
+        'phase', 'a run', CASE WHEN n % 4000 = 5 THEN 'anna' ELSE 'ben' END,
+        CASE WHEN n % 2000 = 15 THEN 'run-000001055' END, CASE WHEN n % 3 = 0 THEN n END
     FROM generate_series(1, RUNS) AS n;";
 const FILL_OTHERS: &str = "
     INSERT INTO countersign.log
@@ -35,6 +37,12 @@ const FILL_OTHERS: &str = "
         SELECT 'tenant-' || lpad((n % 10)::text, 3, '0'), 'run-' || lpad(n::text, 9, '0'), 'w1', n,
             9223372036854775807, 'question', NULL, 'x'
         FROM generate_series(1, RUNS) AS n WHERE n % 3 <> 0;
+    INSERT INTO countersign.run_terms
+        SELECT 'tenant-' || lpad((n % 10)::text, 3, '0'), word, n, 'run-' || lpad(n::text, 9, '0')
+        FROM generate_series(1, RUNS) AS n, unnest(ARRAY['common', 'usual']) AS word;
+    INSERT INTO countersign.run_terms
+        SELECT 'tenant-' || lpad((n % 10)::text, 3, '0'), 'rare', n, 'run-' || lpad(n::text, 9, '0')
+        FROM generate_series(1, RUNS) AS n WHERE n % 4000 = 5;
     INSERT INTO countersign.keys
         SELECT 'tenant-' || lpad((n % 10)::text, 3, '0'), 'run-' || lpad(n::text, 9, '0'), 'k', 1
         FROM generate_series(1, RUNS) AS n;
@@ -102,7 +110,7 @@ struct HotStatement {
 }
 
 /// The statements that a busy store runs, with values of a run in the middle.
-fn hot_statements() -> [HotStatement; 12] {
+fn hot_statements() -> [HotStatement; 20] {
     const TENANT: &str = "'tenant-005'";
     const RUN: &str = "'run-000001055'";
     [
@@ -116,30 +124,138 @@ fn hot_statements() -> [HotStatement; 12] {
         HotStatement {
             name: "runs",
             sql: queries::RUNS,
-            values: &[TENANT, "NULL", "NULL", "NULL", "NULL", "NULL", "NULL", "20"],
+            values: &[
+                TENANT, "NULL", "NULL", "NULL", "NULL", "NULL", "NULL", "20", "NULL", "NULL",
+                "NULL",
+            ],
             index: "runs_newest",
             conditions: &["(tenant ="],
         },
         HotStatement {
             name: "runs after",
             sql: queries::RUNS,
-            values: &[TENANT, "19055", "'run-000019055'", "NULL", "NULL", "NULL", "NULL", "20"],
+            values: &[
+                TENANT,
+                "19055",
+                "'run-000019055'",
+                "NULL",
+                "NULL",
+                "NULL",
+                "NULL",
+                "20",
+                "NULL",
+                "NULL",
+                "NULL",
+            ],
             index: "runs_newest",
             conditions: &["(tenant =", "(ROW(created_at, id) <"],
         },
         HotStatement {
             name: "runs of a status",
             sql: queries::RUNS_BY_STATUS,
-            values: &[TENANT, "NULL", "NULL", "'failed'", "NULL", "NULL", "NULL", "20"],
+            values: &[
+                TENANT, "NULL", "NULL", "'failed'", "NULL", "NULL", "NULL", "20", "NULL", "NULL",
+                "NULL",
+            ],
             index: "runs_status",
             conditions: &["(tenant =", "(status ="],
         },
         HotStatement {
             name: "runs of a workflow",
             sql: queries::RUNS_BY_WORKFLOW,
-            values: &[TENANT, "NULL", "NULL", "NULL", "NULL", "'rare'", "NULL", "20"],
+            values: &[
+                TENANT, "NULL", "NULL", "NULL", "NULL", "'rare'", "NULL", "20", "NULL", "NULL",
+                "NULL",
+            ],
             index: "runs_workflow",
             conditions: &["(tenant =", "(workflow ="],
+        },
+        HotStatement {
+            name: "runs of a starter",
+            sql: queries::RUNS_BY_STARTER,
+            values: &[
+                TENANT, "NULL", "NULL", "NULL", "NULL", "NULL", "NULL", "20", "NULL", "NULL",
+                "'anna'",
+            ],
+            index: "runs_starter",
+            conditions: &["(tenant =", "(started_by ="],
+        },
+        HotStatement {
+            name: "found by a common word",
+            sql: queries::RUNS_BY_TERMS,
+            values: &[
+                TENANT,
+                "NULL",
+                "NULL",
+                "NULL",
+                "NULL",
+                "NULL",
+                "NULL",
+                "20",
+                "NULL",
+                "NULL",
+                "NULL",
+                "'common'",
+                "ARRAY['usual']",
+            ],
+            index: "run_terms_pkey",
+            conditions: &["(tenant =", "(term ="],
+        },
+        HotStatement {
+            name: "runs of a rare word",
+            sql: queries::RUNS_BY_TERMS,
+            values: &[
+                TENANT,
+                "NULL",
+                "NULL",
+                "NULL",
+                "NULL",
+                "NULL",
+                "NULL",
+                "20",
+                "NULL",
+                "NULL",
+                "NULL",
+                "'rare'",
+                "ARRAY['usual', 'common']",
+            ],
+            index: "run_terms_pkey",
+            conditions: &["(tenant =", "(term ="],
+        },
+        HotStatement {
+            name: "count of a word",
+            sql: run_search::TERM_COUNT,
+            values: &[TENANT, "'common'"],
+            index: "run_terms_pkey",
+            conditions: &["(tenant =", "(term ="],
+        },
+        HotStatement {
+            name: "runs of a parent",
+            sql: queries::CHILDREN,
+            values: &[TENANT, "ARRAY['run-000001055']", "20"],
+            index: "runs_children",
+            conditions: &["(tenant =", "(parent ="],
+        },
+        HotStatement {
+            name: "runs of a parent, open",
+            sql: queries::OPEN_CHILDREN,
+            values: &[TENANT, "ARRAY['run-000001055']", "20"],
+            index: "runs_open_children",
+            conditions: &["(tenant =", "(parent ="],
+        },
+        HotStatement {
+            name: "figures",
+            sql: run_search::FIGURES,
+            values: &[TENANT, "90000", "91000", "NULL", "100"],
+            index: "runs_newest",
+            conditions: &["(tenant =", "(created_at >=", "(created_at <"],
+        },
+        HotStatement {
+            name: "runs of a workflow, figures",
+            sql: run_search::FIGURES_BY_WORKFLOW,
+            values: &[TENANT, "0", "91000", "'rare'", "100"],
+            index: "runs_workflow",
+            conditions: &["(tenant =", "(workflow =", "(created_at >=", "(created_at <"],
         },
         HotStatement {
             name: "snapshot",

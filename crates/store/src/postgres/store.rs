@@ -13,17 +13,17 @@ use super::pipeline::{SqlStatement, TenantScope};
 use super::settings::PostgresSettings;
 use super::wake_channel::PgWakeChannel;
 use super::writer::PgWriter;
-use super::{lease, prune, queries, workers};
+use super::{lease, prune, queries, run_search, workers};
 use crate::lease::check_lease_term;
 use crate::prune::check_prune_request;
 use crate::round_robin::TenantRoundRobin;
 use crate::validation::{check_blob, check_commit, check_creation, check_name, check_text};
 use crate::worker::check_worker;
 use crate::{
-    ActionRow, Blob, ContentStore, DueRunsRequest, Lease, LeaseStore, LoadedRun, LogEntryRow,
-    NewRun, PruneRequest, PruneStats, RunCommit, RunFilter, RunHead, RunId, RunStore, StoreError,
-    StoreFuture, StoreMaintenance, StoreWatermark, TenantId, WaitFilter, WaitRow, WakeListener,
-    WorkerInfo, WorkerRow,
+    ActionRow, Blob, ChildRunFilter, ContentStore, DueRunsRequest, Lease, LeaseStore, LoadedRun,
+    LogEntryRow, NewRun, PruneRequest, PruneStats, RunCommit, RunFilter, RunHead, RunId, RunStats,
+    RunStatsFilter, RunStore, StoreError, StoreFuture, StoreMaintenance, StoreWatermark, TenantId,
+    WaitFilter, WaitRow, WakeListener, WorkerInfo, WorkerRow,
 };
 
 const ADD_BLOB: &str = "INSERT INTO countersign.blobs (tenant, digest, bytes) VALUES ($1, $2, $3)
@@ -123,6 +123,18 @@ impl RunStore for PostgresStore {
 
     fn list_runs<'a>(&'a self, filter: &'a RunFilter) -> StoreFuture<'a, Vec<RunHead>> {
         Box::pin(queries::list_runs(&self.database, filter))
+    }
+
+    fn list_child_runs<'a>(&'a self, filter: &'a ChildRunFilter) -> StoreFuture<'a, Vec<RunHead>> {
+        Box::pin(queries::list_child_runs(&self.database, filter))
+    }
+
+    fn load_search_terms<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Vec<String>> {
+        Box::pin(run_search::load_terms(&self.database, run))
+    }
+
+    fn read_run_stats<'a>(&'a self, filter: &'a RunStatsFilter) -> StoreFuture<'a, RunStats> {
+        Box::pin(run_search::read_run_stats(&self.database, filter))
     }
 
     fn list_waits<'a>(&'a self, filter: &'a WaitFilter) -> StoreFuture<'a, Vec<WaitRow>> {

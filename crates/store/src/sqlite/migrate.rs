@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(
             sums,
             [
-                "441fa16c38cc0b84eda5336bb2fb7c803026afcdf12a901019ee00f124044d1a",
+                "814b9114a857d26f6ea37f4c15c8a623e0ffa21682849de8ec71e9dbf48e4588",
                 "ebbb7268871d0e9bce96f97cd58ea72bc007ac6af27183de5c9ccd11791a27a2",
                 "d01143efb68b1a8b5a0f127060f1099aeb67750b55484afb43ea9a18ac255e76",
             ]
@@ -180,7 +180,7 @@ mod tests {
         let mut db = Connection::open_in_memory().unwrap();
         migrate(&mut db, of(&[FIRST])).unwrap();
         db.execute(
-            "INSERT INTO runs VALUES (1, 't', 'r', 'p', 'w', 1, 1, 0, '', 0, 's', 'f', 1, '', NULL, 0, 0, NULL, 0, '')",
+            "INSERT INTO runs VALUES (1, 't', 'r', 'p', 'w', 1, 1, 0, '', 0, 's', 'f', 1, '', '', NULL, NULL, '', '', NULL, 0, 0, 0, NULL, 0, 0, NULL, 0, '')",
             [],
         )
         .unwrap();

@@ -10,6 +10,7 @@ mod writer;
 mod reader_pool;
 mod raw_file;
 mod run_log;
+mod run_search;
 mod action_codec;
 mod mutations;
 mod queries;

@@ -4,6 +4,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::action_codec::{decode_actions, encode_actions};
+use super::run_search;
 use super::sqlite_error::is_unique_violation;
 use crate::lease::LeaseState;
 use crate::stored_run_state::StoredRunState;
@@ -15,7 +16,7 @@ use crate::{
 
 const RUN_STATE: &str =
     "SELECT number, version, seq, lease_worker, lease_epoch, lease_until, wake_at,
-        actions, tail, lease_version, lease_deaths
+        actions, tail, lease_version, lease_deaths, ended_at
     FROM runs WHERE tenant = ?1 AND id = ?2";
 const LEASE_STATE: &str =
     "SELECT lease_worker, lease_epoch, lease_until, lease_version, lease_deaths, version FROM runs
@@ -26,14 +27,18 @@ const SET_LEASE_STATE: &str =
     WHERE tenant = ?1 AND id = ?2";
 const KEY_VERSION: &str = "SELECT version FROM keys WHERE tenant = ?1 AND run = ?2 AND key = ?3";
 const ADD_RUN: &str = "INSERT INTO runs (tenant, id, protocol, workflow, created_at, version, seq,
-        hash, tail, status, phase, updated_at, summary, lease_epoch, lease_until, actions)
-    VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, '', 0, '', '', ?5, '', 0, 0, '')";
+        hash, tail, status, phase, updated_at, summary, lease_epoch, lease_until, actions,
+        protocol_version, started_by, parent, title, asks, input_tokens, output_tokens, cost)
+    VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, '', 0, '', '', ?5, '', 0, 0, '', ?6, ?7, ?8, '', '', 0, 0, 0)";
 const UPDATE_RUN: &str =
     "UPDATE runs SET version = ?2, seq = ?3, hash = ?4, status = ?5, phase = ?6,
-        updated_at = ?7, summary = ?8, lease_until = ?9, actions = ?10, tail = ?11
+        updated_at = ?7, summary = ?8, lease_until = ?9, actions = ?10, tail = ?11,
+        title = ?12, asks = ?13, input_tokens = ?14, output_tokens = ?15, cost = ?16
     WHERE number = ?1";
 /// Separate, because it must update indexes too.
 const SET_WAKE_AT: &str = "UPDATE runs SET wake_at = ?2 WHERE number = ?1";
+/// Separate, because it must update an index too; a run ends once.
+const SET_ENDED_AT: &str = "UPDATE runs SET ended_at = ?2 WHERE number = ?1";
 const ADD_ENTRY: &str = "INSERT INTO log VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 const ADD_SNAPSHOT: &str = "INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5)";
 const ADD_WAIT: &str = "INSERT INTO waits (tenant, run, id, kind, opened_at, deadline, who, body)
@@ -51,6 +56,7 @@ struct SqliteRunRow {
     state: StoredRunState,
     actions: String,
     tail: i64,
+    ended_at: Option<i64>,
 }
 
 pub(super) fn create_run(
@@ -67,7 +73,10 @@ pub(super) fn create_run(
         id,
         run.protocol,
         run.workflow,
-        run.created_at
+        run.created_at,
+        run.protocol_version,
+        run.started_by,
+        run.parent,
     ])?;
     append_commit(db, commit)
 }
@@ -88,6 +97,9 @@ pub(super) fn append_commit(db: &Connection, commit: &RunCommit) -> Result<(), S
     commit.blobs.iter().try_for_each(|blob| insert_blob(db, &commit.run.tenant, blob))?;
     if let Some(input) = &commit.idempotency_key {
         db.prepare_cached(ADD_KEY)?.execute(params![tenant, id, input, commit.version as i64])?;
+    }
+    if let Some(terms) = &commit.search_terms {
+        run_search::replace_terms(db, &commit.run, row.number, terms)?;
     }
     update_run_row(db, commit, &row, &actions, entry)
 }
@@ -196,6 +208,7 @@ fn load_run_row(db: &Connection, commit: &RunCommit) -> Result<Option<SqliteRunR
             state: standing,
             actions: row.get(7)?,
             tail: row.get(8)?,
+            ended_at: row.get(11)?,
         })
     });
     let Some(mut row) = row.optional()? else { return Ok(None) };
@@ -228,7 +241,15 @@ fn update_run_row(
         row.state.next_lease_until(commit),
         actions,
         tail,
+        head.title,
+        head.asks,
+        head.input_tokens as i64,
+        head.output_tokens as i64,
+        head.cost as i64,
     ])?;
+    if head.ended_at != row.ended_at {
+        db.prepare_cached(SET_ENDED_AT)?.execute(params![row.number, head.ended_at])?;
+    }
     let wake_at = row.state.next_wake_at(commit);
     if wake_at != row.state.wake_at {
         db.prepare_cached(SET_WAKE_AT)?.execute(params![row.number, wake_at])?;

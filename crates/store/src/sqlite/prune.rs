@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::queries::load_head;
 use super::run_log::SqliteRunLog;
+use super::run_search;
 use crate::{PruneRequest, PruneStats, SnapshotRow, StoreError, StoreWatermark};
 
 const WATERMARK: &str = "SELECT ifnull(max(row), 0) FROM log";
@@ -16,7 +17,8 @@ const ADD_SNAPSHOT: &str = "INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5)";
 const DROP_BLOB: &str = "DELETE FROM blobs WHERE tenant = ?1 AND digest = ?2
         AND NOT EXISTS (SELECT 1 FROM log WHERE row > ?3 AND instr(body, ?2) > 0)
     RETURNING length(bytes)";
-const SET_SEAL: &str = "UPDATE runs SET pruned_at = ?3, seal = ?4 WHERE tenant = ?1 AND id = ?2";
+const SET_SEAL: &str =
+    "UPDATE runs SET pruned_at = ?3, seal = ?4, title = '' WHERE tenant = ?1 AND id = ?2";
 
 pub(super) fn read_watermark(db: &Connection) -> Result<StoreWatermark, StoreError> {
     Ok(StoreWatermark(db.prepare_cached(WATERMARK)?.query_row([], |row| row.get(0))?))
@@ -72,6 +74,7 @@ pub(super) fn prune_run(db: &Connection, pruning: &PruneRequest) -> Result<Prune
             pruned.bytes += bytes as u64;
         }
     }
+    run_search::replace_terms(db, run, log.run_number(), &[])?;
     db.prepare_cached(SET_SEAL)?.execute(params![tenant, run.id, seal.pruned_at, seal.digest])?;
     Ok(pruned)
 }

@@ -1,56 +1,105 @@
 //! The statements that read. Each statement names its tenant; the statements for workers are in
 //! `due_runs` and `workers`.
 
+use std::collections::BTreeSet;
+
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::action_codec::decode_actions;
 use super::run_log::SqliteRunLog;
+use super::run_search;
 use crate::lease::LeaseState;
 use crate::prefix::prefix_upper_bound;
+use crate::run_stats::RunFigures;
 use crate::wait::{decode_assignees, enclose_assignee};
 use crate::{
-    ActionRow, LoadedRun, LogEntryRow, PruneSeal, RESOLVE_LIMIT, RunFilter, RunHead, RunId,
-    StoreError, TenantId, WaitFilter, WaitRow,
+    ActionRow, ChildRunFilter, LoadedRun, LogEntryRow, PruneSeal, RESOLVE_LIMIT, RunFilter,
+    RunHead, RunId, RunStats, RunStatsFilter, StoreError, TenantId, WaitFilter, WaitRow,
 };
 
 /// `SQLite` sorts every blob after every text.
 const AFTER_ALL_TEXT: Value = Value::Blob(Vec::new());
 
-pub(super) const HEAD: &str =
-    "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
-        phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
-        pruned_at, seal, lease_version, lease_deaths
-    FROM runs WHERE tenant = ?1 AND id = ?2";
+macro_rules! head_columns {
+    () => {
+        "SELECT runs.tenant, runs.id, protocol, workflow, runs.created_at, version, seq, hash,
+            status, phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
+            pruned_at, seal, lease_version, lease_deaths, protocol_version, started_by, parent,
+            title, asks, ended_at, input_tokens, output_tokens, cost "
+    };
+}
+pub(super) const HEAD: &str = concat!(head_columns!(), "FROM runs WHERE tenant = ?1 AND id = ?2");
 /// The cursor is always bound: at the start of the list it is a position before the newest run.
-/// One statement for each index: a condition that may be absent cannot select one.
+/// One statement for each index: a condition that may be absent cannot select one. The index is
+/// named, because two bounds on the creation time look more selective than a status.
 macro_rules! list_runs_where {
-    ($condition:literal) => {
+    ($index:literal, $condition:literal) => {
         concat!(
-            "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
-                phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
-                pruned_at, seal, lease_version, lease_deaths
-            FROM runs
-            WHERE tenant = ?1 AND (created_at, id) < (?2, ?3) AND ",
+            head_columns!(),
+            "FROM runs INDEXED BY ",
+            $index,
+            " WHERE tenant = ?1 AND (created_at, id) < (?2, ?3) AND created_at >= ?10 AND ",
             $condition,
             " AND (?5 IS NULL OR phase = ?5) AND (?7 IS NULL OR protocol = ?7)
+                AND (?9 IS NULL OR protocol_version = ?9)
             ORDER BY created_at DESC, id DESC LIMIT ?8"
         )
     };
 }
-pub(super) const RUNS: &str = list_runs_where!("?4 IS NULL AND ?6 IS NULL");
-pub(super) const RUNS_BY_STATUS: &str =
-    list_runs_where!("status = ?4 AND (?6 IS NULL OR +workflow = ?6)");
-pub(super) const RUNS_BY_WORKFLOW: &str = list_runs_where!("workflow = ?6 AND ?4 IS NULL");
+pub(super) const RUNS: &str =
+    list_runs_where!("runs_newest", "?4 IS NULL AND ?6 IS NULL AND ?11 IS NULL");
+pub(super) const RUNS_BY_STATUS: &str = list_runs_where!(
+    "runs_status",
+    "status = ?4 AND (?6 IS NULL OR +workflow = ?6) AND (?11 IS NULL OR +started_by = ?11)"
+);
+pub(super) const RUNS_BY_WORKFLOW: &str = list_runs_where!(
+    "runs_workflow",
+    "workflow = ?6 AND ?4 IS NULL AND (?11 IS NULL OR +started_by = ?11)"
+);
+pub(super) const RUNS_BY_STARTER: &str =
+    list_runs_where!("runs_starter", "started_by = ?11 AND ?4 IS NULL AND ?6 IS NULL");
+/// `?12` is the rarest word, `?13` the others.
+pub(super) const RUNS_BY_TERMS: &str = concat!(
+    head_columns!(),
+    "FROM run_terms AS hit CROSS JOIN runs ON runs.tenant = hit.tenant AND runs.id = hit.run
+    WHERE hit.tenant = ?1 AND hit.term = ?12 AND (hit.created_at, hit.run) < (?2, ?3)
+        AND hit.created_at >= ?10
+        AND NOT EXISTS (SELECT 1 FROM json_each(?13) AS other WHERE NOT EXISTS (
+            SELECT 1 FROM run_terms AS also WHERE also.tenant = ?1 AND also.term = other.value
+                AND also.created_at = hit.created_at AND also.run = hit.run))
+        AND (?4 IS NULL OR +status = ?4) AND (?6 IS NULL OR +workflow = ?6)
+        AND (?11 IS NULL OR +started_by = ?11)
+        AND (?5 IS NULL OR phase = ?5) AND (?7 IS NULL OR protocol = ?7)
+        AND (?9 IS NULL OR protocol_version = ?9)
+    ORDER BY hit.created_at DESC, hit.run DESC LIMIT ?8"
+);
+/// The children of one parent.
+pub(super) const CHILDREN: &str = concat!(
+    head_columns!(),
+    "FROM runs WHERE tenant = ?1 AND parent = ?2 ORDER BY created_at, id LIMIT ?3"
+);
+pub(super) const OPEN_CHILDREN: &str = concat!(
+    head_columns!(),
+    "FROM runs WHERE tenant = ?1 AND parent = ?2 AND ended_at IS NULL
+    ORDER BY created_at, id LIMIT ?3"
+);
+pub(super) const FIGURES: &str =
+    "SELECT created_at, workflow, status, ended_at, input_tokens, output_tokens, cost FROM runs
+    WHERE tenant = ?1 AND created_at >= ?2 AND created_at < ?3 AND ?4 IS NULL
+    ORDER BY created_at DESC, id DESC LIMIT ?5";
+pub(super) const FIGURES_BY_WORKFLOW: &str =
+    "SELECT created_at, workflow, status, ended_at, input_tokens, output_tokens, cost FROM runs
+    WHERE tenant = ?1 AND created_at >= ?2 AND created_at < ?3 AND workflow = ?4
+    ORDER BY created_at DESC, id DESC LIMIT ?5";
 /// `lease_deaths >= 2` is the condition of an index: the holder of an expired lease is the third.
-pub(super) const PARKED: &str =
-    "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
-        phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
-        pruned_at, seal, lease_version, lease_deaths
-    FROM runs WHERE tenant = ?1 AND lease_deaths >= 2 AND lease_version = version
+pub(super) const PARKED: &str = concat!(
+    head_columns!(),
+    "FROM runs WHERE tenant = ?1 AND lease_deaths >= 2 AND lease_version = version
         AND lease_deaths + (lease_worker IS NOT NULL) >= 3
         AND (lease_worker IS NULL OR lease_until <= ?2)
-    ORDER BY id LIMIT ?3";
+    ORDER BY id LIMIT ?3"
+);
 pub(super) const WAITS: &str =
     "SELECT tenant, run, id, kind, opened_at, deadline, who, body FROM waits
     WHERE tenant = ?1
@@ -110,22 +159,76 @@ pub(super) fn read_log(
 }
 
 pub(super) fn list_runs(db: &Connection, filter: &RunFilter) -> Result<Vec<RunHead>, StoreError> {
-    let RunFilter { tenant, status, phase, workflow, protocol, after, limit } = filter;
-    let (created_at, id) = match after {
-        Some(after) => (after.created_at, Value::Text(after.id.clone())),
+    let RunFilter { tenant, status, phase, workflow, protocol, terms, limit, .. } = filter;
+    let (created_at, id) = match filter.start_cursor() {
+        Some(after) => (after.created_at, Value::Text(after.id)),
         None => (i64::MAX, AFTER_ALL_TEXT),
     };
-    let sql = match (status, workflow) {
-        (Some(_), _) => RUNS_BY_STATUS,
-        (None, Some(_)) => RUNS_BY_WORKFLOW,
-        (None, None) => RUNS,
+    let (version, since) = (&filter.protocol_version, filter.since.unwrap_or(i64::MIN));
+    let starter = &filter.started_by;
+    let sql = match (status, workflow, starter) {
+        _ if !terms.is_empty() => RUNS_BY_TERMS,
+        (Some(_), _, _) => RUNS_BY_STATUS,
+        (None, Some(_), _) => RUNS_BY_WORKFLOW,
+        (None, None, Some(_)) => RUNS_BY_STARTER,
+        (None, None, None) => RUNS,
     };
-    let mut statement = db.prepare_cached(sql)?;
+    let limit = limit_to_i64(*limit);
+    let mut wanted: Vec<&dyn ToSql> = Vec::with_capacity(13);
     let owner = tenant.as_str();
-    let wanted =
-        params![owner, created_at, id, status, phase, workflow, protocol, limit_to_i64(*limit)];
-    let rows = statement.query_map(wanted, read_head)?;
+    wanted.extend([&owner as &dyn ToSql, &created_at, &id, status, phase, workflow, protocol]);
+    wanted.extend([&limit as &dyn ToSql, version, &since, starter]);
+    let ordered = run_search::order_terms(db, tenant, terms)?;
+    let (rarest, others) = match ordered.split_first() {
+        Some((rarest, others)) => (rarest.clone(), serde_json::json!(others).to_string()),
+        None => Default::default(),
+    };
+    if !terms.is_empty() {
+        wanted.extend([&rarest as &dyn ToSql, &others]);
+    }
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map(&wanted[..], read_head)?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn list_child_runs(
+    db: &Connection,
+    filter: &ChildRunFilter,
+) -> Result<Vec<RunHead>, StoreError> {
+    let ChildRunFilter { tenant, parents, open_only, limit } = filter;
+    let mut statement = db.prepare_cached(if *open_only { OPEN_CHILDREN } else { CHILDREN })?;
+    let mut listed = Vec::new();
+    for parent in parents.iter().collect::<BTreeSet<_>>() {
+        let wanted = params![tenant.as_str(), parent, limit_to_i64(*limit)];
+        for head in statement.query_map(wanted, read_head)? {
+            listed.push(head?);
+        }
+    }
+    Ok(listed)
+}
+
+pub(super) fn read_run_stats(
+    db: &Connection,
+    filter: &RunStatsFilter,
+) -> Result<RunStats, StoreError> {
+    let RunStatsFilter { tenant, since, until, workflow, .. } = filter;
+    let sql = if workflow.is_some() { FIGURES_BY_WORKFLOW } else { FIGURES };
+    let mut statement = db.prepare_cached(sql)?;
+    let limit = limit_to_i64(filter.read_limit());
+    let rows =
+        statement.query_map(params![tenant.as_str(), since, until, workflow, limit], |row| {
+            Ok(RunFigures {
+                created_at: row.get(0)?,
+                workflow: row.get(1)?,
+                status: row.get(2)?,
+                ended_at: row.get(3)?,
+                input_tokens: row.get::<_, i64>(4)? as u64,
+                output_tokens: row.get::<_, i64>(5)? as u64,
+                cost: row.get::<_, i64>(6)? as u64,
+            })
+        })?;
+    let figures: Vec<RunFigures> = rows.collect::<Result<_, _>>()?;
+    Ok(filter.sum_up(figures.into_iter()))
 }
 
 pub(super) fn list_parked_runs(
@@ -274,5 +377,14 @@ fn read_head(row: &Row<'_>) -> rusqlite::Result<RunHead> {
             Some(at) => Some(PruneSeal { pruned_at: at, digest: row.get(17)? }),
             None => None,
         },
+        protocol_version: row.get(20)?,
+        started_by: row.get(21)?,
+        parent: row.get(22)?,
+        title: row.get(23)?,
+        asks: row.get(24)?,
+        ended_at: row.get(25)?,
+        input_tokens: number(26)?,
+        output_tokens: number(27)?,
+        cost: number(28)?,
     })
 }

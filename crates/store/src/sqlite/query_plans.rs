@@ -7,7 +7,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, StatementStatus, params_from_iter};
 
 use super::migrate::{RUNS_SCHEMA, migrate};
-use super::{due_runs, queries, run_log, workers};
+use super::{due_runs, queries, run_log, run_search, workers};
 
 /// Runs of ten tenants: one in fifty is due, one in a thousand is held, one in a thousand is
 /// parked, and a few have a rare status or workflow.
@@ -16,14 +16,22 @@ const FILL: &str = "
         (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100000) SELECT n FROM numbers;
     INSERT INTO runs (number, tenant, id, protocol, workflow, created_at, version, seq, hash, tail,
             status, phase, updated_at, summary, lease_worker, lease_epoch, lease_until, wake_at,
-            actions, lease_version, lease_deaths)
+            actions, lease_version, lease_deaths, protocol_version, started_by, parent, title, asks,
+            ended_at, input_tokens, output_tokens, cost)
         SELECT n, 'tenant-' || (n % 10), 'run-' || n, 'sha256:p', iif(n % 4000 = 5, 'rare', 'intake'),
             n, 1, 3, '', n,
             CASE WHEN n % 5000 = 5 THEN 'failed' WHEN n % 3 = 0 THEN 'done' ELSE 'waiting' END,
             'phase', n, 'a run', iif(n % 1000 = 0, 'worker', NULL), 1,
             iif(n % 1000 = 0, 9000000000000, 0), iif(n % 50 = 0, n, NULL), '',
-            iif(n % 1000 = 5, 1, 0), iif(n % 1000 = 5, 3, 0)
+            iif(n % 1000 = 5, 1, 0), iif(n % 1000 = 5, 3, 0), '1.0.0',
+            iif(n % 4000 = 5, 'anna', 'ben'), iif(n % 2000 = 15, 'run-1055', NULL), 'a title', '',
+            iif(n % 3 = 0, n + 5, NULL), 1, 1, 1
         FROM numbers;
+    INSERT INTO run_terms SELECT 'tenant-' || (n % 10), word.value, n, 'run-' || n
+        FROM numbers, (SELECT 'common' AS value UNION ALL SELECT 'usual') AS word;
+    INSERT INTO run_terms SELECT 'tenant-' || (n % 10), 'rare', n, 'run-' || n
+        FROM numbers WHERE n % 4000 = 5;
+    INSERT INTO run_search SELECT n, 'common usual' FROM numbers;
     INSERT INTO log SELECT n, 0, n, 1, 1, 3, n, '', 'x' FROM numbers;
     INSERT INTO snapshots SELECT n, 1, n, 3, 'x' FROM numbers;
     INSERT INTO waits SELECT 'tenant-' || (n % 10), 'run-' || n, 'w1', 'question', n, NULL, NULL, 'x'
@@ -67,6 +75,16 @@ const BY_ID: &str = "SEARCH runs USING INDEX sqlite_autoindex_runs_1 (tenant=? A
 const NAMES: &str = "CORRELATED SCALAR SUBQUERY 1";
 const EACH_NAME: &str = "SCAN one VIRTUAL TABLE INDEX 1:";
 
+/// The plan of a search: the rarest word, then its runs one by one, each asked for the other words.
+const SEARCH: [&str; 6] = [
+    "SEARCH hit USING PRIMARY KEY (tenant=? AND term=? AND created_at>? AND (created_at,run)<(?,?))",
+    "CORRELATED SCALAR SUBQUERY 2",
+    "SCAN other VIRTUAL TABLE INDEX 1:",
+    "CORRELATED SCALAR SUBQUERY 1",
+    "SEARCH also USING PRIMARY KEY (tenant=? AND term=? AND created_at=? AND run=?)",
+    "SEARCH runs USING INDEX sqlite_autoindex_runs_1 (tenant=? AND id=?)",
+];
+
 /// The statements that a busy store runs, with values that match rows, and their plans.
 #[expect(clippy::too_many_lines, reason = "a list of statements with their plans")]
 fn hot_statements() -> Vec<HotStatement> {
@@ -74,10 +92,18 @@ fn hot_statements() -> Vec<HotStatement> {
     let (tenant, run) = (text("tenant-5"), text("run-1055"));
     let one_run = vec![tenant.clone(), run.clone()];
     // The first page of a list, and the filters of a list.
-    let list = |status: Value, workflow: Value| {
+    let filtered = |status: Value, workflow: Value, starter: Value| {
         let cursor = [i64::MAX.into(), Value::Blob(Vec::new())];
         let filters = [status, Value::Null, workflow, Value::Null, 20.into()];
-        [tenant.clone()].into_iter().chain(cursor).chain(filters).collect::<Vec<Value>>()
+        let more = [Value::Null, i64::MIN.into(), starter];
+        let values = [tenant.clone()].into_iter().chain(cursor).chain(filters).chain(more);
+        values.collect::<Vec<Value>>()
+    };
+    let list = |status: Value, workflow: Value| filtered(status, workflow, Value::Null);
+    let search = |rarest: &str, others: &str| {
+        let mut values = list(Value::Null, Value::Null);
+        values.extend([text(rarest), text(others)]);
+        values
     };
     let waits = |run: Value| {
         let values = [tenant.clone(), 0.into(), 0.into(), text(""), text(""), run];
@@ -89,27 +115,80 @@ fn hot_statements() -> Vec<HotStatement> {
         (
             queries::RUNS,
             list(Value::Null, Value::Null),
-            vec!["SEARCH runs USING INDEX runs_newest (tenant=? AND (created_at,id)<(?,?))"],
+            vec![
+                "SEARCH runs USING INDEX runs_newest (tenant=? AND created_at>? AND (created_at,id)<(?,?))",
+            ],
         ),
         (
             queries::RUNS_BY_STATUS,
             list(text("failed"), Value::Null),
             vec![
-                "SEARCH runs USING INDEX runs_status (tenant=? AND status=? AND (created_at,id)<(?,?))",
+                "SEARCH runs USING INDEX runs_status (tenant=? AND status=? AND created_at>? AND (created_at,id)<(?,?))",
             ],
         ),
         (
             queries::RUNS_BY_STATUS,
             list(text("failed"), text("rare")),
             vec![
-                "SEARCH runs USING INDEX runs_status (tenant=? AND status=? AND (created_at,id)<(?,?))",
+                "SEARCH runs USING INDEX runs_status (tenant=? AND status=? AND created_at>? AND (created_at,id)<(?,?))",
             ],
         ),
         (
             queries::RUNS_BY_WORKFLOW,
             list(Value::Null, text("rare")),
             vec![
-                "SEARCH runs USING INDEX runs_workflow (tenant=? AND workflow=? AND (created_at,id)<(?,?))",
+                "SEARCH runs USING INDEX runs_workflow (tenant=? AND workflow=? AND created_at>? AND (created_at,id)<(?,?))",
+            ],
+        ),
+        (
+            queries::RUNS_BY_STARTER,
+            filtered(Value::Null, Value::Null, text("anna")),
+            vec![
+                "SEARCH runs USING INDEX runs_starter (tenant=? AND started_by=? AND created_at>? AND (created_at,id)<(?,?))",
+            ],
+        ),
+        (queries::RUNS_BY_TERMS, search("common", "[]"), SEARCH.to_vec()),
+        (queries::RUNS_BY_TERMS, search("rare", r#"["common"]"#), SEARCH.to_vec()),
+        (
+            run_search::TERM_COUNT,
+            vec![tenant.clone(), text("common")],
+            vec![
+                "CO-ROUTINE (subquery-1)",
+                "SEARCH run_terms USING PRIMARY KEY (tenant=? AND term=?)",
+                "SCAN (subquery-1)",
+            ],
+        ),
+        (
+            run_search::TERMS,
+            one_run.clone(),
+            vec![
+                "SEARCH run_search USING INTEGER PRIMARY KEY (rowid=?)",
+                "SCALAR SUBQUERY 1",
+                "SEARCH runs USING COVERING INDEX sqlite_autoindex_runs_1 (tenant=? AND id=?)",
+            ],
+        ),
+        (
+            queries::CHILDREN,
+            vec![tenant.clone(), run.clone(), 20.into()],
+            vec!["SEARCH runs USING INDEX runs_children (tenant=? AND parent=?)"],
+        ),
+        (
+            queries::OPEN_CHILDREN,
+            vec![tenant.clone(), run.clone(), 20.into()],
+            vec!["SEARCH runs USING INDEX runs_open_children (tenant=? AND parent=?)"],
+        ),
+        (
+            queries::FIGURES,
+            vec![tenant.clone(), 90_000.into(), 91_000.into(), Value::Null, 100.into()],
+            vec![
+                "SEARCH runs USING INDEX runs_newest (tenant=? AND created_at>? AND created_at<?)",
+            ],
+        ),
+        (
+            queries::FIGURES_BY_WORKFLOW,
+            vec![tenant.clone(), 0.into(), 91_000.into(), text("rare"), 100.into()],
+            vec![
+                "SEARCH runs USING INDEX runs_workflow (tenant=? AND workflow=? AND created_at>? AND created_at<?)",
             ],
         ),
         (

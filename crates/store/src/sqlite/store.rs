@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::connector::SqliteSettings;
 use super::migrate::RUNS_SCHEMA;
 use super::sqlite_file::SqliteFile;
-use super::{due_runs, mutations, prune, queries, workers};
+use super::{due_runs, mutations, prune, queries, run_search, workers};
 use crate::lease::{LeaseState, check_lease_term};
 use crate::prune::check_prune_request;
 use crate::round_robin::TenantRoundRobin;
@@ -16,10 +16,10 @@ use crate::validation::{check_blob, check_commit, check_creation, check_name, ch
 use crate::wake::WakeNotifier;
 use crate::worker::check_worker;
 use crate::{
-    ActionRow, Blob, ContentStore, DueRunsRequest, Lease, LeaseStore, LoadedRun, LogEntryRow,
-    NewRun, PruneRequest, PruneStats, RunCommit, RunFilter, RunHead, RunId, RunStore, StoreError,
-    StoreFuture, StoreMaintenance, StoreWatermark, TenantId, WaitFilter, WaitRow, WakeListener,
-    WorkerInfo, WorkerRow,
+    ActionRow, Blob, ChildRunFilter, ContentStore, DueRunsRequest, Lease, LeaseStore, LoadedRun,
+    LogEntryRow, NewRun, PruneRequest, PruneStats, RunCommit, RunFilter, RunHead, RunId, RunStats,
+    RunStatsFilter, RunStore, StoreError, StoreFuture, StoreMaintenance, StoreWatermark, TenantId,
+    WaitFilter, WaitRow, WakeListener, WorkerInfo, WorkerRow,
 };
 
 /// Keeps runs in one `SQLite` file.
@@ -131,6 +131,21 @@ impl RunStore for SqliteStore {
     fn list_runs<'a>(&'a self, filter: &'a RunFilter) -> StoreFuture<'a, Vec<RunHead>> {
         let filter = filter.clone();
         self.run_read(move |db| queries::list_runs(db, &filter))
+    }
+
+    fn list_child_runs<'a>(&'a self, filter: &'a ChildRunFilter) -> StoreFuture<'a, Vec<RunHead>> {
+        let filter = filter.clone();
+        self.run_read(move |db| queries::list_child_runs(db, &filter))
+    }
+
+    fn load_search_terms<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Vec<String>> {
+        let run = run.clone();
+        self.run_read(move |db| run_search::load_terms(db, &run))
+    }
+
+    fn read_run_stats<'a>(&'a self, filter: &'a RunStatsFilter) -> StoreFuture<'a, RunStats> {
+        let filter = filter.clone();
+        self.run_read(move |db| queries::read_run_stats(db, &filter))
     }
 
     fn list_waits<'a>(&'a self, filter: &'a WaitFilter) -> StoreFuture<'a, Vec<WaitRow>> {

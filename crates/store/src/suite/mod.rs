@@ -16,6 +16,7 @@ pub mod commits;
 pub mod refusals;
 pub mod logs;
 pub mod lists;
+pub mod searches;
 pub mod leases;
 pub mod workers;
 pub mod parking;
@@ -100,6 +101,14 @@ macro_rules! store_suite {
             lists::actions_are_outstanding_in_order,
             lists::finishing_what_is_not_there_is_no_fault,
             lists::short_ids_are_resolved,
+            searches::the_head_keeps_what_lists_show,
+            searches::runs_are_found_by_all_words,
+            searches::a_change_of_words_replaces_them,
+            searches::periods_versions_and_starters_filter,
+            searches::children_come_by_parent,
+            searches::statistics_sum_up_a_period,
+            searches::absurd_words_are_refused,
+            searches::a_pruned_run_is_not_found,
             leases::a_lease_is_taken_renewed_and_over,
             leases::a_released_lease_is_free,
             leases::a_late_worker_is_fenced,

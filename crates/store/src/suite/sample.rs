@@ -8,11 +8,12 @@ use crate::{
 /// Base time of all samples, in milliseconds since the Unix epoch.
 pub const NOW: i64 = 1_763_200_000_000;
 
-const CASES: [&str; 10] = [
+const CASES: [&str; 11] = [
     include_str!("commits.rs"),
     include_str!("refusals.rs"),
     include_str!("logs.rs"),
     include_str!("lists.rs"),
+    include_str!("searches.rs"),
     include_str!("leases.rs"),
     include_str!("workers.rs"),
     include_str!("parking.rs"),
@@ -31,7 +32,12 @@ pub fn assert_all_cases_listed(named: &[&str]) {
 /// The fixed properties of a sample run.
 #[must_use]
 pub fn new_run() -> NewRun {
-    NewRun { protocol: "sha256:aa".into(), workflow: "intake".into(), created_at: NOW }
+    NewRun {
+        protocol: "sha256:aa".into(),
+        workflow: "intake".into(),
+        created_at: NOW,
+        ..NewRun::default()
+    }
 }
 
 /// The log entry of a version.
@@ -62,6 +68,7 @@ pub fn step(run: &RunId, expected_version: u64) -> RunCommit {
         phase: format!("phase-{version}"),
         updated_at: NOW + version as i64,
         summary: format!("step {version}"),
+        ..RunHeadUpdate::default()
     };
     RunCommit::new(run.clone(), expected_version, entry(version), head)
 }

@@ -9,7 +9,7 @@ use countersign_run::{
 };
 use countersign_runtime::engine::InputOutcome;
 
-use super::RunOutputView;
+use super::{RunFamily, RunOutputView};
 
 /// The status of a run and its reasons.
 pub struct RunStatusReport {
@@ -31,6 +31,8 @@ pub struct RunStatusReport {
     /// Whether the files of the protocol folder differ from the run's protocol; `None` if there is
     /// no folder to compare with.
     pub folder_changed: Option<bool>,
+    /// The parent and the children as they are now; empty unless `with_family` sets it.
+    pub family: RunFamily,
     /// Why the run is parked, if too many workers died while working on it.
     pub parked: Option<String>,
 }
@@ -82,8 +84,15 @@ impl RunStatusReport {
             wake_at,
             document_bytes,
             folder_changed,
+            family: RunFamily::default(),
             parked: None,
         }
+    }
+
+    /// Sets the parent and the children.
+    #[must_use]
+    pub fn with_family(self, family: RunFamily) -> Self {
+        Self { family, ..self }
     }
 
     /// Sets the description of a parked run.

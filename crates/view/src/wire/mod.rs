@@ -9,6 +9,7 @@ mod wait;
 mod decision_outcomes;
 mod run_file;
 mod run;
+mod run_stats;
 mod status;
 mod version;
 mod next_step;
@@ -41,10 +42,12 @@ pub use protocol::{
     ModelScriptView, PhaseView, ProtocolRow, ProtocolView, TransitionView, WorkflowInputView,
     WorkflowView,
 };
-pub use run::RunRow;
+pub use run::{RunRow, WaitingChildView, build_run_rows};
 pub use run_file::{RunFileView, list_run_files};
+pub use run_stats::{RunStatsDay, RunStatsView, RunTotalsView};
 pub use status::{
-    BudgetView, ChildRunRow, HaltView, PendingActionRow, ProtocolRef, RunEndView, RunStatusView,
+    BudgetView, ChildRunRow, HaltView, ParentRunView, PendingActionRow, ProtocolRef, RunEndView,
+    RunStatusView,
 };
 pub use verification::{VerificationView, verify_and_report};
 pub use version::{EventRow, VersionRow};

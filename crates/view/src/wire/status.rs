@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 
 use countersign_protocol::WorkflowDefinition;
 use countersign_run::{
-    BlockReason, ClosedGate, ForkOrigin, InputSender, LastReply, ParentRun, RunEndKind, RunState,
-    Timestamp,
+    BlockReason, ClosedGate, ForkOrigin, InputSender, LastReply, RunEndKind, RunState, Timestamp,
 };
 use countersign_runtime::engine::InputOutcome;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{DecisionOutcomes, WaitRefusal, WaitView};
+use super::{DecisionOutcomes, WaitRefusal, WaitView, WaitingChildView};
 use crate::show::{RunOutputView, RunStatusReport, describe_action};
 
 /// The status of a run, and its reasons.
@@ -20,8 +19,13 @@ pub struct RunStatusView {
     /// The id of the run.
     #[schema(example = "k7mw2p")]
     pub run: String,
+    /// The title of the run, in one line; empty if it has none.
+    #[schema(example = "A shop for handmade lamps")]
+    pub title: String,
     /// The id of the workflow.
     pub workflow: String,
+    /// The user who started the run. Null if nobody is named.
+    pub started_by: Option<String>,
     /// `running`, `waiting`, `halted`, `completed` or `failed`.
     #[schema(example = "waiting")]
     pub status: String,
@@ -45,6 +49,9 @@ pub struct RunStatusView {
     /// When the run continues without an input, in Unix milliseconds. Null if no timer is set.
     #[schema(value_type = Option<i64>)]
     pub wake_at: Option<Timestamp>,
+    /// When the run ended, in Unix milliseconds. Null while it has not.
+    #[schema(value_type = Option<i64>)]
+    pub ended_at: Option<Timestamp>,
     /// How the run ended. Null while it has not.
     pub end: Option<RunEndView>,
     /// Who halted the run. Null if it is not halted.
@@ -81,11 +88,13 @@ pub struct RunStatusView {
     /// The last accepted reply: `{"phase", "attempt", "repairs"}`. Null if there is none.
     #[schema(value_type = Option<Object>)]
     pub last_reply: Option<LastReply>,
-    /// The parent run that waits for this one: `{"run", "action"}`. Null if there is none.
-    #[schema(value_type = Option<Object>)]
-    pub parent: Option<ParentRun>,
+    /// The parent run that waits for this one. Null if there is none.
+    pub parent: Option<ParentRunView>,
     /// The child runs that this run started.
     pub children: Vec<ChildRunRow>,
+    /// The child run, or a child of a child, that waits for a person while this run waits for it.
+    /// Null if there is none.
+    pub waiting_child: Option<WaitingChildView>,
     /// The run that this one was forked from: `{"run", "version", "hash"}`. Null if it is not a
     /// fork.
     #[schema(value_type = Option<Object>)]
@@ -150,8 +159,26 @@ pub struct BudgetView {
 pub struct ChildRunRow {
     /// The id of the child run.
     pub run: String,
-    /// The status of the child: `open`, `completed` or `failed`.
+    /// The title of the child run; empty if it has none, or is not stored here.
+    pub title: String,
+    /// The status of the child: `running`, `waiting`, `halted`, `completed` or `failed`; `open` if
+    /// it did not start yet, or is not stored here.
     pub status: String,
+}
+
+/// The parent of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ParentRunView {
+    /// The id of the parent run.
+    pub run: String,
+    /// The action of the parent that waits for this run.
+    pub action: String,
+    /// How many runs are above this one.
+    pub depth: u32,
+    /// The title of the parent run; empty if it has none, or is not stored here.
+    pub title: String,
+    /// The status of the parent run. Null if the parent is not stored here.
+    pub status: Option<String>,
 }
 
 /// The protocol that a run is pinned to.
@@ -176,6 +203,9 @@ impl From<&RunStatusReport> for RunStatusView {
         let (input_tokens, output_tokens, cost) = report.usage;
         Self {
             run: state.run.clone(),
+            title: state.title.clone(),
+            started_by: state.started_by.clone(),
+            ended_at: state.ended_at,
             workflow: state.workflow.clone(),
             status: state.status().as_str().to_owned(),
             phase: state.phase.clone(),
@@ -201,8 +231,18 @@ impl From<&RunStatusReport> for RunStatusView {
             output_tokens,
             cost,
             last_reply: state.last_reply.clone(),
-            parent: state.parent.clone(),
-            children: report.children.iter().map(ChildRunRow::from).collect(),
+            parent: state.parent.as_ref().map(|parent| {
+                let head = report.family.parent.as_ref();
+                ParentRunView {
+                    run: parent.run.clone(),
+                    action: parent.action.clone(),
+                    depth: parent.depth,
+                    title: head.map(|head| head.title.clone()).unwrap_or_default(),
+                    status: head.map(|head| head.status.clone()),
+                }
+            }),
+            children: report.list_children(),
+            waiting_child: report.family.waiting_child.as_ref().map(WaitingChildView::new),
             fork: state.fork.clone(),
             document_bytes: report.document_bytes,
             protocol: ProtocolRef {
@@ -260,13 +300,24 @@ fn list_budgets(report: &RunStatusReport) -> Vec<BudgetView> {
     budgets.collect()
 }
 
-impl From<&(String, Option<bool>)> for ChildRunRow {
-    fn from((run, completed): &(String, Option<bool>)) -> Self {
-        let status = match completed {
-            None => "open",
-            Some(true) => "completed",
-            Some(false) => "failed",
-        };
-        Self { run: run.clone(), status: status.to_owned() }
+impl RunStatusReport {
+    /// Lists the children in the order they were started, each with its title and status.
+    #[must_use]
+    pub fn list_children(&self) -> Vec<ChildRunRow> {
+        let children = self.children.iter().map(|(run, completed)| {
+            let head = self.family.children.get(run);
+            let status = match (head, completed) {
+                (Some(head), _) => &head.status,
+                (None, None) => "open",
+                (None, Some(true)) => "completed",
+                (None, Some(false)) => "failed",
+            };
+            ChildRunRow {
+                run: run.clone(),
+                title: head.map(|head| head.title.clone()).unwrap_or_default(),
+                status: status.to_owned(),
+            }
+        });
+        children.collect()
     }
 }

@@ -18,7 +18,7 @@ export default async function play() {
   const done = await server.api("POST", "/runs", { protocol: "answer", input: "How many tasks of project Atlas are late?", model: "human" });
   await server.api("POST", `/runs/${done.run}/halt`, { reason: "to be looked at" });
   const pages = {
-    inbox: "/inbox", runs: "/runs", "run-now": `/runs/${run}`, "run-timeline": `/runs/${run}/timeline`, "run-document": `/runs/${run}/document`, "run-prompt": `/runs/${done.run}/prompt`, "run-proof": `/runs/${run}/proof`,
+    inbox: "/inbox", runs: "/runs", stats: "/stats", "run-now": `/runs/${run}`, "run-timeline": `/runs/${run}/timeline`, "run-document": `/runs/${run}/document`, "run-prompt": `/runs/${done.run}/prompt`, "run-proof": `/runs/${run}/proof`,
     start: "/start", "start-intake": "/start/intake", protocols: "/protocols", protocol: "/protocols/intake", contracts: "/contracts", contract: "/contracts/xiaojing_review_v1", packets: "/packets", packet: `/packets?build=${run}%2F1.1`, system: "/system", "no-run": "/runs/none",
   };
   const chromium = await browser();

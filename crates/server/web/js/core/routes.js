@@ -7,6 +7,7 @@ export const ROUTES = [
   ["/runs", "runs"],
   ["/runs/{run}", "run"],
   ["/runs/{run}/{tab}", "run"],
+  ["/stats", "stats"],
   ["/start", "start"],
   ["/start/{protocol}", "start"],
   ["/protocols", "protocols"],

@@ -27,6 +27,7 @@ export default function page(root, { run, tab = "now" }, signal) {
   const tabs = h("nav", { class: "tabs", "aria-label": t("run.tabs") }, Object.keys(TABS).map((name) =>
     h("a", { href: `/runs/${part(run)}${name === "now" ? "" : `/${name}`}`, "aria-current": name === tab ? "page" : null }, t(`run.${name}`))));
   put(root, head(run, lead, badge, actions), tabs, place, body);
+  const title = root.querySelector("h1");
   put(body, loading(8));
   if (!TABS[tab]) return put(body, empty("runs", t("state.no_page"), t("state.no_page_why"), h("a", { class: "button", href: `/runs/${part(run)}` }, t("run.now"))));
   const shown = TABS[tab](run, signal, () => following.read());
@@ -43,14 +44,28 @@ export default function page(root, { run, tab = "now" }, signal) {
     if (first) put(body, shown.node);
     first = false;
     const { status: state } = one;
-    if (told !== `${state.version} ${state.status}`) {
-      told = `${state.version} ${state.status}`;
+    const known = `${state.version} ${state.status} ${state.parent?.title} ${state.waiting_child?.run}`;
+    if (told !== known) {
+      told = known;
+      put(title, state.title || state.workflow);
+      document.title = `${state.title || state.workflow} · Countersign`;
+      put(place, family(state));
       put(badge, status(state.status));
-      put(lead, h("a", { href: `/protocols/${part(state.protocol.name)}` }, state.protocol.name), ` ${state.protocol.version} · ${state.workflow} · `, h("strong", {}, state.phase_name ?? state.phase));
+      put(lead, h("a", { href: `/protocols/${part(state.protocol.name)}` }, state.protocol.name), ` ${state.protocol.version} · ${state.workflow} · `, h("strong", {}, state.phase_name ?? state.phase), h("span", { class: "mono small" }, ` · ${run}`));
       put(actions, steering(state));
     }
     shown.update(one);
   }, signal);
+
+  /** The parent, and the child that waits for a person. */
+  function family(state) {
+    const link = (one) => h("a", { href: `/runs/${part(one.run)}` }, one.title || one.run);
+    const child = state.waiting_child;
+    return [
+      state.parent ? h("p", { class: "small", data: { parent: "" } }, `${t("run.parent")}: `, link(state.parent)) : null,
+      child ? h("p", { class: "note", role: "status", data: { waitingChild: "" } }, h("span", {}, t("run.waiting_child"), link(child), child.asks ? t("run.waiting_child_asks", { who: child.asks }) : null)) : null,
+    ];
+  }
 
   function steering(state) {
     const over = state.status === "completed" || state.status === "failed";

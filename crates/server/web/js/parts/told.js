@@ -63,6 +63,7 @@ export function becameTrue(event) {
       const mended = event.repairs?.length ? ` · ${t("event.mended", { n: event.repairs.length })}` : "";
       return h("span", { class: "good" }, (event.attempt > 1 ? t("event.accepted_on", { n: event.attempt }) : t("event.accepted")) + mended);
     }
+    case "title_changed": return t("event.title", { title: event.title });
     case "tickets_issued": return t("event.tickets", { tickets: event.tickets.join(", ") });
     case "tickets_revoked": return t("event.tickets_back", { tickets: event.tickets.join(", ") });
     case "event_emitted": return h("span", {}, h("strong", {}, event.name), event.data === undefined ? "" : ` ${brief(event.data)}`);

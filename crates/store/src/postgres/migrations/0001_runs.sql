@@ -20,6 +20,15 @@ CREATE TABLE countersign.runs (
     status       text   COLLATE "C" NOT NULL,
     phase        text   COLLATE "C" NOT NULL,
     summary      text   NOT NULL,
+    protocol_version text COLLATE "C" NOT NULL DEFAULT '',
+    started_by   text   COLLATE "C",
+    parent       text   COLLATE "C",
+    title        text   NOT NULL DEFAULT '',
+    asks         text   NOT NULL DEFAULT '',
+    ended_at     bigint,
+    input_tokens  bigint NOT NULL DEFAULT 0,
+    output_tokens bigint NOT NULL DEFAULT 0,
+    cost         bigint NOT NULL DEFAULT 0,
     -- The version at which the run was last leased, and how many workers died at that version without
     -- releasing it. After three, no worker leases the run.
     lease_version bigint NOT NULL DEFAULT 0,
@@ -30,6 +39,13 @@ CREATE INDEX runs_newest ON countersign.runs (tenant, created_at DESC, id DESC);
 -- Lists of one status or one workflow. A step that keeps the status writes neither index.
 CREATE INDEX runs_status ON countersign.runs (tenant, status, created_at DESC, id DESC);
 CREATE INDEX runs_workflow ON countersign.runs (tenant, workflow, created_at DESC, id DESC);
+-- Lists of one starter, and of the children of one run; neither changes. A run leaves the last index when
+-- it ends.
+CREATE INDEX runs_starter ON countersign.runs (tenant, started_by, created_at DESC, id DESC)
+    WHERE started_by IS NOT NULL;
+CREATE INDEX runs_children ON countersign.runs (tenant, parent, created_at, id) WHERE parent IS NOT NULL;
+CREATE INDEX runs_open_children ON countersign.runs (tenant, parent, created_at, id)
+    WHERE parent IS NOT NULL AND ended_at IS NULL;
 -- Created after the previous index: while the table is small, both cost the same, and the server then uses
 -- the index that was created last.
 ALTER TABLE countersign.runs ADD PRIMARY KEY (tenant, id);
@@ -41,6 +57,23 @@ CREATE INDEX runs_held ON countersign.runs (tenant, id) WHERE lease_worker IS NO
 
 -- Runs on which workers died; there are few.
 CREATE INDEX runs_parked ON countersign.runs (tenant, id) WHERE lease_deaths >= 2;
+
+-- The words that runs are found by, in the order of run lists, and all words of each run, sorted and
+-- separated by spaces.
+CREATE TABLE countersign.run_terms (
+    tenant     text   COLLATE "C" NOT NULL,
+    term       text   COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    run        text   COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant, term, created_at, run)
+) WITH (autovacuum_vacuum_scale_factor = 0.05);
+
+CREATE TABLE countersign.run_search (
+    tenant text COLLATE "C" NOT NULL,
+    run    text COLLATE "C" NOT NULL,
+    terms  text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant, run)
+);
 
 -- One row for each version.
 CREATE TABLE countersign.log (
@@ -132,7 +165,8 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY ARRAY['runs', 'log', 'snapshots', 'actions', 'waits', 'keys', 'blobs', 'protocols'] LOOP
+    FOREACH name IN ARRAY ARRAY['runs', 'log', 'snapshots', 'actions', 'waits', 'keys', 'blobs', 'protocols',
+        'run_terms', 'run_search'] LOOP
         EXECUTE format('ALTER TABLE countersign.%I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('ALTER TABLE countersign.%I FORCE ROW LEVEL SECURITY', name);
         EXECUTE format(
@@ -177,6 +211,9 @@ CREATE FUNCTION countersign.append_1(
     statuses text[], phases text[], updates bigint[], summaries text[], wakes bigint[],
     lease_workers text[], lease_epochs bigint[], lease_untils bigint[],
     protocols text[], workflows text[], creations bigint[],
+    versions text[], starters text[], parents text[],
+    titles text[], askings text[], ends bigint[], inputs bigint[], outputs bigint[], costs bigint[],
+    terms_of int[], term_lists text[],
     snapshot_of int[], snapshots text[],
     finished_of int[], finished text[],
     action_of int[], action_ids text[], action_kinds text[], action_bodies text[],
@@ -212,13 +249,18 @@ BEGIN
     IF array_remove(protocols, NULL) <> '{}' THEN
         WITH added AS (
             INSERT INTO countersign.runs (tenant, id, created_at, version, seq, updated_at, wake_at,
-                lease_epoch, lease_until, protocol, workflow, hash, status, phase, summary)
+                lease_epoch, lease_until, protocol, workflow, hash, status, phase, summary,
+                protocol_version, started_by, parent, title, asks, ended_at, input_tokens,
+                output_tokens, cost)
             SELECT owner, a.run, a.creation, 1, a.last, a.updated, a.wake, 0, 0,
-                a.protocol, a.workflow, a.hash, a.status, a.phase, a.summary
+                a.protocol, a.workflow, a.hash, a.status, a.phase, a.summary,
+                a.named, a.starter, a.parent_run, a.heading, a.asking, a.ending, a.input, a.output, a.price
             FROM unnest(runs, creations, lasts, updates, wakes, protocols, workflows, hashes, statuses,
-                    phases, summaries, firsts)
+                    phases, summaries, firsts, versions, starters, parents, titles, askings, ends, inputs,
+                    outputs, costs)
                 WITH ORDINALITY AS a (run, creation, last, updated, wake, protocol, workflow, hash,
-                    status, phase, summary, first, place)
+                    status, phase, summary, first, named, starter, parent_run, heading, asking, ending,
+                    input, output, price, place)
             WHERE a.protocol IS NOT NULL AND a.first = 1
             ORDER BY a.place
             ON CONFLICT DO NOTHING
@@ -321,15 +363,47 @@ BEGIN
         ON CONFLICT DO NOTHING;
     END IF;
 
+    IF terms_of <> '{}' THEN
+        -- Only the words that differ are written.
+        DELETE FROM countersign.run_terms WHERE ctid = ANY (ARRAY(
+            SELECT t.ctid FROM unnest(terms_of, term_lists) AS a (at, list),
+                LATERAL (SELECT s.terms FROM countersign.run_search s
+                    WHERE s.tenant = owner AND s.run = runs[a.at] OFFSET 0) AS old,
+                LATERAL (SELECT r.created_at FROM countersign.runs r
+                    WHERE r.tenant = owner AND r.id = runs[a.at] OFFSET 0) AS begun,
+                LATERAL (SELECT unnest(string_to_array(old.terms, ' '))
+                    EXCEPT SELECT unnest(string_to_array(a.list, ' '))) AS gone (word),
+                LATERAL (SELECT x.ctid FROM countersign.run_terms x
+                    WHERE x.tenant = owner AND x.term = gone.word AND x.created_at = begun.created_at
+                        AND x.run = runs[a.at] OFFSET 0) AS t
+            WHERE verdicts[a.at] = 0));
+        INSERT INTO countersign.run_terms (tenant, term, created_at, run)
+        SELECT owner, new.word, begun.created_at, runs[a.at]
+        FROM unnest(terms_of, term_lists) AS a (at, list),
+            LATERAL (SELECT r.created_at FROM countersign.runs r
+                WHERE r.tenant = owner AND r.id = runs[a.at] OFFSET 0) AS begun,
+            LATERAL (SELECT unnest(string_to_array(a.list, ' '))
+                EXCEPT SELECT unnest(string_to_array((SELECT s.terms FROM countersign.run_search s
+                    WHERE s.tenant = owner AND s.run = runs[a.at]), ' '))) AS new (word)
+        WHERE verdicts[a.at] = 0;
+        INSERT INTO countersign.run_search (tenant, run, terms)
+        SELECT owner, runs[a.at], a.list FROM unnest(terms_of, term_lists) AS a (at, list)
+        WHERE verdicts[a.at] = 0
+        ON CONFLICT (tenant, run) DO UPDATE SET terms = excluded.terms;
+    END IF;
+
     UPDATE countersign.runs r SET version = a.expected + 1, seq = a.last, hash = a.hash,
         status = a.status, phase = a.phase, updated_at = a.updated, summary = a.summary,
+        title = a.heading, asks = a.asking, ended_at = a.ending, input_tokens = a.input,
+        output_tokens = a.output, cost = a.price,
         -- The run stays due since then: a step does not change it, and no index is written.
         wake_at = CASE WHEN r.wake_at <= a.time AND a.wake <= a.time THEN r.wake_at ELSE a.wake END,
         lease_until = CASE WHEN a.until IS NULL THEN r.lease_until
             ELSE greatest(r.lease_until, base + a.until) END
     FROM unnest(runs, expected, lasts, times, hashes, statuses, phases, updates, summaries, wakes,
-            lease_untils, verdicts)
-        AS a (run, expected, last, time, hash, status, phase, updated, summary, wake, until, verdict),
+            lease_untils, verdicts, titles, askings, ends, inputs, outputs, costs)
+        AS a (run, expected, last, time, hash, status, phase, updated, summary, wake, until, verdict,
+            heading, asking, ending, input, output, price),
         LATERAL (SELECT x.ctid AS place FROM countersign.runs x
             WHERE x.tenant = owner AND x.id = a.run OFFSET 0) AS found
     WHERE r.ctid = found.place AND a.verdict = 0 AND NOT a.run = ANY (made);

@@ -19,6 +19,15 @@ CREATE TABLE runs (
     phase        TEXT    NOT NULL,
     updated_at   INTEGER NOT NULL,
     summary      TEXT    NOT NULL,
+    protocol_version TEXT NOT NULL,
+    started_by   TEXT,
+    parent       TEXT,
+    title        TEXT    NOT NULL,
+    asks         TEXT    NOT NULL,
+    ended_at     INTEGER,
+    input_tokens  INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cost         INTEGER NOT NULL,
     lease_worker TEXT,
     lease_epoch  INTEGER NOT NULL,
     lease_until  INTEGER NOT NULL,
@@ -35,8 +44,28 @@ CREATE INDEX runs_newest ON runs (tenant, created_at, id);
 -- Lists of one status or one workflow. A step that keeps the status writes neither index.
 CREATE INDEX runs_status ON runs (tenant, status, created_at, id);
 CREATE INDEX runs_workflow ON runs (tenant, workflow, created_at, id);
+-- Lists of one starter or one parent: who started a run never changes.
+CREATE INDEX runs_starter ON runs (tenant, started_by, created_at, id) WHERE started_by IS NOT NULL;
+CREATE INDEX runs_children ON runs (tenant, parent, created_at, id) WHERE parent IS NOT NULL;
+CREATE INDEX runs_open_children ON runs (tenant, parent, created_at, id)
+    WHERE parent IS NOT NULL AND ended_at IS NULL;
 CREATE INDEX runs_wake ON runs (wake_at, tenant, id) WHERE wake_at IS NOT NULL;
 CREATE INDEX runs_working ON runs (tenant, id) WHERE working = 1;
+
+-- The words that runs are found by, in the order of run lists, and all words of each run, sorted and
+-- separated by spaces.
+CREATE TABLE run_terms (
+    tenant     TEXT    NOT NULL,
+    term       TEXT    NOT NULL,
+    created_at INTEGER NOT NULL,
+    run        TEXT    NOT NULL,
+    PRIMARY KEY (tenant, term, created_at, run)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run_search (
+    run   INTEGER PRIMARY KEY,
+    terms TEXT    NOT NULL
+) STRICT;
 
 -- One row per version, in the order of writing across all runs: many concurrent runs fill the same few
 -- pages. `previous` is the row of the previous version, 0 if there is none; `runs.tail` is the last row.

@@ -7,6 +7,7 @@ import { get, part } from "../../core/api.js";
 import { drafts } from "../../core/kept.js";
 import { moment, number, size, t, tOr } from "../../core/words.js";
 import { bars } from "../../parts/bars.js";
+import { cost, duration } from "../../parts/figures.js";
 import { graph } from "../../parts/graph.js";
 import { json } from "../../parts/json.js";
 import { looksLikeMarkdown, markdown } from "../../parts/markdown.js";
@@ -142,7 +143,7 @@ const told = (one) => (typeof one === "string" ? one : one?.snippet ?? one?.text
 const proof = (one) => (told(one) ? [h("div", {}, told(one)), one.ref ? h("div", { class: "small soft" }, one.source ? `${one.source} · ` : "", h("code", {}, one.ref)) : null] : json(one));
 
 function about(status) {
-  const link = (id) => h("a", { href: `/runs/${part(id)}`, class: "mono" }, id);
+  const link = (id, title) => h("a", { href: `/runs/${part(id)}`, class: title ? null : "mono" }, title || id);
   const rows = [
     [t("run.begun"), h("span", { title: moment(status.created_at) }, when(status.created_at))],
     [t("run.changed"), when(status.updated_at)],
@@ -151,9 +152,12 @@ function about(status) {
     [t("run.model"), status.model ?? t("run.model_own")],
     [t("run.calls"), `${number(status.model_calls)} · ${t("input.tokens", { n: status.input_tokens + status.output_tokens })}`],
     [t("run.size"), size(status.document_bytes)],
-    status.parent ? [t("run.parent"), link(status.parent.run)] : null,
+    status.started_by ? [t("run.started_by"), status.started_by] : null,
+    [t("run.duration"), duration((status.ended_at ?? Date.now()) - status.created_at)],
+    status.cost ? [t("run.cost"), cost(status.cost)] : null,
+    status.parent ? [t("run.parent"), h("span", {}, link(status.parent.run, status.parent.title), status.parent.status ? ` ${tOr(`status.${status.parent.status}`, status.parent.status)}` : null)] : null,
     status.fork ? [t("run.forked"), h("span", {}, link(status.fork.run), ` v${status.fork.version}`)] : null,
-    status.children.length ? [t("run.children"), h("ul", {}, status.children.map((child) => h("li", {}, link(child.run), ` ${tOr(`child.${child.status}`, child.status)}`)))] : null,
+    status.children.length ? [t("run.children"), h("ul", {}, status.children.map((child) => h("li", {}, link(child.run, child.title), ` ${tOr(`status.${child.status}`, tOr(`child.${child.status}`, child.status))}`)))] : null,
     status.tickets.length ? [t("run.tickets"), status.tickets.join(", ")] : null,
     status.protocol.folder_changed ? [t("run.protocol"), t("run.folder_changed")] : null,
   ];
