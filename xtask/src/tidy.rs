@@ -40,6 +40,8 @@ const FILE_CODES: [&str; 43] = [
     "unknown_contract",
     "unknown_rule",
     "unknown_tool",
+    "unknown_mcp_server",
+    "unknown_mcp_tool",
     "unknown_hook",
     "unknown_program",
     "unknown_source",

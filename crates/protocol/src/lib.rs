@@ -22,6 +22,7 @@ mod budget_limits;
 mod agent;
 mod hook;
 mod policy;
+mod mcp_server;
 mod file_policy;
 mod path_pattern;
 mod memory_config;
@@ -47,6 +48,7 @@ pub use load::{
     AGENT_SCHEMA, INDEX_SCHEMA, LoadedProtocol, WORKFLOW_SCHEMA, confine_path, load_protocol,
 };
 pub use localized::{Localized, is_language_tag};
+pub use mcp_server::{McpServerDefinition, McpToolSelector, McpTransport};
 pub use memory_config::{ProtocolMemoryConfig, WorkingStatePart};
 pub use origin::FileOrigin;
 pub use path_pattern::PathPattern;
