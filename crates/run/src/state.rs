@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::apply_event::DEADLINE_ACTOR;
 use super::effect_call::{EffectCall, ToolCall};
+use super::mcp_tools::PinnedMcpTools;
 use super::wait::RunWait;
 use super::{ExecutionStatus, ForkOrigin, ItemProgress, ParentRun, RunNotification, Timestamp};
 
@@ -87,6 +88,9 @@ pub struct RunState {
     /// Digests of the calls of this phase that were approved.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub approved_calls: BTreeSet<String>,
+    /// Tools of MCP servers that agents may use, by server, as they were first listed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub mcp_tools: BTreeMap<String, Arc<PinnedMcpTools>>,
     /// Tickets that the run holds: issued by phases and transitions, and not revoked since.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tickets: BTreeSet<String>,
@@ -197,6 +201,16 @@ pub enum PendingAction {
         /// The call to execute.
         call: ToolCall,
     },
+    /// Lists the tools of an MCP server.
+    ListMcpTools {
+        /// Name of the server in the policy.
+        server: String,
+        /// Number of the attempt, from 1.
+        attempt: u32,
+        /// Earliest time of the request; absent if it may start at once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<Timestamp>,
+    },
     /// Runs a hook.
     Hook {
         /// Id of the hook in the protocol.
@@ -241,6 +255,7 @@ impl PendingAction {
             Self::Model { .. } => "model",
             Self::Effect { .. } => "effect",
             Self::Tool { .. } => "tool",
+            Self::ListMcpTools { .. } => "list_mcp_tools",
             Self::Hook { .. } => "hook",
             Self::Child { .. } => "child",
             Self::Notify { .. } => "notify",
@@ -251,7 +266,9 @@ impl PendingAction {
     #[must_use]
     pub fn not_before(&self) -> Option<Timestamp> {
         match self {
-            Self::Model { not_before } | Self::Effect { not_before, .. } => *not_before,
+            Self::Model { not_before }
+            | Self::Effect { not_before, .. }
+            | Self::ListMcpTools { not_before, .. } => *not_before,
             _ => None,
         }
     }
@@ -479,6 +496,7 @@ impl RunState {
             authors: BTreeSet::new(),
             approvers: BTreeSet::new(),
             approved_calls: BTreeSet::new(),
+            mcp_tools: BTreeMap::new(),
             tickets: BTreeSet::new(),
             spent: BTreeMap::new(),
             granted: BTreeMap::new(),
