@@ -145,6 +145,12 @@ impl RunDecision<'_> {
                 by_name.len()
             ));
         }
+        let bytes: usize = by_name.values().map(|tool| measure_json(tool).bytes).sum();
+        if bytes > MAX_MCP_TOOL_LIST_BYTES {
+            return Err(format!(
+                "its tools have {bytes} bytes, and the limit is {MAX_MCP_TOOL_LIST_BYTES}; name the needed ones under `tools` in the policy"
+            ));
+        }
         let (mut tools, mut unusable) = (Vec::new(), Vec::new());
         for tool in by_name.into_values() {
             match check_tool(tool) {
@@ -154,12 +160,6 @@ impl RunDecision<'_> {
                     reason: clip_text(reason),
                 }),
             }
-        }
-        let bytes = measure_json(&tools).bytes;
-        if bytes > MAX_MCP_TOOL_LIST_BYTES {
-            return Err(format!(
-                "its tools have {bytes} bytes, and the limit is {MAX_MCP_TOOL_LIST_BYTES}; name the needed ones under `tools` in the policy"
-            ));
         }
         self.check_named_tools(server, declared, &tools, &unusable)?;
         Ok((tools, unusable))
