@@ -60,7 +60,11 @@ fn a_server_is_used_after_trust_and_shown() {
     project.write("script.yaml", SCRIPT);
 
     let run = project.halts(&["run"]);
-    assert!(project.why(&run).contains("wants to run MCP server `calc` ("), "{}", project.why(&run));
+    assert!(
+        project.why(&run).contains("wants to run MCP server `calc` ("),
+        "{}",
+        project.why(&run)
+    );
     let doctor = String::from_utf8(project.run(&["doctor"]).stdout).unwrap();
     assert!(doctor.contains("calc; not started, because the protocol is not trusted"), "{doctor}");
     assert!(!project.path().join("pid.txt").exists(), "nothing was started");

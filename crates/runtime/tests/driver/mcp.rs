@@ -164,8 +164,6 @@ async fn tools_are_listed_checked_and_called(kind: Kind) {
     wait_for_end(app.file("pid.txt").trim()).await;
 }
 
-on_both!(tools_are_listed_checked_and_called);
-
 /// A server that cannot be used keeps the run waiting for a person, and is not left running.
 async fn check_bad_start(test: &str, mode: &str, timeout: &str, expected: &str, starts: usize) {
     let Some(app) = stdio_app(test, Kind::Memory, mode, timeout, TWO_ROUNDS) else { return };
@@ -333,7 +331,7 @@ async fn tools_that_change_between_runs_are_named(kind: Kind) {
     assert_eq!(seen, [None, changed, Some("r2: removed: `add`".to_owned()), None]);
 }
 
-on_both!(tools_that_change_between_runs_are_named);
+on_both!(tools_are_listed_checked_and_called, tools_that_change_between_runs_are_named);
 
 #[tokio::test]
 async fn a_server_is_not_started_before_it_is_trusted() {
