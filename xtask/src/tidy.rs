@@ -16,7 +16,7 @@ const VAGUE_NAMES: [&str; 6] =
 
 /// The codes of diagnostics in authors' files, in addition to those of violations and of the
 /// analysis.
-const FILE_CODES: [&str; 43] = [
+const FILE_CODES: [&str; 45] = [
     "invalid_yaml",
     "invalid_schema",
     "invalid_expression",

@@ -29,7 +29,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for LimitedReader<R> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.limit.exceeded().is_some() {
+        if self.limit.describe_excess().is_some() {
             return Poll::Ready(Ok(()));
         }
         let before = buffer.filled().len();

@@ -151,7 +151,7 @@ impl McpConnection {
     pub(super) fn is_open(&self) -> bool {
         !self.service.is_closed()
             && !self.service.peer().is_transport_closed()
-            && self.limit.exceeded().is_none()
+            && self.limit.describe_excess().is_none()
     }
 
     /// Lists the tools that the policy allows, sorted by name. The list is requested again only
@@ -351,7 +351,7 @@ fn describe_fault(
     limit: &ReadLimit,
     process: Option<&ServiceProcess>,
 ) -> String {
-    let why = limit.exceeded().unwrap_or_else(|| why.to_owned());
+    let why = limit.describe_excess().unwrap_or_else(|| why.to_owned());
     let written = process.map(ServiceProcess::read_stderr).unwrap_or_default();
     let last = written.lines().rev().find(|line| !line.trim().is_empty());
     let last = last.map_or_else(String::new, |line| format!("; it wrote: {}", quote_text(line)));

@@ -38,7 +38,7 @@ impl McpHttpClient {
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(StreamableHttpError::Client)? {
             if !self.limit.count(&chunk, false) {
-                return Err(unexpected("the response is too large"));
+                return Err(refuse_response("the response is too large"));
             }
             body.extend_from_slice(&chunk);
         }
@@ -60,7 +60,7 @@ impl McpHttpClient {
     }
 }
 
-fn unexpected(message: impl Into<Cow<'static, str>>) -> HttpError {
+fn refuse_response(message: impl Into<Cow<'static, str>>) -> HttpError {
     StreamableHttpError::UnexpectedServerResponse(message.into())
 }
 
@@ -124,7 +124,7 @@ impl StreamableHttpClient for McpHttpClient {
             _ if status.is_success() && !matches!(message, ClientJsonRpcMessage::Request(_)) => {
                 Ok(StreamableHttpPostResponse::Accepted)
             }
-            _ => Err(unexpected(format!("it answered with status {}", status.as_u16()))),
+            _ => Err(refuse_response(format!("it answered with status {}", status.as_u16()))),
         }
     }
 

@@ -50,7 +50,7 @@ impl ReadLimit {
     }
 
     /// Returns which limit was exceeded, in a sentence.
-    pub(super) fn exceeded(&self) -> Option<String> {
+    pub(super) fn describe_excess(&self) -> Option<String> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).exceeded.clone()
     }
 }
@@ -70,7 +70,7 @@ mod tests {
         limit.begin_request();
         assert!(limit.count(&most, true));
         assert!(!limit.count(b"x", true));
-        assert!(limit.exceeded().unwrap().contains("a message of more than 4194304 bytes"));
+        assert!(limit.describe_excess().unwrap().contains("a message of more than 4194304 bytes"));
     }
 
     #[test]
@@ -79,6 +79,6 @@ mod tests {
         let line = [b'x'; 1_023].iter().chain(b"\n").copied().collect::<Vec<_>>();
         let counted = (0..20_000).take_while(|_| limit.count(&line, true)).count();
         assert_eq!(counted, MAX_MCP_RESPONSE_BYTES / 1_024);
-        assert!(limit.exceeded().unwrap().contains("during one request"));
+        assert!(limit.describe_excess().unwrap().contains("during one request"));
     }
 }

@@ -51,7 +51,7 @@ pub enum McpServerPermission {
     },
     /// A server that is called over HTTP.
     Http {
-        /// The address.
+        /// The absolute web address.
         url: String,
         /// Names of environment variables whose values are sent in headers.
         environment: Vec<String>,
