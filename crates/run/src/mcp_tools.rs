@@ -93,18 +93,16 @@ impl McpToolChanges {
         let missing_in = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>| {
             one.keys().filter(|name| !other.contains_key(*name)).cloned().collect::<Vec<_>>()
         };
-        let changed = before
-            .iter()
-            .filter(|(name, digest)| now.get(*name).is_some_and(|found| found != *digest))
-            .map(|(name, _)| name.clone())
-            .collect();
-        let changes = Self {
+        let is_changed =
+            |name: &String, digest: &String| now.get(name).is_some_and(|found| found != digest);
+        let kept = before.iter().filter(|(name, digest)| is_changed(name, digest));
+        let found = Self {
             run: run.to_owned(),
             added: missing_in(&now, &before),
             removed: missing_in(&before, &now),
-            changed,
+            changed: kept.map(|(name, _)| name.clone()).collect(),
         };
-        (before != now).then_some(changes)
+        (before != now).then_some(found)
     }
 
     /// The same changes without added tools that no agent can use; `None` if none are left.

@@ -75,8 +75,8 @@ impl RunDecision<'_> {
                 });
                 let is_list =
                     |one: &PendingAction| matches!(one, PendingAction::ListMcpTools { .. });
-                let is_last = !self.state.pending.values().any(is_list);
-                is_last.then(|| self.next_model_call())
+                let is_waiting = self.state.pending.values().any(is_list);
+                (!is_waiting).then(|| self.next_model_call())
             }
             Err(message) => {
                 self.handle_mcp_tools_unavailable(before, action, "invalid", &message, false)

@@ -137,10 +137,11 @@ impl EffectExecutor {
                 Some((build_effect_input(action, result), Vec::new()))
             }
             PendingAction::ListMcpTools { server, .. } => {
-                Some((self.list_mcp_tools(engine, live, server, action).await, Vec::new()))
+                let listed = Box::pin(self.list_mcp_tools(engine, live, server, action)).await;
+                Some((listed, Vec::new()))
             }
             PendingAction::Tool { call: ToolCall::Mcp { server, name, arguments } } => {
-                let done = self.call_mcp_tool(live, server, name, arguments, &id).await;
+                let done = Box::pin(self.call_mcp_tool(live, server, name, arguments, &id)).await;
                 let (ok, output) = match done {
                     Ok(outcome) => (outcome.ok, outcome.output),
                     Err(error) => (false, error.message),

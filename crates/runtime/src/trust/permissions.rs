@@ -76,9 +76,10 @@ impl McpServerPermission {
             Self::Program { command, environment } => (describe_command(command), environment),
             Self::Http { url, environment } => (escape_control(url), environment),
         };
-        match environment.is_empty() {
-            true => text,
-            false => format!("{text} (sees {})", environment.join(", ")),
+        if environment.is_empty() {
+            text
+        } else {
+            format!("{text} (sees {})", environment.join(", "))
         }
     }
 }

@@ -104,7 +104,7 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
     let protocol = check_protocol(report, found);
     let model = protocol.as_ref().and_then(|protocol| protocol.default_model.clone());
     if let Some(protocol) = protocol {
-        mcp_checks::check_mcp_servers(report, &Arc::new(protocol), &workspace);
+        mcp_checks::check_mcp_servers(report, &protocol, &workspace);
     }
     report.start_section("models");
     check_models(report, settings.model.value.as_deref().or(model.as_deref()));
@@ -189,7 +189,10 @@ fn check_permissions(report: &mut DoctorReport, home: &EngineHome) {
 }
 
 /// Loads the protocol, and returns it if it is valid.
-fn check_protocol(report: &mut DoctorReport, found: Result<PathBuf, CliError>) -> Option<Protocol> {
+fn check_protocol(
+    report: &mut DoctorReport,
+    found: Result<PathBuf, CliError>,
+) -> Option<Arc<Protocol>> {
     let Ok(folder) = found else {
         report.add(
             "folder",
