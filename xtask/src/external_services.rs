@@ -63,6 +63,12 @@ impl ExternalServices {
             }
             Err(why) => unavailable.push(format!("the MCP client from npm: {why}")),
         }
+        match mcp_clients::install_npm_server(&target_folder()) {
+            Ok(folder) => {
+                variables.push(("COUNTERSIGN_TEST_MCP_SERVERS", folder.display().to_string()));
+            }
+            Err(why) => unavailable.push(format!("the MCP server from npm: {why}")),
+        }
         match mcp_clients::install_pypi_client(&target_folder()) {
             Ok(python) => {
                 variables.push(("COUNTERSIGN_TEST_MCP_PYPI", python.display().to_string()));

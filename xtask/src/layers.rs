@@ -42,24 +42,24 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str], &[&str]); 14] = [
     ),
     ("countersign-models", &["countersign-schema-tools"], &["tokio", "reqwest", "hyper"]),
     // Executes decisions and does not know the command line. It depends on the contracts through
-    // the memory, whose packets have a contract.
+    // the memory, whose packets have a contract. `chrono` comes with MCP, here and below.
     (
         "countersign-runtime",
         &["countersign-run", "countersign-memory", "countersign-models"],
-        &["tokio", "reqwest", "hyper", "rusqlite"],
+        &["tokio", "reqwest", "hyper", "rusqlite", "chrono"],
     ),
     // Queries sources and makes no decisions. `rand` comes with the `PostgreSQL` authentication and
     // with PDF.
     (
         "countersign-sources",
         &["countersign-runtime", "countersign-postgres"],
-        &["tokio", "reqwest", "hyper", "rusqlite", "tokio-postgres", "rand"],
+        &["tokio", "reqwest", "hyper", "rusqlite", "tokio-postgres", "rand", "chrono"],
     ),
     // Describes runs and makes no decisions.
     (
         "countersign-view",
         &["countersign-runtime", "countersign-shipped-protocols"],
-        &["tokio", "reqwest", "hyper", "rusqlite"],
+        &["tokio", "reqwest", "hyper", "rusqlite", "chrono"],
     ),
     // Serves and makes no decisions. `rand` and `chrono` come with MCP.
     (

@@ -115,6 +115,23 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
         RunEvent::ToolFinished { ok: false, .. } => {
             one(format!("  {BAD}the tool call failed{BAD:#}"))
         }
+        RunEvent::McpToolsRequested { server, .. } => {
+            one(format!("  listing the tools of MCP server {server}"))
+        }
+        RunEvent::McpToolsPinned { server, pinned, unusable, changes, .. } => {
+            let mut lines = vec![format!("  MCP server {server}: {} tools", pinned.tools.len())];
+            lines.extend(unusable.iter().map(|tool| {
+                format!("  {BAD}unusable{BAD:#}: {server}.{}: {}", tool.name, tool.reason)
+            }));
+            lines.extend(changes.iter().map(|changes| {
+                let what = changes.describe();
+                format!("  {BAD}changed{BAD:#} since run {}: {what}", changes.run)
+            }));
+            lines
+        }
+        RunEvent::McpToolsUnavailable { message, .. } => {
+            one(format!("  {BAD}failed{BAD:#}: {message}"))
+        }
         RunEvent::HookRequested { hook, .. } => one(format!("  running hook {hook}")),
         RunEvent::HookFinished { answer, .. } if answer != "ok" => {
             one(format!("  hook result: {answer}"))

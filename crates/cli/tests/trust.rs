@@ -4,6 +4,8 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
+#[path = "trust/mcp_servers.rs"]
+mod mcp_servers;
 #[path = "trust/model_servers.rs"]
 mod model_servers;
 #[path = "trust/protected.rs"]

@@ -213,3 +213,22 @@ pub const MAX_IMPORT_ERRORS: u64 = 100;
 /// Maximum size in bytes of the approved parts of a document, or of their difference, that a wait
 /// stores; larger ones are read from the document.
 pub const MAX_SUBJECT_BYTES: usize = 256 << 10;
+
+/// Maximum number of tools that a run pins of one MCP server. A list with more is refused; the
+/// policy can name fewer.
+pub const MAX_MCP_TOOLS: usize = 128;
+
+/// Maximum size in bytes of the tools that a run pins of one MCP server, with their descriptions
+/// and input schemas. A larger list is refused.
+pub const MAX_MCP_TOOL_LIST_BYTES: usize = 256 << 10;
+
+/// Maximum length of the name of an MCP tool, in characters. A tool with a longer name is not
+/// offered to agents.
+pub const MAX_MCP_TOOL_NAME_CHARS: usize = 128;
+
+/// Maximum size in bytes of one message from an MCP server. A longer one ends the connection.
+pub const MAX_MCP_MESSAGE_BYTES: usize = 4 << 20;
+
+/// Maximum number of bytes that an MCP server may send for one request, with everything that it
+/// sends unasked meanwhile. More end the connection.
+pub const MAX_MCP_RESPONSE_BYTES: usize = 16 << 20;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FileOrigin, Localized};
+use super::{FileOrigin, Localized, McpToolSelector};
 
 /// An agent merged with its base.
 #[derive(Debug)]
@@ -19,8 +19,10 @@ pub struct ResolvedAgent {
     pub temperature: Option<f64>,
     /// Maximum length of a reply in tokens; the provider's default if absent.
     pub max_tokens: Option<u32>,
-    /// Tools that the agent may use; empty if it may use none.
+    /// Workspace tools that the agent may use; empty if it may use none.
     pub tools: Vec<AgentTool>,
+    /// Tools of MCP servers that the agent may use; empty if it may use none.
+    pub mcp_tools: Vec<McpToolSelector>,
     /// Names of skills, which the prompt lists.
     pub skills: Vec<String>,
     /// Rules added to the agent's prompts, as name and text.

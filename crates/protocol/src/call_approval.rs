@@ -10,7 +10,7 @@ pub const CALL_NAMES: [&str; 3] = ["state", "run", "call"];
 /// One entry of `policy.approvals`: calls that match it need an approval, or need none.
 #[derive(Debug)]
 pub struct CallApproval {
-    /// Names of calls, such as `write` or `mcp:github.*`; every call if empty.
+    /// Names of calls, such as `write` or `github.*`; every call if empty.
     pub calls: Vec<CallPattern>,
     /// Whether a matching call needs the approval.
     pub when: CallApprovalCondition,
@@ -86,7 +86,7 @@ mod tests {
         let matches =
             |pattern: &str, name: &str| CallPattern::parse(pattern).unwrap().matches(name);
         assert!(matches("write", "write") && !matches("write", "writes"));
-        assert!(matches("mcp:git.*", "mcp:git.push") && !matches("mcp:git.*", "mcp:github.push"));
+        assert!(matches("git.*", "git.push") && !matches("git.*", "github.push"));
         assert!(matches("*", "http"));
         for wrong in ["", "a*b", "**", "a b", "a\n"] {
             assert!(CallPattern::parse(wrong).is_err(), "{wrong:?}");

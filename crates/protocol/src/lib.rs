@@ -24,6 +24,7 @@ mod agent;
 mod hook;
 mod policy;
 mod presentation;
+mod mcp_server;
 mod file_policy;
 mod path_pattern;
 mod memory_config;
@@ -50,6 +51,7 @@ pub use load::{
     AGENT_SCHEMA, INDEX_SCHEMA, LoadedProtocol, WORKFLOW_SCHEMA, confine_path, load_protocol,
 };
 pub use localized::{Localized, is_language_tag};
+pub use mcp_server::{McpServerDefinition, McpToolSelector, McpTransport};
 pub use memory_config::{ProtocolMemoryConfig, WorkingStatePart};
 pub use origin::FileOrigin;
 pub use path_pattern::PathPattern;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{BudgetLimits, CallApproval, DurationMillis, FilePolicy};
+use super::{BudgetLimits, CallApproval, DurationMillis, FilePolicy, McpServerDefinition};
 
 /// The policy of a protocol. Everything that is not listed is forbidden.
 #[derive(Debug, Default)]
@@ -16,6 +16,8 @@ pub struct ProtocolPolicy {
     pub hosts: Vec<String>,
     /// Sources that runs may query, by name.
     pub sources: BTreeMap<String, RetrievalSource>,
+    /// MCP servers whose tools agents may use, by name.
+    pub mcp: BTreeMap<String, McpServerDefinition>,
     /// Hidden files that runs may reach.
     pub files: FilePolicy,
     /// Which calls need an approval. The first entry that applies to a call decides.

@@ -10,8 +10,8 @@ mod folder;
 
 use countersign_protocol::{
     AcceptedExtensions, AgentPurpose, AnswerShape, ChangeOperation, ChoiceSource, DocumentChange,
-    EffectTemplate, FailurePolicy, GateCheck, HookDefinition, PhaseWork, RetryPolicy,
-    StateFileLayout, format_assignees,
+    EffectTemplate, FailurePolicy, GateCheck, HookDefinition, McpServerDefinition, McpTransport,
+    PhaseWork, RetryPolicy, StateFileLayout, format_assignees,
 };
 use folder::{INDEX, MAIN, sound};
 use serde_json::{Value, json};
@@ -125,6 +125,33 @@ fn every_base_has_a_prompt_in_sections() {
     let armed = agents.values().filter(|agent| !agent.tools.is_empty());
     let armed: Vec<&str> = armed.map(|agent| agent.id.as_str()).collect();
     assert_eq!(armed, ["explorer", "fixer", "librarian"]);
+}
+
+#[test]
+fn mcp_servers_say_how_they_are_reached() {
+    let policy = "policy: { mcp: { \
+         fs: { command: [mcp-fs, .], environment: [PATH], timeout: 5s, tools: [read] }, \
+         web: { url: 'https://example.org/mcp', headers: { Authorization: TOKEN } } } }\n";
+    let agent = "--- agents/a.yaml\nid: a\ndescription: d\nbase: librarian\ntools: add\n\
+         tools_list: [fs.read, web.*, fs.read, write]\n";
+    let protocol = sound(&format!("{INDEX}{policy}{MAIN}{agent}"));
+    let McpServerDefinition { transport, timeout, tools } = &protocol.policy.mcp["fs"];
+    let (command, environment) = (vec!["mcp-fs".into(), ".".into()], vec!["PATH".into()]);
+    assert_eq!(*transport, McpTransport::Program { command, environment });
+    assert_eq!((timeout.millis, tools), (5_000, &Some(vec!["read".to_owned()])));
+    let McpServerDefinition { transport, timeout, tools } = &protocol.policy.mcp["web"];
+    let headers = [("Authorization".to_owned(), "TOKEN".to_owned())].into();
+    let url = "https://example.org/mcp".to_owned();
+    assert_eq!(*transport, McpTransport::Http { url, headers });
+    assert_eq!((timeout.millis, tools), (60_000, &None));
+    let agent = &protocol.agents["a"];
+    let selectors: Vec<(&str, Option<&str>)> = agent
+        .mcp_tools
+        .iter()
+        .map(|selector| (selector.server.as_str(), selector.tool.as_deref()))
+        .collect();
+    assert_eq!(selectors, [("fs", Some("read")), ("web", None)]);
+    assert_eq!(agent.tools.len(), 4, "the tools of the base, and one more");
 }
 
 #[test]

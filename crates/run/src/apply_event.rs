@@ -305,6 +305,14 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             step.tools.push(ToolUse { action: action.clone(), call: call.clone(), outcome: None });
             state.pending.insert(action, PendingAction::Tool { call });
         }
+        RunEvent::McpToolsRequested { action, server, attempt, not_before } => {
+            let (server, attempt, not_before) = (server.clone(), *attempt, *not_before);
+            let order = PendingAction::ListMcpTools { server, attempt, not_before };
+            state.pending.insert(action.clone(), order);
+        }
+        RunEvent::McpToolsPinned { server, pinned, .. } => {
+            state.mcp_tools.insert(server.clone(), Arc::clone(pinned));
+        }
         RunEvent::HookRequested { action, hook, transition } => {
             if transition.is_some() {
                 state.closed_gates.clear();
@@ -336,6 +344,7 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
         RunEvent::EffectFinished { .. }
         | RunEvent::EffectFailed { .. }
         | RunEvent::ToolFinished { .. }
+        | RunEvent::McpToolsUnavailable { .. }
         | RunEvent::HookFinished { .. }
         | RunEvent::ChildEnded { .. }
         | RunEvent::Notified { .. } => {}
@@ -456,7 +465,7 @@ fn format_tool_results(tools: &[ToolUse]) -> String {
         let (ok, output) =
             used.outcome.as_ref().map_or((false, ""), |(ok, out)| (*ok, out.as_str()));
         let how = if ok { "gave" } else { "could not be used" };
-        let call = serde_json::to_string(&used.call).expect("tool calls serialize to JSON");
+        let call = used.call.to_model_json();
         text.push_str(&format!("{call} {how}:\n{}\n\n", output.trim_end()));
     }
     text.push_str("Go on.");

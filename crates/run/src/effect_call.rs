@@ -3,8 +3,10 @@
 //! The core records them and the runtime executes them. They are stored in the log: fields may be
 //! added, and existing fields keep their meaning.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// An effect for the runtime to execute.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,6 +64,9 @@ pub enum EffectCall {
 }
 
 /// One tool call by an agent.
+///
+/// The log names its kind under `tool`. A model names a tool of an MCP server as `SERVER.TOOL`
+/// instead: see [`ToolCall::from_model_value`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "tool", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ToolCall {
@@ -91,17 +96,53 @@ pub enum ToolCall {
         #[serde(default)]
         path: String,
     },
+    /// Calls a tool of an MCP server that the policy declares.
+    Mcp {
+        /// Name of the server in the policy.
+        server: String,
+        /// Name of the tool, as the server lists it.
+        name: String,
+        /// The arguments, which satisfy the pinned input schema.
+        arguments: Value,
+    },
 }
 
 impl ToolCall {
-    /// The tool's name, as it appears in tool calls and agent files.
+    /// The tool's name, as it appears in tool calls and agent files: a workspace tool by its name,
+    /// a tool of an MCP server as `SERVER.TOOL`.
     #[must_use]
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> Cow<'static, str> {
         match self {
-            Self::Read { .. } => "read",
-            Self::Write { .. } => "write",
-            Self::List { .. } => "list",
-            Self::Search { .. } => "search",
+            Self::Read { .. } => "read".into(),
+            Self::Write { .. } => "write".into(),
+            Self::List { .. } => "list".into(),
+            Self::Search { .. } => "search".into(),
+            Self::Mcp { server, name, .. } => format!("{server}.{name}").into(),
+        }
+    }
+
+    /// Reads a call as a model writes it; `None` if it is not a call.
+    #[must_use]
+    pub fn from_model_value(call: &Value) -> Option<Self> {
+        let tool = call.get("tool")?.as_str()?;
+        match tool.split_once('.') {
+            None => serde_json::from_value(call.clone()).ok(),
+            Some((server, name)) => Some(Self::Mcp {
+                server: server.to_owned(),
+                name: name.to_owned(),
+                arguments: call.get("arguments")?.clone(),
+            }),
+        }
+    }
+
+    /// The call as a model writes it, as JSON.
+    #[must_use]
+    pub fn to_model_json(&self) -> String {
+        match self {
+            Self::Mcp { arguments, .. } => {
+                json!({ "tool": self.name(), "arguments": arguments }).to_string()
+            }
+            other => serde_json::to_string(other).expect("tool calls serialize to JSON"),
         }
     }
 }

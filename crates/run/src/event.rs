@@ -3,6 +3,8 @@
 //! Events are stored permanently. Fields may be added, existing fields keep their meaning, and
 //! every past version of the format stays readable ([`LOG_FORMAT`] counts them).
 
+use std::sync::Arc;
+
 use countersign_contract::json::Repair;
 use countersign_contract::patch::Patch;
 use countersign_contract::reply::Violation;
@@ -10,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::effect_call::{EffectCall, ToolCall};
+use super::mcp_tools::{McpToolChanges, PinnedMcpTools, UnusableMcpTool};
 use super::state::{BlockReason, ClosedGate, Continuation, RunEndKind};
 use super::wait::{RunWait, WaitResolution};
 use super::{ForkOrigin, ParentRun, RunInput, Timestamp};
@@ -262,6 +265,45 @@ pub enum RunEvent {
         /// Whether the tool succeeded.
         ok: bool,
     },
+    /// The engine requested the tools of an MCP server.
+    McpToolsRequested {
+        /// Id of the action.
+        action: String,
+        /// Name of the server in the policy.
+        server: String,
+        /// Number of the attempt, from 1.
+        attempt: u32,
+        /// Earliest time of the request; absent if it may start at once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<Timestamp>,
+    },
+    /// The tools of an MCP server were pinned for the rest of the run.
+    McpToolsPinned {
+        /// Id of the action.
+        action: String,
+        /// Name of the server in the policy.
+        server: String,
+        /// The tools that agents can use, with their digest.
+        pinned: Arc<PinnedMcpTools>,
+        /// Listed tools that no agent can use.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unusable: Vec<UnusableMcpTool>,
+        /// How the tools differ from those that an earlier run of the protocol pinned; absent if
+        /// they are the same, or there is no earlier run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        changes: Option<McpToolChanges>,
+    },
+    /// The tools of an MCP server could not be listed.
+    McpToolsUnavailable {
+        /// Id of the action.
+        action: String,
+        /// Name of the server in the policy.
+        server: String,
+        /// Kind of the failure, in one word.
+        failure: String,
+        /// What happened, in a sentence.
+        message: String,
+    },
     /// The engine requested a hook.
     HookRequested {
         /// Id of the action.
@@ -429,6 +471,9 @@ impl RunEvent {
             Self::EffectFailed { .. } => "effect_failed",
             Self::ToolRequested { .. } => "tool_requested",
             Self::ToolFinished { .. } => "tool_finished",
+            Self::McpToolsRequested { .. } => "mcp_tools_requested",
+            Self::McpToolsPinned { .. } => "mcp_tools_pinned",
+            Self::McpToolsUnavailable { .. } => "mcp_tools_unavailable",
             Self::HookRequested { .. } => "hook_requested",
             Self::HookFinished { .. } => "hook_finished",
             Self::ChildRequested { .. } => "child_requested",

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Timestamp;
+use super::mcp_tools::{McpToolChanges, McpToolDefinition};
 
 /// An input with its time and its idempotency key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -188,6 +189,28 @@ pub enum InputKind {
         ok: bool,
         /// The text that the agent sees.
         output: String,
+    },
+    /// The runtime listed the tools of an MCP server.
+    McpToolsListed {
+        /// Id of the action.
+        action: String,
+        /// The tools that the policy allows, as the server lists them.
+        tools: Vec<McpToolDefinition>,
+        /// How they differ from those that an earlier run of the protocol pinned; absent if they
+        /// are the same, or there is no earlier run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        changes: Option<McpToolChanges>,
+    },
+    /// The tools of an MCP server could not be listed.
+    McpToolsUnavailable {
+        /// Id of the action.
+        action: String,
+        /// Kind of the failure, in one word.
+        failure: String,
+        /// What happened, in a sentence.
+        message: String,
+        /// Whether a retry may help.
+        retryable: bool,
     },
     /// A hook answered.
     HookFinished {
@@ -421,6 +444,8 @@ impl InputKind {
             | Self::EffectFinished { action, .. }
             | Self::EffectFailed { action, .. }
             | Self::ToolFinished { action, .. }
+            | Self::McpToolsListed { action, .. }
+            | Self::McpToolsUnavailable { action, .. }
             | Self::HookFinished { action, .. }
             | Self::ChildEnded { action, .. }
             | Self::Notified { action } => Some(action),
@@ -476,6 +501,8 @@ impl InputKind {
             Self::EffectFinished { .. } => "effect_finished",
             Self::EffectFailed { .. } => "effect_failed",
             Self::ToolFinished { .. } => "tool_finished",
+            Self::McpToolsListed { .. } => "mcp_tools_listed",
+            Self::McpToolsUnavailable { .. } => "mcp_tools_unavailable",
             Self::HookFinished { .. } => "hook_finished",
             Self::ChildEnded { .. } => "child_ended",
             Self::Notified { .. } => "notified",
@@ -494,6 +521,9 @@ impl InputKind {
             Self::ModelReplied(_) | Self::ModelFailed { .. } => Some("model"),
             Self::EffectFinished { .. } | Self::EffectFailed { .. } => Some("effect"),
             Self::ToolFinished { .. } => Some("tool"),
+            Self::McpToolsListed { .. } | Self::McpToolsUnavailable { .. } => {
+                Some("list_mcp_tools")
+            }
             Self::HookFinished { .. } => Some("hook"),
             Self::ChildEnded { .. } => Some("child"),
             Self::Notified { .. } => Some("notify"),

@@ -11,6 +11,7 @@
 
 mod status;
 mod effect_call;
+mod mcp_tools;
 mod input;
 mod wait;
 mod event;
@@ -30,7 +31,7 @@ pub use apply_event::{CorruptLogError, apply};
 pub use countersign_contract::Timestamp;
 pub use decide::{
     DecisionOutcome, FileProbe, check_assignee, compute_call_digest, decide, manual_patch_contract,
-    next_alarm, next_alarm_after, record_file_facts, tool_calls_contract,
+    mcp_tool_calls_contract, next_alarm, next_alarm_after, record_file_facts, tool_calls_contract,
 };
 pub use effect_call::{EffectCall, ToolCall};
 pub use event::{LOG_FORMAT, RunEvent, RunNotification};
@@ -40,6 +41,7 @@ pub use input::{
 };
 pub use item_progress::{FailedItem, ItemProgress};
 pub use log_chain::{GENESIS_HASH, RunLogEntry, fold_entry, hash_entry, seal_entry};
+pub use mcp_tools::{McpToolChanges, McpToolDefinition, PinnedMcpTools, UnusableMcpTool};
 pub use prompt::{StepPrompt, render_contract_terms, render_prompt, resolve_model};
 pub use rejection::InputRejection;
 pub use run_inputs::{INPUTS_FOLDER, RunInputs};

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::apply_event::set_at_pointer;
 use super::build_run_value;
+use super::mcp_tools::McpToolDefinition;
 use super::state::{PromptMessage, PromptRole, RunState};
 
 /// Everything that a model, or a person in its place, needs for one step.
@@ -34,8 +35,8 @@ pub struct StepPrompt {
     pub max_tokens: Option<u32>,
     /// The contract that the reply must satisfy.
     pub contract: Arc<Contract>,
-    /// Tools that the reply may call instead of answering; empty if there are none.
-    pub tools: Vec<AgentTool>,
+    /// Names of the tools that the reply may call instead of answering; empty if there are none.
+    pub tools: Vec<String>,
     /// The kind of memory packet that the model receives.
     pub purpose: AgentPurpose,
     /// The part of the document that the model sees.
@@ -86,9 +87,9 @@ pub fn render_prompt(protocol: &Protocol, state: &RunState) -> Option<StepPrompt
         temperature: work.agent.temperature,
         max_tokens: work.agent.max_tokens,
         contract: Arc::clone(&work.contract),
-        tools: work.agent.tools.clone(),
+        tools: list_tool_names(&work.agent, state),
         purpose: work.purpose,
-        system: render_system(work, &packet, language),
+        system: render_system(work, state, &packet, language),
         packet,
         messages: turns,
     })
@@ -106,7 +107,19 @@ fn select_packet(document: &Value, reads: Option<&[String]>) -> Value {
     shown
 }
 
-fn render_system(work: &AgentWork, packet: &Value, language: Option<&str>) -> String {
+/// Lists the tools that an agent may use in this run.
+fn list_tool_names(agent: &ResolvedAgent, state: &RunState) -> Vec<String> {
+    let own = agent.tools.iter().map(|tool| tool.as_str().to_owned());
+    let mcp = state.list_mcp_tools(agent).map(|(server, tool)| format!("{server}.{}", tool.name));
+    own.chain(mcp).collect()
+}
+
+fn render_system(
+    work: &AgentWork,
+    state: &RunState,
+    packet: &Value,
+    language: Option<&str>,
+) -> String {
     let agent = &work.agent;
     let mut text = agent.prompt.version_for(language).trim_end().to_owned();
     text.push_str(&format!("\n\n## State\n\n```json\n{packet:#}\n```"));
@@ -119,9 +132,10 @@ fn render_system(work: &AgentWork, packet: &Value, language: Option<&str>) -> St
     }
     text.push_str("\n\n");
     text.push_str(&render_contract_terms(&work.contract));
-    if !agent.tools.is_empty() {
+    let mcp_tools: Vec<_> = state.list_mcp_tools(agent).collect();
+    if !agent.tools.is_empty() || !mcp_tools.is_empty() {
         text.push_str("\n\n");
-        text.push_str(&render_tools(&agent.tools));
+        text.push_str(&render_tools(&agent.tools, &mcp_tools));
     }
     text
 }
@@ -147,8 +161,9 @@ pub fn render_contract_terms(contract: &Contract) -> String {
     text
 }
 
-/// Describes the tools with one example each, which is shorter than their schema.
-fn render_tools(tools: &[AgentTool]) -> String {
+/// Describes the workspace tools with one example each, which is shorter than their schema, and the
+/// tools of MCP servers with their descriptions and schemas.
+fn render_tools(tools: &[AgentTool], mcp_tools: &[(&str, &McpToolDefinition)]) -> String {
     let example = |tool: &AgentTool| match tool {
         AgentTool::Read => r#"{"tool": "read", "path": "FILE"}"#,
         AgentTool::Write => r#"{"tool": "write", "path": "FILE", "content": "TEXT"}"#,
@@ -157,11 +172,25 @@ fn render_tools(tools: &[AgentTool]) -> String {
             r#"{"tool": "search", "query": "TEXT", "path": "FOLDER, or empty for all"}"#
         }
     };
-    let lines: Vec<String> = tools.iter().map(|tool| format!("- `{}`", example(tool))).collect();
+    let own = tools.iter().map(|tool| format!("- `{}`", example(tool)));
+    let mcp = mcp_tools.iter().map(|(server, tool)| render_mcp_tool(server, tool));
+    let lines: Vec<String> = own.chain(mcp).collect();
     format!(
         "## Tools\n\nBefore you reply you may use these, up to eight at once:\n\n{}\n\nTo do so, send `{{\"tool_calls\": [ … ]}}` instead of your reply. The results come back, and you go on.",
         lines.join("\n")
     )
+}
+
+/// Describes a tool of an MCP server: how it is called, what its server says about it, and the
+/// schema of its arguments.
+fn render_mcp_tool(server: &str, tool: &McpToolDefinition) -> String {
+    let mut text = format!(r#"- `{{"tool": "{server}.{}", "arguments": OBJECT}}`"#, tool.name);
+    if !tool.description.trim().is_empty() {
+        text.push_str(&format!(": {}", tool.description.trim().replace('\n', "\n  ")));
+    }
+    let schema = json::to_canonical_json(&tool.input_schema);
+    text.push_str(&format!("\n  `arguments` must satisfy this schema: `{schema}`"));
+    text
 }
 
 /// Renders the task: the phase's own prompt, or its name and description.

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use countersign_contract::reply::Violation;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::apply_event::DEADLINE_ACTOR;
 use super::compute_call_digest;
 use super::effect_call::{EffectCall, ToolCall};
+use super::mcp_tools::PinnedMcpTools;
 use super::wait::RunWait;
 use super::{
     ExecutionStatus, ForkOrigin, ItemProgress, ParentRun, ReplyUsage, RunNotification, Timestamp,
@@ -106,6 +107,9 @@ pub struct RunState {
     /// Digests of the pending calls that were approved, by action.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub approved_calls: BTreeMap<String, String>,
+    /// Tools of MCP servers that agents may use, by server, as they were first listed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub mcp_tools: BTreeMap<String, Arc<PinnedMcpTools>>,
     /// Tickets that the run holds: issued by phases and transitions, and not revoked since.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tickets: BTreeSet<String>,
@@ -222,6 +226,16 @@ pub enum PendingAction {
         /// The call to execute.
         call: ToolCall,
     },
+    /// Lists the tools of an MCP server.
+    ListMcpTools {
+        /// Name of the server in the policy.
+        server: String,
+        /// Number of the attempt, from 1.
+        attempt: u32,
+        /// Earliest time of the request; absent if it may start at once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<Timestamp>,
+    },
     /// Runs a hook.
     Hook {
         /// Id of the hook in the protocol.
@@ -266,6 +280,7 @@ impl PendingAction {
             Self::Model { .. } => "model",
             Self::Effect { .. } => "effect",
             Self::Tool { .. } => "tool",
+            Self::ListMcpTools { .. } => "list_mcp_tools",
             Self::Hook { .. } => "hook",
             Self::Child { .. } => "child",
             Self::Notify { .. } => "notify",
@@ -278,6 +293,13 @@ impl PendingAction {
     #[must_use]
     pub fn describe_call(&self) -> Option<(String, Value)> {
         let (origin, tag, call) = match self {
+            Self::Tool { call: call @ ToolCall::Mcp { server, name, arguments } } => {
+                let (name, tool) = (call.name().into_owned(), name);
+                let call = json!({
+                    "name": name, "origin": "tool", "server": server, "tool": tool, "arguments": arguments,
+                });
+                return Some((name, call));
+            }
             Self::Tool { call } => ("tool", "tool", serde_json::to_value(call)),
             Self::Effect { effect, .. } => ("effect", "effect", serde_json::to_value(effect)),
             _ => return None,
@@ -293,7 +315,9 @@ impl PendingAction {
     #[must_use]
     pub fn not_before(&self) -> Option<Timestamp> {
         match self {
-            Self::Model { not_before } | Self::Effect { not_before, .. } => *not_before,
+            Self::Model { not_before }
+            | Self::Effect { not_before, .. }
+            | Self::ListMcpTools { not_before, .. } => *not_before,
             _ => None,
         }
     }
@@ -526,6 +550,7 @@ impl RunState {
             approved_values: BTreeMap::new(),
             held_calls: BTreeMap::new(),
             approved_calls: BTreeMap::new(),
+            mcp_tools: BTreeMap::new(),
             tickets: BTreeSet::new(),
             spent: BTreeMap::new(),
             granted: BTreeMap::new(),

@@ -114,6 +114,7 @@ impl<'p> Live<'p> {
             RunEvent::ModelRequested { action, .. }
             | RunEvent::EffectRequested { action, .. }
             | RunEvent::ToolRequested { action, .. }
+            | RunEvent::McpToolsRequested { action, .. }
             | RunEvent::HookRequested { action, .. }
             | RunEvent::ChildRequested { action, .. } => {
                 assert!(self.orders.insert(action.clone(), false).is_none(), "ids are used once");
@@ -305,7 +306,10 @@ fn guesses_reach_every_event_and_every_end() {
 }
 
 /// Every event there is; a new one must be reached too.
-const KINDS: [&str; 40] = [
+const KINDS: [&str; 43] = [
+    "mcp_tools_requested",
+    "mcp_tools_pinned",
+    "mcp_tools_unavailable",
     "input_received",
     "started",
     "phase_entered",

@@ -7,6 +7,7 @@ pub mod workspace;
 pub mod tool;
 pub mod program;
 pub mod hook;
+pub mod mcp;
 pub mod effect;
 pub mod trust;
 pub mod projection;

@@ -18,7 +18,10 @@ use countersign_view::show::truncate_line;
 
 pub(super) fn run(args: &ListArgs, json: bool) -> Result<CliExit, CliError> {
     let status = args.status.as_deref().map(parse_status).transpose()?;
-    let (since, until) = (parse_bound("since", &args.since)?, parse_bound("until", &args.until)?);
+    let (since, until) = (
+        parse_bound("since", args.since.as_deref())?,
+        parse_bound("until", args.until.as_deref())?,
+    );
     let terms = args.search.as_deref().map(split_search_query);
     if terms.as_ref().is_some_and(Vec::is_empty) {
         let message = "--search has no word; expected at least one letter or digit";
@@ -65,8 +68,8 @@ fn parse_status(word: &str) -> Result<ExecutionStatus, CliError> {
     })
 }
 
-fn parse_bound(name: &str, text: &Option<String>) -> Result<Option<i64>, CliError> {
-    let time = text.as_deref().map(|text| parse_time(&format!("--{name}"), text)).transpose();
+fn parse_bound(name: &str, text: Option<&str>) -> Result<Option<i64>, CliError> {
+    let time = text.map(|text| parse_time(&format!("--{name}"), text)).transpose();
     Ok(time.map_err(CliError::Usage)?.map(|time| time.0))
 }
 

@@ -146,7 +146,7 @@ fn build_record(
         subject: format!("protocol {}", protocol.name),
         folder,
         list: permissions.describe(),
-        commands: permissions.programs.values().map(|program| program.command.clone()).collect(),
+        commands: permissions.list_commands(),
         by,
         trusted_at: SystemClock.now(),
     }
@@ -172,7 +172,7 @@ async fn confirm_requests(
     if !json {
         if requests.is_empty() {
             output::print_message(
-                "Nothing to trust: no programs, no hosts, no sources, no model servers.",
+                "Nothing to trust: no programs, no hosts, no MCP servers, no sources, no model servers.",
             );
         }
         for one in &requests {

@@ -70,6 +70,7 @@ pub(super) fn resolve_builtin_agents() -> BTreeMap<String, Arc<ResolvedAgent>> {
         temperature: None,
         max_tokens: None,
         tools: base.tools.to_vec(),
+        mcp_tools: Vec::new(),
         skills: Vec::new(),
         rules: Vec::new(),
         origin: None,

@@ -20,7 +20,7 @@ use super::read_budget::read_budget;
 use super::symbol_table::SymbolTable;
 use super::{
     compile_workflow, read_agents, read_call_approvals, read_document, read_hooks, read_index,
-    read_memory_config, read_policy, read_rules,
+    read_mcp_servers, read_memory_config, read_policy, read_rules,
 };
 use crate::{EngineField, Protocol, ProtocolBundle, ProtocolPolicy, WorkflowDefinition};
 
@@ -68,7 +68,8 @@ pub fn load_protocol(
 
     let contracts = ProtocolContracts::load(&bundle, shipped, &faults);
     let rules = read_rules::read_rules(&bundle, &faults);
-    let mut agents = read_agents::read_agents(&persons.files, &rules, &faults);
+    let mcp = read_mcp_servers::read_mcp_servers(index, &faults);
+    let mut agents = read_agents::read_agents(&persons.files, &rules, &mcp, &faults);
     agents.broken.extend(persons.unread);
     let programs = read_policy::read_programs(index, &faults);
     let (contract, engine) = read_document::read_contract_and_engine(index, &contracts, &faults);
@@ -111,7 +112,7 @@ pub fn load_protocol(
     let budget = find_run_limits(index)
         .map(|limits| read_budget(&limits, &NameScope::for_protocol(&names, &phases, &faults)));
     let run = initial_run_value(compiled.get(&card.default_workflow));
-    let whole = names.is_complete();
+    let whole = names.is_complete() && mcp.is_complete();
     let document =
         read_document::read_document(index, &bundle, (contract, names.engine), &run, &faults);
 
@@ -143,6 +144,7 @@ pub fn load_protocol(
             programs: names.programs.entries,
             hosts: names.hosts.unwrap_or_default(),
             sources: names.sources.entries,
+            mcp: mcp.entries,
             files: shown,
             approvals,
             prices: read_policy::read_prices(index),

@@ -29,6 +29,7 @@ mod read_index;
 mod read_document;
 mod read_hooks;
 mod read_policy;
+mod read_mcp_servers;
 mod read_memory_config;
 mod read_host;
 mod read_budget;

@@ -12,12 +12,13 @@ use super::prompt_merge::{PromptMergeMode, count_sections, join_prompts};
 use super::protocol_file::ProtocolFile;
 use super::read_localized::read_localized_text;
 use super::symbol_table::{SymbolTable, report_unknown_name};
-use crate::{AgentTool, Localized, ResolvedAgent};
+use crate::{AgentTool, Localized, McpServerDefinition, McpToolSelector, ResolvedAgent};
 
 /// Resolves every agent, and adds the built-in agents under their plain ids.
 pub(super) fn read_agents(
     files: &[ProtocolFile],
     rules: &BTreeMap<String, Arc<Localized<String>>>,
+    servers: &SymbolTable<McpServerDefinition>,
     faults: &LoadDiagnostics,
 ) -> SymbolTable<Arc<ResolvedAgent>> {
     let mut agents = SymbolTable::new("agent");
@@ -36,7 +37,7 @@ pub(super) fn read_agents(
             continue;
         }
         seen.insert(name, id.clone());
-        agents.add(name, resolve_agent(file, &id, rules, faults).map(Arc::new));
+        agents.add(name, resolve_agent(file, &id, rules, servers, faults).map(Arc::new));
     }
     agents
 }
@@ -45,6 +46,7 @@ fn resolve_agent(
     file: &ProtocolFile,
     id: &FileNode<'_>,
     rules: &BTreeMap<String, Arc<Localized<String>>>,
+    servers: &SymbolTable<McpServerDefinition>,
     faults: &LoadDiagnostics,
 ) -> Option<ResolvedAgent> {
     let root = file.root();
@@ -71,7 +73,8 @@ fn resolve_agent(
         faults.push(root.diagnose("prompt_missing", message).with_hint(Some(hint)));
     }
     let model = read_model(&root, name, base.is_some(), faults);
-    let tools = read_tools(&root, base.map_or(&[], |base| base.tools), faults);
+    let (tools, mcp_tools) =
+        read_tools(&root, base.map_or(&[], |base| base.tools), servers, faults);
     let rules = resolve_rules(&root, rules, faults);
     if !file.is_valid(&root) {
         return None;
@@ -97,6 +100,7 @@ fn resolve_agent(
         temperature: number("temperature").and_then(|it| read_temperature(&it, faults)),
         max_tokens: number("max_tokens").and_then(|it| read_max_tokens(&it, faults)),
         tools,
+        mcp_tools,
         skills: root.get("skills").map(|skills| dedup_in_order(skills.texts())).unwrap_or_default(),
         rules,
         origin: Some(root.origin()),
@@ -145,14 +149,23 @@ fn read_model(
     None
 }
 
-fn read_tools(root: &FileNode<'_>, base: &[AgentTool], faults: &LoadDiagnostics) -> Vec<AgentTool> {
+fn read_tools(
+    root: &FileNode<'_>,
+    base: &[AgentTool],
+    servers: &SymbolTable<McpServerDefinition>,
+    faults: &LoadDiagnostics,
+) -> (Vec<AgentTool>, Vec<McpToolSelector>) {
     let listed = root.get("tools_list");
-    let mut own = Vec::new();
+    let (mut own, mut selectors) = (Vec::new(), Vec::new());
     for name in listed.iter().flat_map(FileNode::items) {
         let Some(text) = name.text() else { continue };
-        match AgentTool::parse(text) {
-            Some(tool) => own.push(tool),
-            None => {
+        match (AgentTool::parse(text), McpToolSelector::parse(text)) {
+            (Some(tool), _) => own.push(tool),
+            (None, Some(selector)) => {
+                check_mcp_selector(&name, &selector, servers, faults);
+                selectors.push(selector);
+            }
+            (None, None) => {
                 let tools = AgentTool::ALL.iter().map(|tool| tool.as_str());
                 report_unknown_name("tool", &name, text, tools, faults);
             }
@@ -165,10 +178,12 @@ fn read_tools(root: &FileNode<'_>, base: &[AgentTool], faults: &LoadDiagnostics)
             let fault = node.diagnose("tools_missing", format!("`tools: {policy}` needs a list"));
             faults
                 .push(fault.with_hint(Some("list them: `tools_list: [read, search]`".to_owned())));
-            Vec::new()
+            (Vec::new(), Vec::new())
         }
-        (Some("add"), _) => dedup_in_order(base.iter().copied().chain(own).collect()),
-        (Some("replace"), _) => dedup_in_order(own),
+        (Some("add"), _) => {
+            (dedup_in_order(base.iter().copied().chain(own).collect()), dedup_in_order(selectors))
+        }
+        (Some("replace"), _) => (dedup_in_order(own), dedup_in_order(selectors)),
         (_, listed) => {
             if let Some(listed) = listed.filter(|_| !empty) {
                 let message = "this list is not used: `tools` is `inherit`";
@@ -176,8 +191,30 @@ fn read_tools(root: &FileNode<'_>, base: &[AgentTool], faults: &LoadDiagnostics)
                 faults
                     .push(fault.with_hint(Some("set `tools: add` or `tools: replace`".to_owned())));
             }
-            base.to_vec()
+            (base.to_vec(), Vec::new())
         }
+    }
+}
+
+/// Reports a server that the policy does not declare, and a tool that it does not allow.
+fn check_mcp_selector(
+    name: &FileNode<'_>,
+    selector: &McpToolSelector,
+    servers: &SymbolTable<McpServerDefinition>,
+    faults: &LoadDiagnostics,
+) {
+    let McpToolSelector { server, tool } = selector;
+    let Some(declared) = servers.entries.get(server) else {
+        if !servers.unread && !servers.broken.contains(server) {
+            let names = servers.entries.keys().chain(&servers.broken).map(String::as_str);
+            report_unknown_name(servers.kind, name, server, names, faults);
+        }
+        return;
+    };
+    if let Some((tool, tools)) = tool.as_ref().zip(declared.tools.as_ref())
+        && !declared.allows_tool(tool)
+    {
+        report_unknown_name("MCP tool", name, tool, tools.iter().map(String::as_str), faults);
     }
 }
 

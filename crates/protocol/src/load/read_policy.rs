@@ -14,7 +14,7 @@ use crate::budget_limits::to_millionths;
 use crate::{DurationMillis, FilePolicy, PathPattern, ProgramDefinition, RetrievalSource};
 
 /// Time limit of a program if the author sets none.
-const DEFAULT_TIMEOUT: DurationMillis = DurationMillis { millis: 60_000 };
+pub(super) const DEFAULT_TIMEOUT: DurationMillis = DurationMillis { millis: 60_000 };
 
 /// Reads the programs that runs may start.
 pub(super) fn read_programs(
@@ -108,7 +108,8 @@ pub(super) fn read_prices(index: Option<&ProtocolFile>) -> BTreeMap<String, (u64
     prices.iter().flat_map(FileNode::entries).filter_map(price).collect()
 }
 
-fn read_policy_section<T>(
+/// Reads a section of the policy whose members have names.
+pub(super) fn read_policy_section<T>(
     kind: &'static str,
     key: &str,
     index: Option<&ProtocolFile>,

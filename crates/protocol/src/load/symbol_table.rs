@@ -67,7 +67,7 @@ pub(super) fn report_unknown_name<'n>(
     names: impl Iterator<Item = &'n str>,
     faults: &LoadDiagnostics,
 ) {
-    let code = format!("unknown_{}", kind.replace(' ', "_"));
+    let code = format!("unknown_{}", kind.to_lowercase().replace(' ', "_"));
     faults.push_with(&code, node, || unknown_name_diagnostic(kind, node, name, names));
 }
 
@@ -83,7 +83,7 @@ pub(super) fn unknown_name_diagnostic<'n>(
         Some(near) => format!("did you mean `{near}`?"),
         None => format_known_names(&names),
     };
-    let code = format!("unknown_{}", kind.replace(' ', "_"));
+    let code = format!("unknown_{}", kind.to_lowercase().replace(' ', "_"));
     node.diagnose(&code, format!("no {kind} `{name}`")).with_hint(Some(hint))
 }
 

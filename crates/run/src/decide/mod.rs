@@ -54,6 +54,7 @@ mod transition_changes;
 mod ticket_changes;
 mod models;
 mod tools;
+mod mcp_tools;
 mod for_each_items;
 mod question_wait;
 mod questions;
@@ -86,7 +87,7 @@ pub use call_approvals::compute_call_digest;
 pub use deciders::check_assignee;
 pub use models::manual_patch_contract;
 pub use timers::{next_alarm, next_alarm_after};
-pub use tools::tool_calls_contract;
+pub use tools::{mcp_tool_calls_contract, tool_calls_contract};
 
 /// Result of [`decide`]: the events to record, and the state of the run after them.
 #[derive(Debug)]
@@ -244,6 +245,12 @@ fn decide_input<'p>(
             decision.handle_effect_failed(state, action, failure, message, *retryable)
         }
         InputKind::ToolFinished { action, ok, .. } => decision.handle_tool_finished(action, *ok),
+        InputKind::McpToolsListed { action, tools, changes } => {
+            decision.handle_mcp_tools_listed(state, action, tools, changes.as_ref())
+        }
+        InputKind::McpToolsUnavailable { action, failure, message, retryable } => {
+            decision.handle_mcp_tools_unavailable(state, action, failure, message, *retryable)
+        }
         InputKind::HookFinished { action, answer } => {
             decision.handle_hook_finished(state, action, answer)
         }

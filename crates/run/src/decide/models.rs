@@ -88,6 +88,9 @@ impl RunDecision<'_> {
         if let Break(instead) = self.check_call_budget(&Continuation::RequestModel { attempt }) {
             return instead;
         }
+        if self.request_missing_tool_lists(&work.agent) {
+            return None;
+        }
         let action = self.next_action_id();
         let not_before = pause.map(|pause| self.input.time.plus_millis(pause));
         self.emit(RunEvent::ModelRequested { action, attempt, not_before });

@@ -123,6 +123,9 @@ fn measure_input(input: &RunInput) -> Option<SizeLimitExceeded> {
         InputKind::Answered { value, .. } => vec![("answer", Some(value))],
         InputKind::EffectFinished { result, .. } => vec![("result", Some(result))],
         InputKind::ChildEnded { document, .. } => vec![("document", Some(document))],
+        InputKind::McpToolsListed { tools, .. } => {
+            tools.iter().map(|tool| ("schema", Some(&tool.input_schema))).collect()
+        }
         InputKind::HookFinished { answer: HookAnswer::Patch { ops }, .. } => {
             vec![("patch", Some(ops))]
         }
@@ -151,10 +154,13 @@ fn describe_input(input: &InputKind) -> &'static str {
         InputKind::ModelReplied(_) => "reply",
         InputKind::EffectFinished { .. } => "result",
         InputKind::ToolFinished { .. } => "output",
+        InputKind::McpToolsListed { .. } => "tool list",
         InputKind::HookFinished { .. } => "hook's answer",
         InputKind::ChildEnded { .. } => "document",
         InputKind::Answered { .. } => "answer",
-        InputKind::ModelFailed { .. } | InputKind::EffectFailed { .. } => "message",
+        InputKind::ModelFailed { .. }
+        | InputKind::EffectFailed { .. }
+        | InputKind::McpToolsUnavailable { .. } => "message",
         _ => "input",
     }
 }
@@ -187,6 +193,11 @@ pub(super) fn fail_result(input: &InputKind, over: &SizeLimitExceeded) -> Option
         }
         InputKind::ToolFinished { action, .. } => {
             InputKind::ToolFinished { action: action.clone(), ok: false, output: message }
+        }
+        InputKind::McpToolsListed { action, .. }
+        | InputKind::McpToolsUnavailable { action, .. } => {
+            let (action, retryable) = (action.clone(), false);
+            InputKind::McpToolsUnavailable { action, failure, message, retryable }
         }
         InputKind::HookFinished { action, .. } => {
             let answer = HookAnswer::Abort { reason: message };

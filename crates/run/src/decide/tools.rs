@@ -5,6 +5,8 @@ use std::ops::ControlFlow::Break;
 use std::sync::LazyLock;
 
 use countersign_contract::contract::{Contract, load_inline_contract};
+use countersign_contract::find_similar_name;
+use countersign_contract::limits::MAX_LISTED_NAMES;
 use countersign_contract::reply::{
     AdmissionVerdict, FinishReason, RuleContext, Violation, ViolationCode,
 };
@@ -19,10 +21,20 @@ static TOOL_CALLS: LazyLock<Contract> = LazyLock::new(|| {
     load_inline_contract(include_str!("tool_calls.yaml")).expect("the built-in contract loads")
 });
 
+static MCP_TOOL_CALLS: LazyLock<Contract> = LazyLock::new(|| {
+    load_inline_contract(include_str!("mcp_tool_calls.yaml")).expect("the built-in contract loads")
+});
+
 /// The contract of a reply that requests tools instead of completing the step.
 #[must_use]
 pub fn tool_calls_contract() -> &'static Contract {
     &TOOL_CALLS
+}
+
+/// The contract of a reply that requests tools, for an agent that may use tools of MCP servers.
+#[must_use]
+pub fn mcp_tool_calls_contract() -> &'static Contract {
+    &MCP_TOOL_CALLS
 }
 
 impl RunDecision<'_> {
@@ -34,10 +46,12 @@ impl RunDecision<'_> {
         finish: FinishReason,
     ) -> Option<Result<Vec<ToolCall>, Vec<Violation>>> {
         let agent = &work.agent;
-        if agent.tools.is_empty() || !text.contains("\"tool_calls\"") {
+        let has_mcp = !agent.mcp_tools.is_empty();
+        if (agent.tools.is_empty() && !has_mcp) || !text.contains("\"tool_calls\"") {
             return None;
         }
-        let accepted = match TOOL_CALLS.admit(text, finish, &RuleContext::default()) {
+        let contract = if has_mcp { &MCP_TOOL_CALLS } else { &TOOL_CALLS };
+        let accepted = match contract.admit(text, finish, &RuleContext::default()) {
             AdmissionVerdict::Refused(violations) => {
                 // The contract of the phase may have a field of that name.
                 let run = self.run_value();
@@ -48,17 +62,20 @@ impl RunDecision<'_> {
             }
             AdmissionVerdict::Accepted(accepted) => accepted.into_value(),
         };
-        let calls: Result<Vec<ToolCall>, _> =
-            serde_json::from_value(accepted["tool_calls"].clone());
+        let calls = accepted["tool_calls"].as_array().into_iter().flatten();
+        let calls: Option<Vec<ToolCall>> = calls.map(ToolCall::from_model_value).collect();
         let calls = calls.expect("the contract accepts only tool calls");
-        let allowed: Vec<&str> = agent.tools.iter().map(|tool| tool.as_str()).collect();
+        let own = agent.tools.iter().map(|tool| tool.as_str().to_owned());
+        let allowed: Vec<String> = own.chain(self.list_mcp_tool_names(agent)).collect();
         let mut violations = Vec::new();
         for (index, call) in calls.iter().enumerate() {
-            if !allowed.contains(&call.name()) {
+            let name = call.name();
+            if !allowed.iter().any(|one| *one == name) {
                 let at = format!("/tool_calls/{index}/tool");
-                let expected = format!("one of {}", allowed.join(", "));
-                let found = format!("`{}`", call.name());
-                violations.push(Violation::new(ViolationCode::NotAuthorized, at, expected, found));
+                violations.push(refuse_tool(at, &name, &allowed));
+            } else if let ToolCall::Mcp { server, name, arguments } = call {
+                let at = format!("/tool_calls/{index}/arguments");
+                violations.extend(self.check_mcp_arguments(server, name, arguments, &at));
             }
         }
         Some(if violations.is_empty() { Ok(calls) } else { Err(violations) })
@@ -93,5 +110,19 @@ impl RunDecision<'_> {
             return self.continue_model_step();
         }
         None
+    }
+}
+
+/// Refuses a call of a tool that the agent may not use.
+fn refuse_tool(pointer: String, name: &str, allowed: &[String]) -> Violation {
+    let shown = &allowed[..allowed.len().min(MAX_LISTED_NAMES)];
+    let more = allowed.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let expected = format!("one of {}{more}", shown.join(", "));
+    let violation =
+        Violation::new(ViolationCode::NotAuthorized, pointer, expected, format!("`{name}`"));
+    match find_similar_name(name, allowed.iter().map(String::as_str)) {
+        Some(near) if name.contains('.') => violation.with_hint(format!("did you mean `{near}`?")),
+        _ => violation,
     }
 }

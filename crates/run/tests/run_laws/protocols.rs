@@ -282,6 +282,49 @@ version: 1.0.0
 schema: { type: object, required: [note] }
 ";
 
+/// Tools of MCP servers: some of one, all of another.
+const MCP: &str = "--- index.yaml
+name: laws
+version: 1.0.0
+default_workflow: main
+policy:
+  mcp:
+    box: { command: [box], tools: [add] }
+    aid: { url: 'https://example.org/mcp' }
+--- contracts/note.yaml
+id: note
+version: 1.0.0
+intake: tolerant
+schema: { type: object, required: [note], properties: { note: { type: string, maxLength: 8 } } }
+on_violation: { reask: 2, then: wait }
+--- agents/worker.yaml
+id: worker
+description: works
+base: fixer
+tools: replace
+tools_list: [read, box.add, aid.*]
+--- agents/plain.yaml
+id: plain
+description: works
+base: oracle
+tools: add
+tools_list: [aid.*]
+--- workflows/main.yaml
+id: main
+phases:
+  - { id: write, agent: plain, contract: note, writes: [/note], apply: { set: { at: /note, value: reply.note } }, timeout: { after: 10m, then: { goto: again } } }
+  - { id: again, agent: worker, contract: note, writes: [/note], apply: { set: { at: /note, value: reply.note } } }
+  - { id: done, terminal: true }
+transitions:
+  - { from: write, to: again }
+  - { from: again, to: done, gate: { type: manual } }
+  - { from: again, to: write, after: denied }
+--- workflows/child.yaml
+id: child
+phases: [ { id: only, ask: { question: What?, apply: { set: /result } } } ]
+transitions: []
+";
+
 const SHAPE: &str = "document:
   contract: ledger
   initial: { meta: { stage: work }, total: 0, items: [] }
@@ -304,6 +347,7 @@ pub(crate) fn all() -> Vec<Protocol> {
         format!("{INDEX}{PARTS}{MANY}"),
         format!("{INDEX}{PARTS}{SIGNED}"),
         format!("{}{PARTS}{HELD}", INDEX.replace("policy:\n", APPROVALS)),
+        MCP.to_owned(),
     ];
     texts.iter().map(|text| sound(text)).collect()
 }

@@ -3,8 +3,9 @@
 use countersign_contract::reply::FinishReason;
 use countersign_protocol::Protocol;
 use countersign_run::{
-    ForkOrigin, HookAnswer, IdentitySource, InputKind, InputSender, ModelReply, ParentRun,
-    PendingAction, ReplyUsage, RunInput, RunStart, RunState, Timestamp,
+    ForkOrigin, HookAnswer, IdentitySource, InputKind, InputSender, McpToolChanges,
+    McpToolDefinition, ModelReply, ParentRun, PendingAction, ReplyUsage, RunInput, RunStart,
+    RunState, Timestamp,
 };
 use serde_json::{Value, json};
 use testkit::SeededRng;
@@ -131,6 +132,14 @@ fn fitting(chance: &mut SeededRng, state: &RunState, action: &str) -> InputKind 
             let (ok, output) = (chance.roll_percent(70), text(chance));
             InputKind::ToolFinished { action: action_id, ok, output }
         }
+        Some(PendingAction::ListMcpTools { .. }) if chance.roll_percent(80) => {
+            listed(chance, action)
+        }
+        Some(PendingAction::ListMcpTools { .. }) => {
+            let (failure, message) = ("away".to_owned(), text(chance));
+            let retryable = chance.roll_percent(60);
+            InputKind::McpToolsUnavailable { action: action_id, failure, message, retryable }
+        }
         Some(PendingAction::Hook { .. }) => {
             let answer = match chance.next_below(6) {
                 0 => HookAnswer::Abort { reason: text(chance) },
@@ -172,8 +181,9 @@ fn failed(chance: &mut SeededRng, state: &RunState, action: &str) -> InputKind {
 /// A result of any kind for any order.
 fn result(chance: &mut SeededRng, action: &str) -> InputKind {
     let action_id = action.to_owned();
-    match chance.next_below(7) {
+    match chance.next_below(8) {
         0 => replied(chance, action),
+        6 => listed(chance, action),
         1 => InputKind::EffectFinished { action: action_id, result: value(chance) },
         2 => InputKind::ToolFinished { action: action_id, ok: true, output: text(chance) },
         3 => InputKind::HookFinished { action: action_id, answer: HookAnswer::Ok },
@@ -189,6 +199,30 @@ fn result(chance: &mut SeededRng, action: &str) -> InputKind {
             retryable: true,
         },
     }
+}
+
+/// What an MCP server lists: mostly the tools that the protocol names.
+fn listed(chance: &mut SeededRng, action: &str) -> InputKind {
+    let tool = |name: &str, input_schema: Value| {
+        let description = String::new();
+        McpToolDefinition { name: name.to_owned(), description, input_schema }
+    };
+    let add = json!({ "type": "object", "required": ["n"], "properties": { "n": { "type": "integer" } } });
+    let mut tools = vec![tool("add", add), tool("find", json!({ "type": "object" }))];
+    match chance.next_below(12) {
+        0 => tools.clear(),
+        1 => tools.push(tools[0].clone()),
+        2 => tools.push(tool("odd", json!({ "type": 7 }))),
+        3 => tools.push(tool(&text(chance), value(chance))),
+        _ => {}
+    }
+    let changes = chance.roll_percent(20).then(|| McpToolChanges {
+        run: "r0".to_owned(),
+        added: vec!["find".to_owned()],
+        removed: Vec::new(),
+        changed: Vec::new(),
+    });
+    InputKind::McpToolsListed { action: action.to_owned(), tools, changes }
 }
 
 fn order_id(chance: &mut SeededRng, state: &RunState) -> String {
@@ -216,8 +250,14 @@ fn replied(chance: &mut SeededRng, action: &str) -> InputKind {
 
 fn reply(chance: &mut SeededRng) -> String {
     let note = *chance.pick(&["a", "b", "c", "much too long a note"]);
-    match chance.next_below(12) {
+    match chance.next_below(14) {
         0 => text(chance),
+        12 => json!({ "tool_calls": [
+            { "tool": "aid.find", "arguments": { "q": text(chance) } },
+            { "tool": "box.add", "arguments": { "n": value(chance) } },
+        ] })
+        .to_string(),
+        13 => json!({ "tool_calls": [{ "tool": "aid.find", "arguments": {} }] }).to_string(),
         1 => String::from_utf8_lossy(&bytes(chance)).into_owned(),
         2 => json!({ "tool_calls": [{ "tool": "read", "path": "a" }, { "tool": "list" }] })
             .to_string(),

@@ -61,6 +61,19 @@ impl Drop for BusyRunGuard<'_> {
     }
 }
 
+/// Closes the connections to MCP servers that a run used, when the work on it ends for whatever
+/// reason.
+struct RunConnections<'d> {
+    executor: &'d EffectExecutor,
+    run: &'d str,
+}
+
+impl Drop for RunConnections<'_> {
+    fn drop(&mut self) {
+        self.executor.close_connections(self.run);
+    }
+}
+
 impl Driver {
     /// Creates a driver for a worker; `worker` must be unique among all workers.
     #[must_use]
@@ -213,6 +226,7 @@ impl Driver {
         others: &mut Vec<RunId>,
     ) -> Result<Option<IdleReason>, EngineError> {
         let span = info_span!("run", countersign.run = run.id, countersign.worker = self.worker);
+        let _connections = RunConnections { executor: &self.executor, run: &run.id };
         let (rest, live) = match self.run_action_loop(run, &mut hold, others).instrument(span).await
         {
             Ok(worked) => worked,

@@ -5,23 +5,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use countersign_contract::reply::FinishReason;
-use countersign_protocol::Protocol;
+use countersign_protocol::{McpServerDefinition, Protocol};
 use countersign_run::{
-    EffectCall, HookAnswer, InputKind, ModelReply, PendingAction, ReplyUsage, RunState,
-    build_run_value,
+    EffectCall, HookAnswer, InputKind, McpToolDefinition, ModelReply, PendingAction, ReplyUsage,
+    RunState, ToolCall, build_run_value,
 };
 use countersign_store::Blob;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::ask_step_model::ask_step_model;
 use super::data_folder::data_folder_name;
 use super::model_resolver::ModelResolver;
 use crate::effect::{
-    self, EffectContext, EffectError, EffectJournal, RetrieverFactory, RetrieverRegistry,
+    self, EffectContext, EffectError, EffectErrorKind, EffectJournal, RetrieverFactory,
+    RetrieverRegistry,
 };
 use crate::engine::{Engine, LiveRun};
 use crate::hook::{self, HookResult};
-use crate::tool;
+use crate::mcp::{McpConnection, McpConnectionPool, describe_call_result, find_tool_changes};
+use crate::tool::{self, ToolOutcome};
 use crate::trust::{ActionGuard, WantedAction};
 use crate::workspace::Workspace;
 
@@ -32,6 +34,8 @@ pub struct EffectExecutor {
     journal: EffectJournal,
     folder: PathBuf,
     retriever_factory: Option<Arc<dyn RetrieverFactory>>,
+    /// Open connections to MCP servers.
+    mcp: McpConnectionPool,
     /// Folder with the data of protocols whose data is not in the working folder.
     data_folder: Option<PathBuf>,
 }
@@ -61,6 +65,7 @@ impl EffectExecutor {
             journal,
             folder: folder.to_owned(),
             retriever_factory: None,
+            mcp: McpConnectionPool::default(),
             data_folder: None,
         }
     }
@@ -137,6 +142,19 @@ impl EffectExecutor {
                 let result = effect::perform_effect(effect, &id, world).await;
                 Some((build_effect_input(action, result), Vec::new()))
             }
+            PendingAction::ListMcpTools { server, .. } => {
+                let listed = Box::pin(self.list_mcp_tools(engine, live, server, action)).await;
+                Some((listed, Vec::new()))
+            }
+            PendingAction::Tool { call: ToolCall::Mcp { server, name, arguments } } => {
+                let done = Box::pin(self.call_mcp_tool(live, server, name, arguments, &id)).await;
+                let (ok, output) = match done {
+                    Ok(outcome) => (outcome.ok, outcome.output),
+                    Err(error) => (false, error.message),
+                };
+                let action = action.to_owned();
+                Some((InputKind::ToolFinished { action, ok, output }, Vec::new()))
+            }
             PendingAction::Tool { call } => {
                 let (shown, call) = (self.workspace_for(protocol, state), call.clone());
                 let used =
@@ -175,6 +193,67 @@ impl EffectExecutor {
         }
     }
 
+    /// Lists the tools of an MCP server, and compares them with those of the last run.
+    async fn list_mcp_tools(
+        &self,
+        engine: &Engine,
+        live: &LiveRun,
+        server: &str,
+        action: &str,
+    ) -> InputKind {
+        let (run, action) = (&live.state.run, action.to_owned());
+        let listed = match find_server(&live.protocol, server) {
+            Err(error) => Err(error),
+            Ok(definition) => {
+                let folder = self.workspace.path();
+                let list = async |connection: &mut McpConnection| {
+                    connection.list_tools().await.map(<[McpToolDefinition]>::to_vec)
+                };
+                self.mcp.with_connection(run, server, definition, folder, list).await
+            }
+        };
+        match listed {
+            Ok(tools) => {
+                let changes = find_tool_changes(engine, live, server, &tools).await;
+                InputKind::McpToolsListed { action, tools, changes }
+            }
+            Err(EffectError { kind, message, retryable, .. }) => {
+                let failure = kind.as_str().to_owned();
+                InputKind::McpToolsUnavailable { action, failure, message, retryable }
+            }
+        }
+    }
+
+    /// Calls a tool of an MCP server. `id` is the same each time the call is repeated after a
+    /// crash.
+    async fn call_mcp_tool(
+        &self,
+        live: &LiveRun,
+        server: &str,
+        name: &str,
+        arguments: &Value,
+        id: &str,
+    ) -> Result<ToolOutcome, EffectError> {
+        let definition = find_server(&live.protocol, server)?;
+        let pinned = live.state.mcp_tools.get(server).and_then(|pinned| pinned.find_tool(name));
+        let pinned = pinned.ok_or_else(|| {
+            let message = format!("the run has not listed a tool `{server}.{name}`");
+            EffectError::new_permanent(EffectErrorKind::NotAllowed, message)
+        })?;
+        let call = async |connection: &mut McpConnection| {
+            connection.call_tool(pinned, arguments, id).await
+        };
+        let folder = self.workspace.path();
+        let run = &live.state.run;
+        let result = self.mcp.with_connection(run, server, definition, folder, call).await?;
+        Ok(describe_call_result(&result))
+    }
+
+    /// Closes the connections that the run used. Servers that are programs end.
+    pub(super) fn close_connections(&self, run: &str) {
+        self.mcp.close_run(run);
+    }
+
     async fn run_hook(
         &self,
         protocol: &Protocol,
@@ -202,6 +281,16 @@ impl EffectExecutor {
             HookResult::Redirect { to } => HookAnswer::Redirect { to },
         }
     }
+}
+
+fn find_server<'p>(
+    protocol: &'p Protocol,
+    server: &str,
+) -> Result<&'p McpServerDefinition, EffectError> {
+    protocol.policy.mcp.get(server).ok_or_else(|| {
+        let message = format!("the policy declares no MCP server `{server}`");
+        EffectError::new_permanent(EffectErrorKind::NotAllowed, message)
+    })
 }
 
 /// Returns the input that halts a run whose action is not permitted. The run can be resumed after

@@ -121,10 +121,15 @@ fn format_origin(url: &Url) -> String {
     }
 }
 
-fn build_client(url: &Url) -> Result<Client, reqwest::Error> {
+/// Installs the cryptography that TLS connections use, unless one is installed already.
+pub(crate) fn install_tls_provider() {
     static PROVIDER: Once = Once::new();
     // An error means that a provider was installed before; that one is sufficient.
     PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+}
+
+fn build_client(url: &Url) -> Result<Client, reqwest::Error> {
+    install_tls_provider();
     let same_host = redirect::Policy::custom(|attempt| {
         let first = attempt.previous().first().map(format_origin);
         if first != Some(format_origin(attempt.url())) {

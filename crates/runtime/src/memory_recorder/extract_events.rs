@@ -100,7 +100,7 @@ fn draft_event(
                     return None;
                 };
                 let text = format!("{}: {output}", describe_tool_call(call));
-                Some(draft_tool_event(MemoryOrigin::Tool, call.name(), text))
+                Some(draft_tool_event(MemoryOrigin::Tool, &call.name(), text))
             }
             _ => None,
         },
@@ -219,6 +219,7 @@ fn describe_tool_call(call: &ToolCall) -> String {
         ToolCall::Write { path, .. } => format!("wrote {path}"),
         ToolCall::List { path } => format!("listed {path}"),
         ToolCall::Search { query, path } => format!("searched {path} for {query}"),
+        ToolCall::Mcp { server, name, .. } => format!("called {server}.{name}"),
     }
 }
 

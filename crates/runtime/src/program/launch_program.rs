@@ -93,6 +93,12 @@ pub enum ProgramError {
 
 /// Runs a program until it ends. Dropping the future kills the program.
 pub async fn launch_program(launch: ProgramInvocation<'_>) -> Result<ProgramOutput, ProgramError> {
+    let child = spawn_child(&launch)?;
+    supervise_child(child, launch.stdin, launch.timeout).await
+}
+
+/// Starts the process of a program, as the leader of its own group.
+pub(super) fn spawn_child(launch: &ProgramInvocation<'_>) -> Result<Child, ProgramError> {
     let (name, first) = launch.command.split_first().ok_or(ProgramError::EmptyCommand)?;
     let file = find_executable(name, launch.working_folder)
         .ok_or_else(|| ProgramError::NotFound { command: name.clone() })?;
@@ -110,10 +116,7 @@ pub async fn launch_program(launch: ProgramInvocation<'_>) -> Result<ProgramOutp
         .kill_on_drop(true);
     #[cfg(unix)]
     command.process_group(0);
-    let child = command
-        .spawn()
-        .map_err(|source| ProgramError::NotStarted { command: name.clone(), source })?;
-    supervise_child(child, launch.stdin, launch.timeout).await
+    command.spawn().map_err(|source| ProgramError::NotStarted { command: name.clone(), source })
 }
 
 async fn supervise_child(

@@ -6,4 +6,5 @@
 mod suggest_paths;
 mod perform_tool_call;
 
+pub(crate) use perform_tool_call::truncate_output;
 pub use perform_tool_call::{MAX_OUTPUT_BYTES, ToolOutcome, perform_tool_call};

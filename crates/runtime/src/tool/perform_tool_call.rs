@@ -28,7 +28,7 @@ pub struct ToolOutcome {
     pub truncated: bool,
 }
 
-/// Performs a tool call of an agent.
+/// Performs a tool call of an agent in the workspace.
 #[must_use]
 pub fn perform_tool_call(workspace: &Workspace, call: &ToolCall) -> ToolOutcome {
     let outcome = match call {
@@ -40,6 +40,10 @@ pub fn perform_tool_call(workspace: &Workspace, call: &ToolCall) -> ToolOutcome 
         ToolCall::Search { query, path } => workspace
             .search(query, path, FileSearchLimits::default())
             .map(|found| format_hits(&found)),
+        // The workspace has no servers; the driver calls them.
+        ToolCall::Mcp { server, .. } => {
+            return build_failure(format!("MCP server `{server}` is not available here"));
+        }
     };
     outcome.unwrap_or_else(|error| error_to_outcome(workspace, &error))
 }
@@ -121,7 +125,7 @@ fn build_success(text: String) -> ToolOutcome {
 }
 
 /// Shortens an output to the limit, and appends a note if it was cut.
-fn truncate_output(mut text: String, size: u64) -> ToolOutcome {
+pub(crate) fn truncate_output(mut text: String, size: u64) -> ToolOutcome {
     let truncated = text.len() > MAX_OUTPUT_BYTES || (text.len() as u64) < size;
     if truncated {
         text.truncate(text.floor_char_boundary(MAX_OUTPUT_BYTES));

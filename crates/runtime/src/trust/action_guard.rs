@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_protocol::{
-    HookDefinition, PathPattern, ProgramDefinition, Protocol, RetrievalSource,
+    HookDefinition, McpServerDefinition, McpTransport, PathPattern, ProgramDefinition, Protocol,
+    RetrievalSource,
 };
-use countersign_run::{EffectCall, PendingAction, Timestamp};
+use countersign_run::{EffectCall, PendingAction, Timestamp, ToolCall};
 use tokio::task::spawn_blocking;
 
 use super::permissions::{describe_command, extract_model_server};
@@ -44,6 +45,8 @@ pub enum WantedAction<'a> {
     Program(&'a str, &'a ProgramDefinition),
     /// Call an address.
     Call(&'a str),
+    /// Use an MCP server: name and definition.
+    McpServer(&'a str, &'a McpServerDefinition),
     /// Open a retrieval source: name and definition.
     Source(&'a str, &'a RetrievalSource),
     /// Access hidden files, by these patterns of its protocol.
@@ -74,6 +77,10 @@ impl<'a> WantedAction<'a> {
                 HookDefinition::Program { program: name, .. } => program(name),
                 HookDefinition::Patch { .. } => None,
             },
+            PendingAction::ListMcpTools { server, .. }
+            | PendingAction::Tool { call: ToolCall::Mcp { server, .. } } => {
+                Some(Self::McpServer(server, policy.mcp.get(server)?))
+            }
             PendingAction::Tool { .. } => hidden,
             PendingAction::Model { .. }
             | PendingAction::Child { .. }
@@ -92,6 +99,7 @@ impl<'a> WantedAction<'a> {
         match self {
             Self::Program(_, program) => list.allows_program(program),
             Self::Call(url) => list.allows_url(url),
+            Self::McpServer(_, server) => list.allows_mcp_server(server),
             Self::Source(_, source) => list.allows_source(source),
             // Only a person can grant access to hidden files, for a single protocol.
             Self::HiddenFiles(_) => false,
@@ -114,6 +122,17 @@ impl fmt::Display for WantedAction<'_> {
                 let host = host.map(|url| url.origin().ascii_serialization());
                 write!(f, "to call {}", host.as_deref().unwrap_or("a host"))
             }
+            Self::McpServer(name, server) => match &server.transport {
+                McpTransport::Program { command, .. } => {
+                    write!(f, "to run MCP server `{name}` ({})", describe_command(command))
+                }
+                McpTransport::Http { url, .. } => {
+                    let host = reqwest::Url::parse(url).ok();
+                    let host = host.map(|url| url.origin().ascii_serialization());
+                    let host = host.as_deref().unwrap_or("a host");
+                    write!(f, "to call MCP server `{name}` at {host}")
+                }
+            },
             Self::Source(name, source) => {
                 write!(f, "to open source `{name}` of kind `{}`", source.kind)
             }

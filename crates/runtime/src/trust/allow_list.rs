@@ -4,7 +4,7 @@
 //! itself: a command by its first words, a host, a source by its kind and location.
 
 use countersign_contract::json::digest_json;
-use countersign_protocol::{ProgramDefinition, RetrievalSource};
+use countersign_protocol::{McpServerDefinition, McpTransport, ProgramDefinition, RetrievalSource};
 use reqwest::Url;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -122,6 +122,20 @@ impl AllowList {
     pub fn allows_program(&self, program: &ProgramDefinition) -> bool {
         program.environment.is_empty()
             && self.programs.iter().any(|words| program.command.starts_with(words))
+    }
+
+    /// Returns whether an MCP server is allowed: its command as a program, its address as a host. A
+    /// server that needs environment variables requires a person's trust, because they may hold the
+    /// operator's keys.
+    #[must_use]
+    pub fn allows_mcp_server(&self, server: &McpServerDefinition) -> bool {
+        match &server.transport {
+            McpTransport::Program { command, environment } => {
+                environment.is_empty()
+                    && self.programs.iter().any(|words| command.starts_with(words))
+            }
+            McpTransport::Http { url, headers } => headers.is_empty() && self.allows_url(url),
+        }
     }
 
     /// Returns the allowed commands, by their first words.

@@ -15,6 +15,7 @@ pub use action_guard::{ActionGuard, ShippedPermissions, WantedAction};
 pub use allow_list::{AllowList, AllowListError};
 pub(crate) use permissions::is_outside_folder;
 pub use permissions::{
-    ProgramPermission, ProtocolPermissions, extract_address_server, extract_model_server,
+    McpServerPermission, ProgramPermission, ProtocolPermissions, extract_address_server,
+    extract_model_server,
 };
 pub use trust_file::{TrustError, TrustFile, TrustRecord};

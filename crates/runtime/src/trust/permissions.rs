@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use countersign_contract::json::digest_json;
 use countersign_models::ModelSpec;
-use countersign_protocol::{ProgramDefinition, Protocol};
+use countersign_protocol::{McpServerDefinition, McpTransport, ProgramDefinition, Protocol};
 use reqwest::Url;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -17,6 +17,9 @@ pub struct ProtocolPermissions {
     pub programs: BTreeMap<String, ProgramPermission>,
     /// Hosts that may be called.
     pub hosts: BTreeSet<String>,
+    /// MCP servers, by their names in the policy.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub mcp_servers: BTreeMap<String, McpServerPermission>,
     /// Sources by their names in the policy, with all their settings.
     pub sources: BTreeMap<String, Value>,
     /// Model servers that the protocol names by address; prompts are sent there.
@@ -35,6 +38,52 @@ pub struct ProgramPermission {
     pub environment: Vec<String>,
 }
 
+/// An MCP server as the policy declares it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum McpServerPermission {
+    /// A program that speaks on its standard input and output.
+    Program {
+        /// The executable and its first arguments.
+        command: Vec<String>,
+        /// Names of environment variables that are passed on.
+        environment: Vec<String>,
+    },
+    /// A server that is called over HTTP.
+    Http {
+        /// The absolute web address.
+        url: String,
+        /// Names of environment variables whose values are sent in headers.
+        environment: Vec<String>,
+    },
+}
+
+impl McpServerPermission {
+    fn from_definition(server: &McpServerDefinition) -> Self {
+        match &server.transport {
+            McpTransport::Program { command, environment } => {
+                Self::Program { command: command.clone(), environment: environment.clone() }
+            }
+            McpTransport::Http { url, headers } => {
+                Self::Http { url: url.clone(), environment: headers.values().cloned().collect() }
+            }
+        }
+    }
+
+    /// Describes the server for people, in one line.
+    fn describe(&self) -> String {
+        let (text, environment) = match self {
+            Self::Program { command, environment } => (describe_command(command), environment),
+            Self::Http { url, environment } => (escape_control(url), environment),
+        };
+        if environment.is_empty() {
+            text
+        } else {
+            format!("{text} (sees {})", environment.join(", "))
+        }
+    }
+}
+
 impl ProtocolPermissions {
     /// Collects the permissions that a protocol needs.
     #[must_use]
@@ -50,6 +99,11 @@ impl ProtocolPermissions {
         Self {
             programs: policy.programs.iter().map(program).collect(),
             hosts: policy.hosts.iter().cloned().collect(),
+            mcp_servers: policy
+                .mcp
+                .iter()
+                .map(|(name, server)| (name.clone(), McpServerPermission::from_definition(server)))
+                .collect(),
             sources: policy
                 .sources
                 .iter()
@@ -65,9 +119,22 @@ impl ProtocolPermissions {
     pub fn is_empty(&self) -> bool {
         self.programs.is_empty()
             && self.hosts.is_empty()
+            && self.mcp_servers.is_empty()
             && self.sources.is_empty()
             && self.model_servers.is_empty()
             && self.hidden_files.is_empty()
+    }
+
+    /// Returns the commands of programs and MCP servers. No run may change the files that they
+    /// name.
+    #[must_use]
+    pub fn list_commands(&self) -> Vec<Vec<String>> {
+        let programs = self.programs.values().map(|program| program.command.clone());
+        let servers = self.mcp_servers.values().filter_map(|server| match server {
+            McpServerPermission::Program { command, .. } => Some(command.clone()),
+            McpServerPermission::Http { .. } => None,
+        });
+        programs.chain(servers).collect()
     }
 
     /// Returns the digest that trust is recorded under: it covers the list, the protocol's name,
@@ -92,6 +159,9 @@ impl ProtocolPermissions {
             lines.push(line);
         }
         lines.extend(self.hosts.iter().map(|host| format!("host {}", escape_control(host))));
+        for (name, server) in &self.mcp_servers {
+            lines.push(format!("MCP server {}: {}", escape_control(name), server.describe()));
+        }
         for (name, settings) in &self.sources {
             lines.push(format!(
                 "source {}: {}",

@@ -22,4 +22,5 @@ mod bounds;
 mod parking;
 mod tampering;
 mod pruning;
+mod mcp;
 mod recall;

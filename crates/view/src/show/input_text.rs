@@ -42,6 +42,15 @@ pub fn describe_input(what: &InputKind) -> String {
         InputKind::ToolFinished { ok: false, output, .. } => {
             format!("the tool call failed: {}", truncate_line(output, 80))
         }
+        InputKind::McpToolsListed { tools, changes, .. } => {
+            let changed = changes.as_ref().map_or_else(String::new, |changes| {
+                format!("; since run {}, {}", changes.run, truncate_line(&changes.describe(), 120))
+            });
+            format!("the MCP server listed {} tools{changed}", tools.len())
+        }
+        InputKind::McpToolsUnavailable { failure, message, .. } => {
+            format!("the MCP server cannot be used ({failure}): {}", truncate_line(message, 120))
+        }
         InputKind::HookFinished { answer, .. } => match answer {
             HookAnswer::Ok => "the hook allowed the run to continue".to_owned(),
             HookAnswer::Abort { reason } => {

@@ -130,6 +130,9 @@ pub fn describe_action(order: &PendingAction) -> String {
         PendingAction::Model { .. } => "call a model".to_owned(),
         PendingAction::Effect { effect, .. } => describe_effect(effect),
         PendingAction::Tool { call } => describe_tool_call(call),
+        PendingAction::ListMcpTools { server, .. } => {
+            format!("list the tools of MCP server {server}")
+        }
         PendingAction::Hook { hook, .. } => format!("run hook {hook}"),
         PendingAction::Child { run, workflow, .. } => {
             format!("child run {run} of workflow {workflow}")
@@ -158,6 +161,7 @@ pub fn describe_tool_call(call: &ToolCall) -> String {
         ToolCall::Write { path, .. } => format!("write {path}"),
         ToolCall::List { path } => format!("list {}", if path.is_empty() { "." } else { path }),
         ToolCall::Search { query, .. } => format!("search {query}"),
+        ToolCall::Mcp { server, name, .. } => format!("call {server}.{name}"),
     }
 }
 

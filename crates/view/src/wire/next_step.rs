@@ -113,7 +113,7 @@ impl NextStep {
             attempt: Some(prompt.attempt),
             model: prompt.model,
             purpose: Some(prompt.purpose.as_str().to_owned()),
-            tools: Some(prompt.tools.iter().map(|tool| tool.as_str().to_owned()).collect()),
+            tools: Some(prompt.tools),
             packet: Some(prompt.packet),
             system: Some(prompt.system),
             messages: Some(prompt.messages),

@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use countersign_contract::redact_credentials;
 use countersign_models::{ModelProvider, ModelSpec};
 use countersign_postgres::is_address;
+use countersign_protocol::Protocol;
 use countersign_run::ExecutionStatus;
 use countersign_runtime::driver::describe_unused_document;
 use countersign_runtime::folder::EngineHome;
@@ -14,6 +16,7 @@ use countersign_store::{RunFilter, SqliteHealth, WaitFilter, WaitRow};
 use serde_json::{Value, json};
 
 use super::doctor_report::DoctorReport;
+use super::mcp_checks;
 use super::postgres_checks;
 use crate::args::{DoctorArgs, StoreArgs};
 use crate::byte_format::format_bytes;
@@ -99,7 +102,11 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
         Some(named) => resolve_protocol_folder(Path::new(named)),
         None => find_nearest_protocol(workspace.as_path()),
     };
-    let model = check_protocol(report, found);
+    let protocol = check_protocol(report, found);
+    let model = protocol.as_ref().and_then(|protocol| protocol.default_model.clone());
+    if let Some(protocol) = protocol {
+        mcp_checks::check_mcp_servers(report, &protocol, &workspace);
+    }
     report.start_section("models");
     check_models(report, settings.model.value.as_deref().or(model.as_deref()));
 
@@ -182,8 +189,11 @@ fn check_permissions(report: &mut DoctorReport, home: &EngineHome) {
     }
 }
 
-/// Loads the protocol; returns the model that it names.
-fn check_protocol(report: &mut DoctorReport, found: Result<PathBuf, CliError>) -> Option<String> {
+/// Loads the protocol, and returns it if it is valid.
+fn check_protocol(
+    report: &mut DoctorReport,
+    found: Result<PathBuf, CliError>,
+) -> Option<Arc<Protocol>> {
     let Ok(folder) = found else {
         report.add(
             "folder",
@@ -198,7 +208,7 @@ fn check_protocol(report: &mut DoctorReport, found: Result<PathBuf, CliError>) -
             let text = format!("{} {}", protocol.name, protocol.version);
             let value = json!({ "name": protocol.name, "version": protocol.version, "digest": protocol.digest });
             report.add_passed("loads", text, value);
-            protocol.default_model.clone()
+            Some(protocol)
         }
         Err(CliError::InvalidFiles(faults)) => {
             let first = faults.first().map(ToString::to_string).unwrap_or_default();

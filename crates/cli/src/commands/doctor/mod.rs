@@ -2,6 +2,7 @@
 
 mod checks;
 mod doctor_report;
+mod mcp_checks;
 mod postgres_checks;
 
 pub(super) use checks::run;

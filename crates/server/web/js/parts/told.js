@@ -23,6 +23,7 @@ export function cameIn(input, said) {
     case "approval_decided": return t(input.approve ? "input.approved" : "input.denied", { by: input.by, wait: input.wait }) + why(input.note);
     case "effect_failed": return t("input.effect_failed", { failure: input.failure }) + why(input.message);
     case "tool_finished": return t(input.ok ? "input.tool_used" : "input.tool_failed");
+    case "mcp_tools_unavailable": return t("input.mcp_tools_unavailable", { failure: input.failure }) + why(input.message);
     case "hook_finished": return t("input.hook", { answer: input.answer?.answer ?? "" });
     case "child_ended": return t(input.completed ? "input.child_done" : "input.child_failed") + why(input.reason);
     case "halted": return t("input.halted", { by: input.by }) + why(input.reason);
@@ -73,7 +74,10 @@ export function becameTrue(event) {
     case "wait_closed": return ["expired", "dropped"].includes(event.resolution.outcome) ? t(`event.wait_${event.resolution.outcome}`, { wait: event.wait }) : null;
     case "effect_requested": return t("event.effect", { what: effect(event.effect) });
     case "effect_failed": return h("span", { class: "bad" }, t("event.failed", { message: event.message }));
-    case "tool_requested": return t("event.tool", { what: `${event.call.tool} ${event.call.path ?? event.call.query ?? ""}` });
+    case "tool_requested": return t("event.tool", { what: tool(event.call) });
+    case "mcp_tools_requested": return t("event.mcp_requested", { server: event.server });
+    case "mcp_tools_pinned": return pinned(event);
+    case "mcp_tools_unavailable": return h("span", { class: "bad" }, t("event.failed", { message: event.message }));
     case "hook_requested": return t("event.hook", { hook: event.hook });
     case "hook_finished": return event.answer === "ok" ? null : t("event.hook_said", { answer: event.answer });
     case "child_requested": return h("span", {}, t("event.child", { workflow: event.workflow }), " ", h("a", { href: `/runs/${encodeURIComponent(event.run)}` }, event.run));
@@ -84,6 +88,19 @@ export function becameTrue(event) {
     case "budget_spent": return event.budget === "tokens" ? null : t("event.spent", { amount: event.amount, budget: event.budget });
     default: return null;
   }
+}
+
+function tool(call) {
+  if (call.tool === "mcp") return `${call.server}.${call.name} ${brief(call.arguments)}`;
+  return `${call.tool} ${call.path ?? call.query ?? ""}`;
+}
+
+/** The tools of an MCP server that a run may use, and what is different about them. */
+function pinned({ server, pinned: list, unusable = [], changes }) {
+  const names = (tools) => (tools?.length ? tools.join(", ") : "–");
+  const lines = unusable.map((one) => t("event.mcp_unusable", { tool: `${server}.${one.name}`, reason: one.reason }));
+  if (changes) lines.push(t("event.mcp_changed", { server, run: changes.run, added: names(changes.added), removed: names(changes.removed), changed: names(changes.changed) }));
+  return h("span", {}, t("event.mcp_pinned", { server, n: list.tools.length }), lines.map((line) => h("span", { class: "warn" }, h("br"), line)));
 }
 
 function effect(one) {

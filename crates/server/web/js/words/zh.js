@@ -40,6 +40,7 @@ export default {
   "input.tokens": { other: "{n} 个词元" },
 
   "event.title": "标题：{title}", "event.phase": "{phase}", "event.transition": "→ {to}：{reason}", "event.asked": "已调用模型", "event.asked_again": "正在重试（第 {n} 次尝试）", "event.accepted": "已接受", "event.accepted_on": "第 {n} 次尝试被接受", "event.tickets": "已发放凭证：{tickets}", "event.tickets_back": "已撤销凭证：{tickets}", "event.provider": "提供商出错：{message}", "event.gate": "到 {to} 的转换已关闭：{reason}", "event.retry_at": "下次检查：{at}", "event.wait": "等待：{question}", "event.wait_expired": "{wait} 已到期", "event.wait_dropped": "{wait} 不再需要", "event.effect": "操作：{what}", "event.failed": "失败：{message}", "event.tool": "工具调用：{what}", "event.hook": "已启动钩子 {hook}", "event.hook_said": "钩子返回：{answer}", "event.child": "已启动 {workflow} 的子运行：", "event.granted": "已为预算 {budget} 追加 {amount}", "event.spent": "已花费预算 {budget}：{amount}",
+  "input.mcp_tools_listed": "MCP 服务器已列出其工具", "input.mcp_tools_unavailable": "无法使用 MCP 服务器（{failure}）", "event.mcp_requested": "正在列出 MCP 服务器 {server} 的工具", "event.mcp_pinned": "MCP 服务器 {server}：{n} 个工具", "event.mcp_changed": "MCP 服务器 {server} 的工具与运行 {run} 的不同。新增：{added}。移除：{removed}。更改：{changed}。", "event.mcp_unusable": "无法使用工具 {tool}：{reason}",
   "event.refused": { other: "已拒绝：{n} 处违规" }, "event.mended": { other: "{n} 处修复" },
 
   "diff.title": "变更内容", "diff.whole": "整个文档", "diff.add": "新增", "diff.remove": "删除", "diff.replace": "更改", "diff.move": "移动", "diff.copy": "复制", "diff.test": "检验",
