@@ -13,6 +13,7 @@ mod document;
 mod workflow;
 mod ticket_rules;
 mod approval;
+mod channel;
 mod gate;
 mod failure_handler;
 mod for_each;
@@ -34,6 +35,9 @@ pub use approval::{
 };
 pub use budget_limits::{BudgetLimit, BudgetLimits, BuiltinBudget, LimitAmount};
 pub use bundle::ProtocolBundle;
+pub use channel::{
+    ChannelEvent, ChannelSubscription, MAX_CHANNELS, is_channel_name, merge_subscriptions,
+};
 pub use check::{CHECK_CODES, check_protocol};
 pub use document::{DocumentDefinition, ENGINE_FIELD_NAMES, EngineField};
 pub use document_change::{ChangeOperation, DocumentChange};
