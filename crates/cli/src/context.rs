@@ -144,7 +144,8 @@ impl CliContext {
         let runtime = RuntimeBuilder::from_home(place.open_store()?, home.clone())
             .with_observer(watch)
             .with_contracts(Arc::new(load_shipped_contracts()))
-            .with_protocol_folder(protocol);
+            .with_protocol_folder(protocol)
+            .with_channels(Arc::new(settings.build_channel_set()));
         let remembers = works && settings.is_memory_enabled();
         let runtime = match (settings.is_memory_enabled(), works) {
             (true, true) => attach_memory(runtime, &home, &place),

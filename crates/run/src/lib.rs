@@ -13,6 +13,7 @@ mod status;
 mod effect_call;
 mod input;
 mod wait;
+mod delivery;
 mod event;
 mod item_progress;
 mod state;
@@ -30,6 +31,7 @@ pub use decide::{
     DecisionOutcome, check_assignee, decide, manual_patch_contract, next_alarm, next_alarm_after,
     record_file_presence, tool_calls_contract,
 };
+pub use delivery::{DeliveredWait, RunDelivery};
 pub use effect_call::{EffectCall, ToolCall};
 pub use event::{LOG_FORMAT, RunEvent, RunNotification};
 pub use input::{

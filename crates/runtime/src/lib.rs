@@ -9,6 +9,7 @@ pub mod program;
 pub mod hook;
 pub mod effect;
 pub mod trust;
+pub mod channel;
 pub mod projection;
 pub mod clock;
 pub mod private_files;

@@ -34,6 +34,7 @@ impl RunDecision<'_> {
                 Some(format!("the result cannot be recorded: {over}")),
             );
         }
+        self.request_deliveries();
         DecisionOutcome { events: self.events, state: self.state }
     }
 
@@ -48,6 +49,7 @@ impl RunDecision<'_> {
             }
             self.update_fitting_fields();
         }
+        self.request_deliveries();
         (DecisionOutcome { events: self.events, state: self.state }, self.limit_exceeded)
     }
 

@@ -154,7 +154,9 @@ fn describe_input(input: &InputKind) -> &'static str {
         InputKind::HookFinished { .. } => "hook's answer",
         InputKind::ChildEnded { .. } => "document",
         InputKind::Answered { .. } => "answer",
-        InputKind::ModelFailed { .. } | InputKind::EffectFailed { .. } => "message",
+        InputKind::ModelFailed { .. }
+        | InputKind::EffectFailed { .. }
+        | InputKind::DeliveryFailed { .. } => "message",
         _ => "input",
     }
 }

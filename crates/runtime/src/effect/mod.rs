@@ -15,6 +15,7 @@ pub use effect_error::{EffectError, EffectErrorKind};
 pub use effect_journal::{EffectJournal, EffectJournalError};
 pub use files_retriever::FilesRetriever;
 pub use host_rule::HostRule;
+pub(crate) use host_rule::is_loopback;
 pub use perform_effect::{EffectContext, perform_effect};
 pub use retriever::{
     NoopRetrieverFactory, RetrieverFactory, RetrieverFuture, RetrieverRegistry, SourceRetriever,

@@ -15,6 +15,7 @@ use countersign_store::{RunId, Store, TenantId};
 use tokio::task::spawn_blocking;
 
 use super::{EngineError, LiveRun, PinnedProtocol};
+use crate::channel::ChannelSet;
 use crate::clock::Clock;
 use crate::lru_cache::LruCache;
 use crate::memory_recorder::MemoryRecorder;
@@ -38,6 +39,7 @@ pub struct Engine {
     tenant: TenantId,
     memory_recorder: Option<MemoryRecorder>,
     memory_disabled: bool,
+    channels: Arc<ChannelSet>,
     protocols: Mutex<LruCache<String, Arc<Protocol>>>,
     live_runs: Mutex<LruCache<RunId, Arc<LiveRun>>>,
 }
@@ -64,6 +66,7 @@ impl Engine {
     pub fn open(opened: EngineConfig) -> Self {
         let EngineConfig { store, clock, observer, shipped_contracts, workspace, tenant } = opened;
         let (memory_recorder, memory_disabled) = (None, false);
+        let channels = Arc::default();
         let protocols = Mutex::new(LruCache::new(MAX_CACHED_PROTOCOLS));
         let live_runs = Mutex::new(LruCache::new(MAX_LIVE_RUNS));
         Self {
@@ -75,6 +78,7 @@ impl Engine {
             tenant,
             memory_recorder,
             memory_disabled,
+            channels,
             protocols,
             live_runs,
         }
@@ -102,6 +106,24 @@ impl Engine {
             memory_recorder: self.memory_recorder.map(|recall| recall.with_embedder(embedder)),
             ..self
         }
+    }
+
+    /// Sets the channels that people are told through: runs started here are subscribed to them, and
+    /// deliveries of all runs go through them.
+    #[must_use]
+    pub fn with_channels(self, channels: Arc<ChannelSet>) -> Self {
+        Self { channels, ..self }
+    }
+
+    /// Returns the channels that people are told through.
+    #[must_use]
+    pub fn channels(&self) -> &Arc<ChannelSet> {
+        &self.channels
+    }
+
+    /// Returns the tenant that owns the runs of this engine.
+    pub(crate) fn tenant_name(&self) -> &str {
+        self.tenant.as_str()
     }
 
     /// Returns the memory recorder, if the engine has a memory.

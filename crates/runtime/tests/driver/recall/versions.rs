@@ -61,6 +61,7 @@ fn waiting(kind: WaitKind, question: &str) -> RunState {
         opened_at: Timestamp(1),
         subject: None,
         supersedes: Vec::new(),
+        reminders: std::collections::BTreeMap::new(),
         action: None,
         approval: None,
     };
