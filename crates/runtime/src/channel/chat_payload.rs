@@ -103,13 +103,17 @@ mod tests {
                 for (key, member) in members {
                     match member {
                         Value::String(text) if key == "text" && !verbatim => {
-                            found.push(text.clone())
+                            found.push(text.clone());
                         }
                         _ => interpreted(member, found),
                     }
                 }
             }
-            Value::Array(items) => items.iter().for_each(|item| interpreted(item, found)),
+            Value::Array(items) => {
+                for item in items {
+                    interpreted(item, found);
+                }
+            }
             _ => {}
         }
     }
