@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use crate::bolt_server;
 use crate::browser;
+use crate::channel_receivers;
 use crate::embedder;
 use crate::mcp_clients;
 #[cfg(unix)]
@@ -74,6 +75,12 @@ impl ExternalServices {
                 variables.push(("COUNTERSIGN_TEST_MCP_PYPI", python.display().to_string()));
             }
             Err(why) => unavailable.push(format!("the MCP client from PyPI: {why}")),
+        }
+        match channel_receivers::install_channel_receivers(&target_folder()) {
+            Ok(python) => {
+                variables.push(("COUNTERSIGN_TEST_RECEIVERS", python.display().to_string()));
+            }
+            Err(why) => unavailable.push(format!("receivers of deliveries: {why}")),
         }
         Self { _running: running, variables, unavailable }
     }

@@ -9,6 +9,7 @@
 mod architecture;
 mod mcp_clients;
 mod browser;
+mod channel_receivers;
 mod deny;
 mod dist;
 mod doc_commands;

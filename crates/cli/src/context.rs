@@ -172,7 +172,8 @@ impl CliContext {
         let runtime = RuntimeBuilder::from_home(place.open_store()?, home.clone())
             .with_observer(watch)
             .with_contracts(Arc::new(load_shipped_contracts()))
-            .with_protocol_folder(protocol);
+            .with_protocol_folder(protocol)
+            .with_channels(Arc::new(settings.build_channel_set()));
         let runtime = match models {
             Some(models) => runtime.with_model_check(models),
             None => runtime,

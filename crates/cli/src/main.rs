@@ -1,6 +1,7 @@
 //! The `countersign` binary: parses the command line, runs one command, and returns its exit code.
 
 mod args;
+mod channel_settings;
 mod commands;
 mod time_format;
 mod excerpt;

@@ -139,6 +139,17 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
         RunEvent::ChildRequested { run, workflow, .. } => {
             one(format!("  starting run {run} of workflow {workflow}"))
         }
+        RunEvent::DeliveryRequested { delivery, attempt: 1, .. } => one(format!(
+            "  {DIM}delivering {} to channel {}{DIM:#}",
+            delivery.event.as_str(),
+            delivery.channel
+        )),
+        RunEvent::DeliveryFailed { message, retry_at: None, .. } => {
+            one(format!("  {BAD}delivery given up{BAD:#}: {message}"))
+        }
+        RunEvent::DeliveryFailed { message, .. } => {
+            one(format!("  {DIM}delivery failed, retrying later: {message}{DIM:#}"))
+        }
         RunEvent::Halted { by, .. } => one(format!("  halted by {by}")),
         RunEvent::Resumed { by } => one(format!("  resumed by {by}")),
         RunEvent::ModelSelected { model } => one(format!("  continuing with model {model}")),

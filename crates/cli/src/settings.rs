@@ -9,12 +9,14 @@ use countersign_contract::json::TextSpan;
 use countersign_contract::source::{Diagnostic, SourceFile};
 use countersign_models::{Embedder, ModelSpec, connect_embedder};
 use countersign_run::InputSender;
+use countersign_runtime::channel::{ChannelDefinition, ChannelSet};
 use countersign_runtime::trust::{
     AllowList, AllowListError, TrustFile, extract_address_server, extract_model_server,
 };
 use countersign_server::service_limits::ServiceLimits;
 
 use crate::args::StoreArgs;
+use crate::channel_settings::{CHANNELS_TABLE, parse_channels};
 use crate::exit::CliError;
 use crate::os_user;
 
@@ -46,11 +48,15 @@ pub(crate) struct CliSettings {
     pub(crate) embedder: CliSetting,
     /// The endpoint for traces and metrics, as OTLP over HTTP.
     pub(crate) telemetry: CliSetting,
+    /// The address under which people reach the web page, for links in deliveries.
+    pub(crate) public_url: CliSetting,
     /// The concurrency limits of a server; the table `[limits]` of the file.
     pub(crate) limits: ServiceLimits,
     /// The programs, hosts, sources and model server that the file allows for every run. Effective
     /// only if the user trusts the file.
     pub(crate) allow: AllowList,
+    /// The channels that the file defines; the tables `[channels.NAME]`.
+    channels: Vec<ChannelDefinition>,
     /// The workspace folder that the trust refers to.
     folder: PathBuf,
     /// The settings file that was read; absent if there is none.
@@ -94,6 +100,11 @@ impl CliSettings {
             .into_iter()
             .filter_map(in_file)
             .for_each(|one| allow.allow_model(one));
+        let base = file.as_deref().and_then(Path::parent).unwrap_or(folder);
+        // Trust names the files of secrets, whatever folder a command is called in.
+        let base = base.canonicalize().unwrap_or_else(|_| base.to_owned());
+        let channels = parse_channels(table.get(CHANNELS_TABLE), &told, &base)?;
+        channels.iter().for_each(|channel| allow.allow_channel(channel.describe()));
         for name in ["store", "telemetry"] {
             if let Some(address) = in_file(name) {
                 allow.allow_service(name, address);
@@ -116,8 +127,10 @@ impl CliSettings {
             ))?,
             embedder: setting("embedder", None, "COUNTERSIGN_EMBEDDER", None),
             telemetry: setting("telemetry", None, "OTEL_EXPORTER_OTLP_ENDPOINT", None),
+            public_url: setting("public_url", None, "COUNTERSIGN_PUBLIC_URL", None),
             limits: parse_limits(&table),
             allow,
+            channels,
             folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
             file,
         })
@@ -157,6 +170,19 @@ impl CliSettings {
                 .is_some_and(|file| file.contains_digest(&digest).unwrap_or(false))
     }
 
+    /// Returns the channels that people are told through. A file that the user does not trust
+    /// delivers nothing.
+    pub(crate) fn build_channel_set(&self) -> ChannelSet {
+        let set = ChannelSet::new(self.channels.clone());
+        let set = set.with_public_url(self.public_url.value.clone());
+        if self.channels.is_empty() || self.is_file_trusted() {
+            return set;
+        }
+        set.refuse_deliveries(
+            "the channels of countersign.toml are not trusted; review them with `countersign trust`",
+        )
+    }
+
     /// Returns the selected store. Fails if the file names its server and the user does not trust
     /// the file.
     pub(crate) fn resolve_store(&self) -> Result<Option<&str>, CliError> {
@@ -194,9 +220,9 @@ impl CliSettings {
     }
 
     /// Returns all settings except the limits and the allow list.
-    pub(crate) fn all(&self) -> [&CliSetting; 8] {
+    pub(crate) fn all(&self) -> [&CliSetting; 9] {
         let Self { protocol, store, model, user, agent, memory, embedder, telemetry, .. } = self;
-        [protocol, store, model, user, agent, memory, embedder, telemetry]
+        [protocol, store, model, user, agent, memory, embedder, telemetry, &self.public_url]
     }
 
     /// Connects to the configured embedding model, if there is one.
@@ -253,8 +279,17 @@ fn check_limit(name: &str, value: &toml::Value) -> Option<(&'static str, String)
 }
 
 /// The keys that the settings file may contain, besides the tables.
-const SETTING_NAMES: [&str; 8] =
-    ["protocol", "store", "model", "user", "agent", "memory", "embedder", "telemetry"];
+const SETTING_NAMES: [&str; 9] = [
+    "protocol",
+    "store",
+    "model",
+    "user",
+    "agent",
+    "memory",
+    "embedder",
+    "telemetry",
+    "public_url",
+];
 
 /// The table of the settings file that lists what every run may use.
 const ALLOW_TABLE: &str = "allow";
@@ -327,7 +362,7 @@ fn parse_settings_file(path: &Path) -> Result<toml::Table, CliError> {
     for (name, value) in &table {
         let at = text.find(name.as_str()).unwrap_or(0);
         let span = TextSpan::new(at, at + name.len());
-        if name == ALLOW_TABLE {
+        if name == ALLOW_TABLE || name == CHANNELS_TABLE {
             continue;
         }
         if let (LIMITS_TABLE, Some(limits)) = (name.as_str(), value.as_table()) {
@@ -344,7 +379,7 @@ fn parse_settings_file(path: &Path) -> Result<toml::Table, CliError> {
         } else if !SETTING_NAMES.contains(&name.as_str()) {
             let known = SETTING_NAMES.join(", ");
             let message = format!(
-                "unknown setting `{name}`; expected one of {known}, {ALLOW_TABLE}, {LIMITS_TABLE}"
+                "unknown setting `{name}`; expected one of {known}, {ALLOW_TABLE}, {CHANNELS_TABLE}, {LIMITS_TABLE}"
             );
             faults.push(Diagnostic::new("unknown_key", message, &source, span));
         } else if !value.is_str() {

@@ -14,6 +14,7 @@ mod workflow;
 mod ticket_rules;
 mod approval;
 mod call_approval;
+mod channel;
 mod gate;
 mod failure_handler;
 mod for_each;
@@ -38,6 +39,9 @@ pub use approval::{
 pub use budget_limits::{BudgetLimit, BudgetLimits, BuiltinBudget, LimitAmount};
 pub use bundle::ProtocolBundle;
 pub use call_approval::{CALL_NAMES, CallApproval, CallApprovalCondition, CallPattern};
+pub use channel::{
+    ChannelEvent, ChannelSubscription, MAX_CHANNELS, is_channel_name, merge_subscriptions,
+};
 pub use check::{CHECK_CODES, check_protocol};
 pub use document::{DocumentDefinition, ENGINE_FIELD_NAMES, EngineField};
 pub use document_change::{ChangeOperation, DocumentChange};

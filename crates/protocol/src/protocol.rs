@@ -9,8 +9,8 @@ use countersign_contract::find_similar_name;
 use serde_json::Value;
 
 use super::{
-    DocumentDefinition, HookDefinition, Localized, ProtocolBundle, ProtocolMemoryConfig,
-    ProtocolPolicy, ResolvedAgent, WorkflowDefinition,
+    ChannelSubscription, DocumentDefinition, HookDefinition, Localized, ProtocolBundle,
+    ProtocolMemoryConfig, ProtocolPolicy, ResolvedAgent, WorkflowDefinition,
 };
 
 /// A loaded protocol. It is immutable, and a run is pinned to its digest.
@@ -47,6 +47,8 @@ pub struct Protocol {
     pub language: Option<Expr>,
     /// How runs use memory.
     pub memory: ProtocolMemoryConfig,
+    /// The channels that runs are subscribed to, beside those of the place where they work.
+    pub channels: Vec<ChannelSubscription>,
     /// The files that the protocol was loaded from.
     pub bundle: ProtocolBundle,
     /// Digest of those files.

@@ -127,7 +127,16 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
                 }
             }
         }
-        RunEvent::Started { protocol, workflow, document, model, parent, fork, tickets } => {
+        RunEvent::Started {
+            protocol,
+            workflow,
+            document,
+            model,
+            parent,
+            fork,
+            tickets,
+            channels,
+        } => {
             state.created_at = state.updated_at;
             state.protocol.clone_from(protocol);
             state.workflow.clone_from(workflow);
@@ -136,6 +145,7 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             state.parent.clone_from(parent);
             state.fork.clone_from(fork);
             state.tickets = tickets.iter().cloned().collect();
+            state.channels.clone_from(channels);
         }
         RunEvent::TitleChanged { title } => state.title.clone_from(title),
         RunEvent::PhaseEntered { phase } => {
@@ -341,7 +351,18 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             let order = PendingAction::Notify { run: run.clone(), notification: tell.clone() };
             state.pending.insert(action.clone(), order);
         }
-        RunEvent::EffectFinished { .. }
+        RunEvent::DeadlineNear { wait, channels } => {
+            let open = state.waits.get_mut(wait).ok_or_else(|| unknown(wait))?;
+            open.reminders.retain(|channel, _| !channels.contains(channel));
+        }
+        RunEvent::DeliveryRequested { action, attempt, delivery, not_before } => {
+            let (attempt, delivery, not_before) = (*attempt, delivery.clone(), *not_before);
+            let order = PendingAction::Delivery { attempt, delivery, not_before };
+            state.pending.insert(action.clone(), order);
+        }
+        RunEvent::DeliveryFinished { .. }
+        | RunEvent::DeliveryFailed { .. }
+        | RunEvent::EffectFinished { .. }
         | RunEvent::EffectFailed { .. }
         | RunEvent::ToolFinished { .. }
         | RunEvent::McpToolsUnavailable { .. }
@@ -450,10 +471,10 @@ fn join_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
     joined.join(", ")
 }
 
-/// Discards pending actions; their results are rejected from now on. Notifications to other runs
-/// stay pending.
+/// Discards pending actions; their results are rejected from now on. Messages to other runs and to
+/// channels stay pending.
 fn drop_pending_actions(state: &mut RunState) {
-    state.pending.retain(|_, order| matches!(order, PendingAction::Notify { .. }));
+    state.pending.retain(|_, order| order.is_message());
     state.held_calls.clear();
     state.approved_calls.clear();
 }

@@ -8,9 +8,11 @@ use std::sync::Arc;
 use countersign_contract::json::Repair;
 use countersign_contract::patch::Patch;
 use countersign_contract::reply::Violation;
+use countersign_protocol::ChannelSubscription;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::delivery::RunDelivery;
 use super::effect_call::{EffectCall, ToolCall};
 use super::mcp_tools::{McpToolChanges, PinnedMcpTools, UnusableMcpTool};
 use super::state::{BlockReason, ClosedGate, Continuation, RunEndKind};
@@ -50,6 +52,10 @@ pub enum RunEvent {
         /// Tickets that the run starts with: those held at the version it was forked from.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tickets: Vec<String>,
+        /// The channels that the run is subscribed to, by the protocol and by the place where it
+        /// was started.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        channels: Vec<ChannelSubscription>,
     },
     /// The workflow's `title` gave the run another title.
     TitleChanged {
@@ -376,6 +382,42 @@ pub enum RunEvent {
         /// Id of the action.
         action: String,
     },
+    /// The deadline of a wait is near, and channels are told so.
+    DeadlineNear {
+        /// Id of the wait.
+        wait: String,
+        /// Names of the channels that are told.
+        channels: Vec<String>,
+    },
+    /// The engine requested a delivery to a channel.
+    DeliveryRequested {
+        /// Id of the action.
+        action: String,
+        /// Number of the attempt, from 1.
+        attempt: u32,
+        /// What is delivered, and to which channel.
+        delivery: Box<RunDelivery>,
+        /// Earliest time of the attempt; absent if it may start at once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<Timestamp>,
+    },
+    /// The channel accepted a delivery.
+    DeliveryFinished {
+        /// Id of the action.
+        action: String,
+    },
+    /// An attempt to deliver failed.
+    DeliveryFailed {
+        /// Id of the action.
+        action: String,
+        /// Kind of the failure, in one word.
+        failure: String,
+        /// What happened, in a sentence.
+        message: String,
+        /// When the next attempt starts; absent if the delivery is given up.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_at: Option<Timestamp>,
+    },
     /// A person halted the run.
     Halted {
         /// Who halted it.
@@ -481,6 +523,10 @@ impl RunEvent {
             Self::ItemFailed { .. } => "item_failed",
             Self::NotificationRequested { .. } => "notification_requested",
             Self::Notified { .. } => "notified",
+            Self::DeadlineNear { .. } => "deadline_near",
+            Self::DeliveryRequested { .. } => "delivery_requested",
+            Self::DeliveryFinished { .. } => "delivery_finished",
+            Self::DeliveryFailed { .. } => "delivery_failed",
             Self::Halted { .. } => "halted",
             Self::Resumed { .. } => "resumed",
             Self::ModelSelected { .. } => "model_selected",

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_contract::json::Repair;
 use countersign_contract::reply::FinishReason;
-use countersign_protocol::Assignee;
+use countersign_protocol::{Assignee, ChannelSubscription};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -236,6 +236,24 @@ pub enum InputKind {
         /// Id of the action.
         action: String,
     },
+    /// A channel accepted a delivery.
+    DeliveryFinished {
+        /// Id of the action.
+        action: String,
+    },
+    /// An attempt to deliver failed.
+    DeliveryFailed {
+        /// Id of the action.
+        action: String,
+        /// Kind of the failure, in one word.
+        failure: String,
+        /// What happened, in a sentence.
+        message: String,
+        /// Pause before the next attempt, in milliseconds, at most one day; absent if the delivery
+        /// is given up.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_in: Option<i64>,
+    },
     /// A person halts the run.
     Halted {
         /// Who halts it.
@@ -317,6 +335,10 @@ pub struct RunStart {
     /// turned off. `decide` ignores it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub memory_disabled: bool,
+    /// The channels that the settings of the place where the run is started subscribe to every run.
+    /// The engine sets them; what the protocol subscribes to is added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<ChannelSubscription>,
 }
 
 /// The parent that waits for a child run.
@@ -448,6 +470,8 @@ impl InputKind {
             | Self::McpToolsUnavailable { action, .. }
             | Self::HookFinished { action, .. }
             | Self::ChildEnded { action, .. }
+            | Self::DeliveryFinished { action }
+            | Self::DeliveryFailed { action, .. }
             | Self::Notified { action } => Some(action),
             _ => None,
         }
@@ -506,6 +530,8 @@ impl InputKind {
             Self::HookFinished { .. } => "hook_finished",
             Self::ChildEnded { .. } => "child_ended",
             Self::Notified { .. } => "notified",
+            Self::DeliveryFinished { .. } => "delivery_finished",
+            Self::DeliveryFailed { .. } => "delivery_failed",
             Self::Halted { .. } => "halted",
             Self::Resumed { .. } => "resumed",
             Self::ModelSelected { .. } => "model_selected",
@@ -527,6 +553,7 @@ impl InputKind {
             Self::HookFinished { .. } => Some("hook"),
             Self::ChildEnded { .. } => Some("child"),
             Self::Notified { .. } => Some("notify"),
+            Self::DeliveryFinished { .. } | Self::DeliveryFailed { .. } => Some("delivery"),
             _ => None,
         }
     }

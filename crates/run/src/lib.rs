@@ -14,6 +14,7 @@ mod effect_call;
 mod mcp_tools;
 mod input;
 mod wait;
+mod delivery;
 mod event;
 mod item_progress;
 mod state;
@@ -33,6 +34,7 @@ pub use decide::{
     DecisionOutcome, FileProbe, check_assignee, compute_call_digest, decide, manual_patch_contract,
     mcp_tool_calls_contract, next_alarm, next_alarm_after, record_file_facts, tool_calls_contract,
 };
+pub use delivery::{DeliveredWait, RunDelivery};
 pub use effect_call::{EffectCall, ToolCall};
 pub use event::{LOG_FORMAT, RunEvent, RunNotification};
 pub use input::{

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use countersign_contract::reply::Violation;
+use countersign_protocol::ChannelSubscription;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::apply_event::DEADLINE_ACTOR;
 use super::compute_call_digest;
+use super::delivery::RunDelivery;
 use super::effect_call::{EffectCall, ToolCall};
 use super::mcp_tools::PinnedMcpTools;
 use super::wait::RunWait;
@@ -49,6 +51,9 @@ pub struct RunState {
     /// The run and version that this run was forked from; absent if it is not a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<ForkOrigin>,
+    /// The channels that the run is subscribed to, by name; fixed when it starts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<ChannelSubscription>,
     /// The run's document.
     pub document: Arc<Value>,
     /// Id of the current phase.
@@ -270,9 +275,26 @@ pub enum PendingAction {
         /// The content of the notification.
         notification: RunNotification,
     },
+    /// Delivers a message to a channel.
+    Delivery {
+        /// Number of the attempt, from 1.
+        attempt: u32,
+        /// What is delivered, and to which channel.
+        delivery: Box<RunDelivery>,
+        /// Earliest time of the attempt; absent if it may start at once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<Timestamp>,
+    },
 }
 
 impl PendingAction {
+    /// Whether this action only tells others what is already true. The run does not wait for it;
+    /// it survives a change of the phase, a halt and the end of the run.
+    #[must_use]
+    pub fn is_message(&self) -> bool {
+        matches!(self, Self::Notify { .. } | Self::Delivery { .. })
+    }
+
     /// The name of this kind of action in files and output.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -284,6 +306,7 @@ impl PendingAction {
             Self::Hook { .. } => "hook",
             Self::Child { .. } => "child",
             Self::Notify { .. } => "notify",
+            Self::Delivery { .. } => "delivery",
         }
     }
 
@@ -317,7 +340,8 @@ impl PendingAction {
         match self {
             Self::Model { not_before }
             | Self::Effect { not_before, .. }
-            | Self::ListMcpTools { not_before, .. } => *not_before,
+            | Self::ListMcpTools { not_before, .. }
+            | Self::Delivery { not_before, .. } => *not_before,
             _ => None,
         }
     }
@@ -530,6 +554,7 @@ impl RunState {
             model: None,
             parent: None,
             fork: None,
+            channels: Vec::new(),
             document: Arc::new(Value::Null),
             phase: String::new(),
             entered_at: Timestamp::default(),
@@ -566,7 +591,7 @@ impl RunState {
     /// The run's status, derived from the other fields; no event records it.
     #[must_use]
     pub fn status(&self) -> ExecutionStatus {
-        let out = self.pending.values().any(|order| !matches!(order, PendingAction::Notify { .. }));
+        let out = self.pending.values().any(|order| !order.is_message());
         match &self.end {
             Some((RunEndKind::Completed, _)) => ExecutionStatus::Completed,
             Some((RunEndKind::Failed | RunEndKind::Cancelled, _)) => ExecutionStatus::Failed,
@@ -581,15 +606,21 @@ impl RunState {
         let deadlines = self.waits.values().filter_map(|wait| wait.deadline);
         let escalations =
             self.waits.values().filter_map(|wait| wait.approval.as_ref()?.escalate_at);
-        let orders = self.pending.values().filter_map(PendingAction::not_before);
+        let reminders = self.waits.values().flat_map(|wait| wait.reminders.values().copied());
+        let (messages, orders): (Vec<&PendingAction>, Vec<&PendingAction>) =
+            self.pending.values().partition(|action| action.is_message());
         let still = self.end.is_some() || self.halted.is_some();
-        deadlines.chain(escalations).chain(orders).chain(self.retry_at).filter(move |_| !still)
+        let orders = orders.into_iter().filter_map(PendingAction::not_before);
+        let own = deadlines.chain(escalations).chain(reminders).chain(orders).chain(self.retry_at);
+        let messages = messages.into_iter().filter_map(PendingAction::not_before);
+        own.filter(move |_| !still).chain(messages)
     }
 
-    /// Actions that may be executed at `now`. A halted run only sends notifications.
+    /// Actions that may be executed at `now`. A halted run only sends messages: to other runs and
+    /// to channels.
     pub fn ready_actions(&self, now: Timestamp) -> impl Iterator<Item = (&String, &PendingAction)> {
         let ready = self.pending.iter().filter(move |(_, order)| {
-            let tell = matches!(order, PendingAction::Notify { .. });
+            let tell = order.is_message();
             let due = order.not_before().is_none_or(|at| at <= now);
             due && (self.halted.is_none() || tell)
         });

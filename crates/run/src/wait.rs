@@ -1,5 +1,7 @@
 //! Waits: why a run is waiting, what input continues it, and who may give that input.
 
+use std::collections::BTreeMap;
+
 use countersign_contract::patch::Patch;
 use countersign_protocol::{
     AnswerChoice, ApprovalRules, Assignee, DistinctParty, NotePolicy, PresentationFormat,
@@ -51,6 +53,10 @@ pub struct RunWait {
     /// Ids of the waits that this one replaces because their subject changed, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<String>,
+    /// When each channel is told that the deadline is near, by the name of the channel. A channel
+    /// that was told is removed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub reminders: BTreeMap<String, Timestamp>,
     /// Id of the action that is held until the approval; absent if the approval is for a
     /// transition.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -16,9 +16,9 @@ mod signatures;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use countersign_protocol::Protocol;
+use countersign_protocol::{ChannelEvent, Protocol};
 use countersign_run::{
-    BlockReason, DecisionOutcome, GENESIS_HASH, InputKind, PendingAction, RunEvent, RunInput,
+    BlockReason, DecisionOutcome, GENESIS_HASH, InputKind, RunDelivery, RunEvent, RunInput,
     RunLogEntry, RunStart, RunState, Timestamp, apply, decide, fold_entry, next_alarm,
     render_prompt, seal_entry, verify,
 };
@@ -66,7 +66,12 @@ impl<'p> Live<'p> {
             }
             (first, second) => panic!("decided {first:?} once and {second:?} then"),
         };
-        let notified = matches!(input.payload, InputKind::Notified { .. });
+        let notified = matches!(
+            input.payload,
+            InputKind::Notified { .. }
+                | InputKind::DeliveryFinished { .. }
+                | InputKind::DeliveryFailed { .. }
+        );
         assert!(self.state.end.is_none() || notified, "an ended run stays ended");
         self.witness.see_input(self.protocol, &self.state, input);
         self.folds(&step);
@@ -120,7 +125,8 @@ impl<'p> Live<'p> {
                 assert!(self.orders.insert(action.clone(), false).is_none(), "ids are used once");
             }
             RunEvent::CallDenied { action, .. } => drop(self.orders.remove(action)),
-            RunEvent::NotificationRequested { action, .. } => {
+            RunEvent::NotificationRequested { action, .. }
+            | RunEvent::DeliveryRequested { action, .. } => {
                 assert!(self.orders.insert(action.clone(), true).is_none(), "ids are used once");
             }
             RunEvent::PhaseEntered { .. }
@@ -156,8 +162,8 @@ impl<'p> Live<'p> {
         for need in phase.iter().flat_map(|phase| &phase.needs) {
             assert!(state.tickets.contains(need), "{} was entered without `{need}`", state.phase);
         }
-        let out =
-            state.pending.values().any(|order| !matches!(order, PendingAction::Notify { .. }));
+        let out = state.pending.values().any(|order| !order.is_message());
+        self.owes_what_was_promised();
         let stands = !out && state.waits.is_empty() && state.retry_at.is_none();
         let is_asked =
             |action: &String| state.waits.values().any(|wait| wait.action.as_ref() == Some(action));
@@ -171,6 +177,39 @@ impl<'p> Live<'p> {
         );
         assert!(!ended || state.waits.is_empty() && state.blocked.is_none());
         let _ = (render_prompt(self.protocol, state), next_alarm(self.protocol, state));
+    }
+
+    /// Whoever is subscribed is told of every wait that opened and of the end, and an id names one
+    /// delivery.
+    fn owes_what_was_promised(&self) {
+        let state = &self.state;
+        let mut told: BTreeMap<String, &RunDelivery> = BTreeMap::new();
+        let events: Vec<RunEvent> =
+            self.log.iter().flat_map(|entry| entry.decode_events("r").unwrap()).collect();
+        for event in &events {
+            if let RunEvent::DeliveryRequested { delivery, attempt, action, .. } = event {
+                let first = told.entry(delivery.id.clone()).or_insert(delivery);
+                assert_eq!(**first, **delivery, "an attempt repeats the delivery");
+                assert_eq!(*attempt == 1, *action == delivery.id);
+            }
+        }
+        for one in &state.channels {
+            let about = |event: ChannelEvent, wait: Option<&str>| {
+                told.values()
+                    .filter(|it| it.channel == one.channel && it.event == event)
+                    .any(|it| wait == it.wait.as_ref().map(|wait| wait.id.as_str()))
+            };
+            for wait in state.waits.values().filter(|_| one.on.contains(&ChannelEvent::WaitOpened))
+            {
+                assert!(
+                    about(ChannelEvent::WaitOpened, Some(&wait.id))
+                        || about(ChannelEvent::WaitSuperseded, Some(&wait.id)),
+                    "nobody was told of {wait:?}"
+                );
+            }
+            let ends = one.on.contains(&ChannelEvent::RunEnded) && state.end.is_some();
+            assert!(!ends || about(ChannelEvent::RunEnded, None), "nobody was told of the end");
+        }
     }
 
     /// The log proves itself and gives the state.
@@ -306,7 +345,7 @@ fn guesses_reach_every_event_and_every_end() {
 }
 
 /// Every event there is; a new one must be reached too.
-const KINDS: [&str; 43] = [
+const KINDS: [&str; 47] = [
     "mcp_tools_requested",
     "mcp_tools_pinned",
     "mcp_tools_unavailable",
@@ -345,6 +384,10 @@ const KINDS: [&str; 43] = [
     "item_failed",
     "notification_requested",
     "notified",
+    "deadline_near",
+    "delivery_requested",
+    "delivery_finished",
+    "delivery_failed",
     "halted",
     "resumed",
     "unblocked",

@@ -10,6 +10,7 @@ pub mod hook;
 pub mod mcp;
 pub mod effect;
 pub mod trust;
+pub mod channel;
 pub mod projection;
 pub mod clock;
 pub mod private_files;

@@ -20,6 +20,7 @@ use countersign_store::{Store, StoreError, TenantId};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::channel::ChannelSet;
 use crate::clock::{Clock, SystemClock};
 use crate::driver::{
     CachedModelResolver, Driver, EffectExecutor, IdleReason, ModelResolver, WorkerHeartbeat,
@@ -93,6 +94,7 @@ pub struct RuntimeBuilder {
     worker: String,
     heartbeat: Option<Arc<WorkerHeartbeat>>,
     store_retry_ms: Option<i64>,
+    channels: Arc<ChannelSet>,
 }
 
 impl RuntimeBuilder {
@@ -124,6 +126,7 @@ impl RuntimeBuilder {
             worker: format!("runtime-{}-{}", std::process::id(), generate_run_name()),
             heartbeat: None,
             store_retry_ms: None,
+            channels: Arc::default(),
             home,
         }
     }
@@ -209,6 +212,12 @@ impl RuntimeBuilder {
         Self { guard, ..self }
     }
 
+    /// Sets the channels that people are told through.
+    #[must_use]
+    pub fn with_channels(self, channels: Arc<ChannelSet>) -> Self {
+        Self { channels, ..self }
+    }
+
     /// Hides a protocol folder from the files that runs can read and write.
     #[must_use]
     pub fn with_protocol_folder(self, folder: Option<PathBuf>) -> Self {
@@ -265,7 +274,8 @@ impl RuntimeBuilder {
             shipped_contracts: Arc::clone(self.contracts.as_ref().unwrap_or(&SHIPPED_CONTRACTS)),
             workspace: Some(self.open_workspace()?),
             tenant: self.tenant.clone(),
-        });
+        })
+        .with_channels(Arc::clone(&self.channels));
         let engine = match &self.memory {
             MemoryChoice::Absent => engine,
             MemoryChoice::Disabled => engine.without_memory(),

@@ -13,6 +13,7 @@ use countersign_contract::contract::ContractRegistry;
 use countersign_memory::store::Memory;
 use countersign_models::{Embedder, ModelSettings};
 use countersign_run::{IdentitySource, InputSender};
+use countersign_runtime::channel::ChannelSet;
 use countersign_runtime::clock::{Clock, SystemClock};
 use countersign_runtime::driver::{CachedModelResolver, Driver, ModelResolver, WorkerHeartbeat};
 use countersign_runtime::effect::{NoopRetrieverFactory, RetrieverFactory};
@@ -58,6 +59,8 @@ pub struct ServerDeps {
     pub sources: Arc<dyn RetrieverFactory>,
     /// Decides which programs, hosts and sources protocols may use on this machine.
     pub guard: ActionGuard,
+    /// The channels that people are told through; each names the tenants that may use it.
+    pub channels: Arc<ChannelSet>,
     /// The contracts that ship with the program.
     pub contracts: Arc<ContractRegistry>,
     /// The engine's own folder, and the workspace of tenant `local`.
@@ -94,6 +97,7 @@ impl ServerDeps {
             sources: Arc::new(NoopRetrieverFactory),
             protocol_folder: find_protocol_folder(&workspace),
             guard: ActionGuard::new(workspace, load_shipped_permissions),
+            channels: Arc::default(),
             contracts: Arc::new(load_shipped_contracts()),
             home,
             model_override: None,
@@ -250,6 +254,7 @@ impl AppState {
             .with_models(Arc::clone(&deps.models))
             .with_sources(Arc::clone(&deps.sources))
             .with_guard(guard)
+            .with_channels(Arc::clone(&deps.channels))
             .with_protocol_folder(deps.protocol_folder.clone())
             .with_data_folder(deps.home.folder().join(SHIPPED_DATA))
             .with_worker(self.worker.clone())

@@ -27,7 +27,7 @@ pub(super) struct ChaosReport {
 }
 
 /// The kinds of inputs that report the result of an action; a run accepts one per action.
-const RESULT_INPUTS: [&str; 8] = [
+const RESULT_INPUTS: [&str; 10] = [
     "model_replied",
     "model_failed",
     "effect_finished",
@@ -36,6 +36,8 @@ const RESULT_INPUTS: [&str; 8] = [
     "hook_finished",
     "child_ended",
     "notified",
+    "delivery_finished",
+    "delivery_failed",
 ];
 
 /// Reads and checks all tables.

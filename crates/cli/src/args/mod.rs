@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+mod channel_args;
 mod memory_learning_args;
 mod memory_args;
 mod run_args;
@@ -13,6 +14,7 @@ mod store_command_args;
 mod trust_args;
 mod worker_args;
 
+pub(crate) use channel_args::{ChannelArgs, ChannelCommand};
 pub(crate) use memory_args::{
     MemoryArgs, MemoryCommand, MemoryComposeArgs, MemoryEmbedArgs, MemoryExpireArgs,
     MemoryExplainArgs, MemoryExportArgs, MemoryForgetArgs, MemoryImportArgs, MemoryRememberArgs,
@@ -116,6 +118,8 @@ pub(crate) enum CliCommand {
     Mcp(McpArgs),
     /// Create, list and revoke keys for the server
     Key(KeyArgs),
+    /// List the channels that people are told through, and try one
+    Channel(ChannelArgs),
     /// Show what a protocol may use beyond files, and decide whether to trust it
     Trust(TrustArgs),
     /// Check the setup and show where each setting comes from

@@ -4,6 +4,7 @@ mod wait_address;
 mod admit;
 mod answer;
 mod cancel;
+mod channel;
 mod check;
 mod completions;
 mod contract;
@@ -56,6 +57,7 @@ fn opens_store(command: &CliCommand) -> bool {
             | CliCommand::Check(_)
             | CliCommand::Admit(_)
             | CliCommand::Contract(_)
+            | CliCommand::Channel(_)
             | CliCommand::Completions { .. }
     )
 }
@@ -98,6 +100,7 @@ pub(crate) fn run(args: &CliArgs) -> Result<CliExit, CliError> {
         CliCommand::Serve(args) => serve::run(args, json),
         CliCommand::Mcp(args) => mcp::run(args),
         CliCommand::Key(args) => key::run(args, json),
+        CliCommand::Channel(args) => channel::run(args, json),
         CliCommand::Trust(args) => trust::run(args, json),
         CliCommand::Doctor(args) => Ok(doctor::run(args, json)),
         CliCommand::Admit(args) => admit::run(args, json),

@@ -118,6 +118,7 @@ pub(super) fn build_server_deps(context: &CliContext) -> Result<ServerDeps, CliE
         models: Arc::new(CachedModelResolver::new(settings, context.home.workspace().to_owned())),
         sources: Arc::new(source_kinds::build_source_kinds()),
         guard: context.build_action_guard(),
+        channels: Arc::clone(engine.channels()),
         contracts: Arc::new(load_shipped_contracts()),
         home: context.home.clone(),
         protocol_folder: context.find_protocol_folder().ok(),

@@ -19,8 +19,8 @@ use super::protocol_file::{ProtocolFile, ProtocolFileKind};
 use super::read_budget::read_budget;
 use super::symbol_table::SymbolTable;
 use super::{
-    compile_workflow, read_agents, read_call_approvals, read_document, read_hooks, read_index,
-    read_mcp_servers, read_memory_config, read_policy, read_rules,
+    compile_workflow, read_agents, read_call_approvals, read_channels, read_document, read_hooks,
+    read_index, read_mcp_servers, read_memory_config, read_policy, read_rules,
 };
 use crate::{EngineField, Protocol, ProtocolBundle, ProtocolPolicy, WorkflowDefinition};
 
@@ -123,6 +123,7 @@ pub fn load_protocol(
     let memory = read_memory_config::read_memory_config(index, &bundle, &faults);
     let shown = read_policy::read_file_policy(index, &faults);
     let approvals = read_call_approvals::read_call_approvals(index, &faults);
+    let channels = read_channels::read_channels(index, &faults);
     let (found, usable) = faults.finish();
     if !usable {
         return Err(found);
@@ -153,6 +154,7 @@ pub fn load_protocol(
         default_model: card.default_model,
         language,
         memory,
+        channels,
         digest: bundle.compute_digest(),
         bundle,
     };

@@ -50,6 +50,7 @@ mod read_workflow_input;
 mod read_workflow_output;
 mod read_effect;
 mod read_changes;
+mod read_channels;
 
 pub use confined_path::confine_path;
 pub use load_protocol::{LoadedProtocol, load_protocol};

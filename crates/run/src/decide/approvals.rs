@@ -93,8 +93,7 @@ impl RunDecision<'_> {
         }
         let held = self.state.continuation.clone();
         self.emit(RunEvent::Resumed { by: by.to_owned() });
-        let idle =
-            self.state.pending.values().all(|one| matches!(one, PendingAction::Notify { .. }));
+        let idle = self.state.pending.values().all(PendingAction::is_message);
         if held.is_none() && !was_halted && idle && !self.state.closed_gates.is_empty() {
             // Files may exist by now, and a denied approval can be requested again.
             self.drop_waits();

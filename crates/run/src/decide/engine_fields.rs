@@ -40,6 +40,7 @@ impl RunDecision<'_> {
                 Some(format!("the result cannot be recorded: {over}")),
             );
         }
+        self.request_deliveries();
         DecisionOutcome { events: self.events, state: self.state }
     }
 
@@ -54,6 +55,7 @@ impl RunDecision<'_> {
             self.update_fitting_fields();
         }
         self.update_title();
+        self.request_deliveries();
         (DecisionOutcome { events: self.events, state: self.state }, self.limit_exceeded)
     }
 

@@ -41,7 +41,7 @@
 //! 7. `engine_fields` updates the engine-owned fields of the document and ends the decision.
 //!
 //! The other handlers: `approvals` for approve, deny, resume and cancel; `timers` for deadlines and
-//! timeouts; `start_input` for the document and input of a new run. `budget_checks` runs before
+//! timeouts; `deliveries` for what channels are told; `start_input` for the document and input of a new run. `budget_checks` runs before
 //! an action, a question or a move: it returns `ControlFlow<Option<Continuation>>`, and `Break`
 //! carries what the run does instead. `settle_failure` applies the failure handlers of the protocol.
 
@@ -67,6 +67,7 @@ mod hooks;
 mod children;
 mod budget_checks;
 mod timers;
+mod deliveries;
 mod settle_failure;
 mod document_update;
 mod engine_fields;
@@ -158,7 +159,13 @@ fn decide_within_bounds(
             decision.finish()
         }
         (_, Some(failed)) => decide_input(protocol, state, failed)?.finish(),
-        (InputKind::Ticked | InputKind::Notified { .. }, None) => Err(over.clone()),
+        (
+            InputKind::Ticked
+            | InputKind::Notified { .. }
+            | InputKind::DeliveryFinished { .. }
+            | InputKind::DeliveryFailed { .. },
+            None,
+        ) => Err(over.clone()),
         (_, None) => return Err(over.into()),
     };
     match again {
@@ -261,6 +268,14 @@ fn decide_input<'p>(
             decision.emit(RunEvent::Notified { action: action.clone() });
             None
         }
+        InputKind::DeliveryFinished { action } => {
+            decision.emit(RunEvent::DeliveryFinished { action: action.clone() });
+            None
+        }
+        InputKind::DeliveryFailed { action, failure, message, retry_in } => {
+            decision.handle_delivery_failed(action, failure, message, *retry_in);
+            None
+        }
         InputKind::Halted { by, reason } => {
             decision.emit(RunEvent::Halted { by: by.clone(), reason: reason.clone() });
             None
@@ -283,7 +298,12 @@ fn check_admissible(state: &RunState, input: &InputKind) -> Result<(), InputReje
         _ => {}
     }
     if let Some((_, reason)) = &state.end
-        && !matches!(input, InputKind::Notified { .. })
+        && !matches!(
+            input,
+            InputKind::Notified { .. }
+                | InputKind::DeliveryFinished { .. }
+                | InputKind::DeliveryFailed { .. }
+        )
     {
         let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
         return Err(InputRejection::Ended { end: format!("{}{reason}", state.status().as_str()) });

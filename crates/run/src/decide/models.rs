@@ -403,8 +403,7 @@ impl RunDecision<'_> {
                 "a person decides on the document, and the phase does not declare `writes`; deny it, or wait for the decision",
             );
         }
-        let idle =
-            self.state.pending.values().all(|one| matches!(one, PendingAction::Notify { .. }));
+        let idle = self.state.pending.values().all(PendingAction::is_message);
         let is_model_call = |one: &PendingAction| matches!(one, PendingAction::Model { .. });
         if self.state.pending.values().any(is_model_call) {
             return nothing("a model call is pending; reply to its action");

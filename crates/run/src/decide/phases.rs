@@ -4,7 +4,7 @@ use std::ops::ControlFlow::Break;
 
 use countersign_contract::contract::Contract;
 use countersign_contract::reply::{RuleContext, Violation, ViolationList};
-use countersign_protocol::PhaseWork;
+use countersign_protocol::{PhaseWork, merge_subscriptions};
 use serde_json::Value;
 
 use super::run_decision::RunDecision;
@@ -44,6 +44,7 @@ impl RunDecision<'_> {
             parent: start.parent.clone(),
             fork: start.fork.clone(),
             tickets: start.tickets.clone(),
+            channels: merge_subscriptions(self.protocol.channels.iter().chain(&start.channels)),
         });
         self.apply_start_input(start)?;
         // The first document must be valid before the run does anything with it.

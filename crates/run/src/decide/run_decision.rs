@@ -5,7 +5,7 @@
 //! them use: emitting events, opening and closing waits, blocking and ending the run.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use countersign_contract::patch::Patch;
@@ -209,7 +209,8 @@ impl<'p> RunDecision<'p> {
     /// Opens a wait and assigns it the next id: `w1`, `w2` and so on.
     pub(super) fn open_new_wait(&mut self, wait: RunWait) {
         let id = format!("w{}", self.state.waits_opened + 1);
-        self.emit(RunEvent::WaitOpened { wait: Box::new(RunWait { id, ..wait }) });
+        let reminders = self.plan_reminders(wait.deadline);
+        self.emit(RunEvent::WaitOpened { wait: Box::new(RunWait { id, reminders, ..wait }) });
     }
 
     /// Creates a wait of the current phase without answer shape, deadline or assignee. It has no id
@@ -231,6 +232,7 @@ impl<'p> RunDecision<'p> {
             subject: None,
             presented: Vec::new(),
             supersedes: Vec::new(),
+            reminders: BTreeMap::new(),
             action: None,
             approval: None,
         }

@@ -160,7 +160,8 @@ fn describe_input(input: &InputKind) -> &'static str {
         InputKind::Answered { .. } => "answer",
         InputKind::ModelFailed { .. }
         | InputKind::EffectFailed { .. }
-        | InputKind::McpToolsUnavailable { .. } => "message",
+        | InputKind::McpToolsUnavailable { .. }
+        | InputKind::DeliveryFailed { .. } => "message",
         _ => "input",
     }
 }

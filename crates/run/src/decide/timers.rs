@@ -40,8 +40,9 @@ fn list_alarms(protocol: &Protocol, state: &RunState) -> impl Iterator<Item = Ti
 }
 
 impl RunDecision<'_> {
-    /// Handles the first thing that is due: an expired wait, then an escalation, then an approval
-    /// whose subject changed, then the timeout of the phase, then the retry of gates. Rejects the input if nothing is due.
+    /// Handles the first thing that is due: an expired wait, then an escalation, then a reminder,
+    /// then an approval whose subject changed, then the timeout of the phase, then the retry of
+    /// gates. Rejects the input if nothing is due.
     pub(super) fn handle_tick(&mut self) -> Result<Option<Continuation>, InputRejection> {
         let now = self.input.time;
         if self.state.halted.is_some() {
@@ -57,6 +58,9 @@ impl RunDecision<'_> {
         };
         if let Some(wait) = self.state.waits.values().find(escalates) {
             self.emit(RunEvent::WaitEscalated { wait: wait.id.clone() });
+            return Ok(None);
+        }
+        if self.remind_of_deadline() {
             return Ok(None);
         }
         // The end of the decision supersedes it, once the input has the digests of its files.

@@ -103,6 +103,7 @@ impl<'p> Teller<'p> {
                 input: what.get("input").cloned(),
                 tickets: serde_json::from_value(what["tickets"].clone()).unwrap_or_default(),
                 memory_disabled: false,
+                channels: serde_json::from_value(what["channels"].clone()).unwrap_or_default(),
                 fork: what.get("fork").map(|fork| serde_json::from_value(fork.clone()).unwrap()),
                 ..RunStart::default()
             };

@@ -1,7 +1,7 @@
 //! What may come to a run: what it waits for, what it does not, and what nobody should send.
 
 use countersign_contract::reply::FinishReason;
-use countersign_protocol::Protocol;
+use countersign_protocol::{ChannelEvent, ChannelSubscription, Protocol};
 use countersign_run::{
     ForkOrigin, HookAnswer, IdentitySource, InputKind, InputSender, McpToolChanges,
     McpToolDefinition, ModelReply, ParentRun, PendingAction, ReplyUsage, RunInput, RunStart,
@@ -86,6 +86,15 @@ fn start(chance: &mut SeededRng, protocol: &Protocol) -> InputKind {
         1 => vec!["plan".to_owned(), "count".to_owned()],
         _ => Vec::new(),
     };
+    let channels = match chance.next_below(4) {
+        0 => vec![ChannelSubscription {
+            channel: "ops".to_owned(),
+            on: ChannelEvent::ALL.into(),
+            remind_before: *chance.pick(&[None, Some(1_000), Some(50_000), Some(i64::MAX)]),
+            subject: chance.roll_percent(50),
+        }],
+        _ => Vec::new(),
+    };
     let (model, by) = (None, chance.roll_percent(50).then(|| "anna".to_owned()));
     InputKind::Start(Box::new(RunStart {
         protocol,
@@ -98,6 +107,7 @@ fn start(chance: &mut SeededRng, protocol: &Protocol) -> InputKind {
         by,
         parent,
         fork,
+        channels,
         ..RunStart::default()
     }))
 }
@@ -156,6 +166,9 @@ fn fitting(chance: &mut SeededRng, state: &RunState, action: &str) -> InputKind 
             InputKind::ChildEnded { action: action_id, completed, reason, document: value(chance) }
         }
         Some(PendingAction::Notify { .. }) => InputKind::Notified { action: action_id },
+        Some(PendingAction::Delivery { .. }) if chance.roll_percent(70) => {
+            InputKind::DeliveryFinished { action: action_id }
+        }
         _ => failed(chance, state, action),
     }
 }
@@ -166,6 +179,10 @@ fn failed(chance: &mut SeededRng, state: &RunState, action: &str) -> InputKind {
     match state.pending.get(action) {
         Some(PendingAction::Effect { .. }) => {
             InputKind::EffectFailed { action: action_id, failure, message, retryable }
+        }
+        Some(PendingAction::Delivery { .. }) => {
+            let retry_in = *chance.pick(&[None, Some(5_000), Some(i64::MAX), Some(i64::MIN)]);
+            InputKind::DeliveryFailed { action: action_id, failure, message, retry_in }
         }
         _ => InputKind::ModelFailed {
             action: action_id,
@@ -181,9 +198,10 @@ fn failed(chance: &mut SeededRng, state: &RunState, action: &str) -> InputKind {
 /// A result of any kind for any order.
 fn result(chance: &mut SeededRng, action: &str) -> InputKind {
     let action_id = action.to_owned();
-    match chance.next_below(8) {
+    match chance.next_below(9) {
         0 => replied(chance, action),
         6 => listed(chance, action),
+        7 => InputKind::DeliveryFinished { action: action_id },
         1 => InputKind::EffectFinished { action: action_id, result: value(chance) },
         2 => InputKind::ToolFinished { action: action_id, ok: true, output: text(chance) },
         3 => InputKind::HookFinished { action: action_id, answer: HookAnswer::Ok },

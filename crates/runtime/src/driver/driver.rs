@@ -17,6 +17,7 @@ use super::idle_reason::IdleReason;
 use super::keyed_futures::KeyedFutures;
 use super::model_resolver::ModelResolver;
 use super::next_action::select_next_action;
+use super::run_deliveries::{DeliveriesUnderWay, start_ready_deliveries};
 use super::worker_heartbeat::WorkerHeartbeat;
 use crate::engine::{Engine, EngineError, InputOptions, LiveRun};
 use crate::memory_recorder::record_idle_run;
@@ -296,6 +297,7 @@ impl Driver {
         let mut left: Vec<String> = Vec::new();
         // Waits that rejected the document at their suggested path.
         let mut tried: Vec<String> = Vec::new();
+        let mut deliveries = DeliveriesUnderWay::new();
         let begun = self.engine.refresh_live_run(run).await?;
         if let Some(what) = self.find_orphan_cancellation(&begun.state).await? {
             self.submit_result(run, hold, what, Vec::new()).await?;
@@ -303,6 +305,9 @@ impl Driver {
         loop {
             let live = self.engine.get_live_run(run).await?;
             let now = self.engine.clock().now();
+            if !self.stopping.load(Ordering::Relaxed) {
+                start_ready_deliveries(&self.engine, &live, now, &mut deliveries);
+            }
             let Some((action, order)) = select_next_action(&live.state, now, &left) else {
                 if let Some(arrived) = self.executor.find_arrived_document(&live, &tried).await {
                     if let InputKind::Answered { wait, .. } = &arrived {
@@ -312,6 +317,13 @@ impl Driver {
                     continue;
                 }
                 if self.submit_tick(run, hold).await? {
+                    continue;
+                }
+                if !deliveries.is_empty() {
+                    if self.stopping.load(Ordering::Relaxed) {
+                        return Ok((IdleReason::DriverStopped, live));
+                    }
+                    self.await_deliveries(run, hold, &mut deliveries).await?;
                     continue;
                 }
                 let reason = IdleReason::from_run(&live, now);
@@ -341,7 +353,9 @@ impl Driver {
                         &action,
                         &order,
                     );
-                    match self.perform_with_renewal(run, hold, &action, work).await? {
+                    let performed =
+                        self.perform_with_renewal(run, hold, (&action, work), &mut deliveries);
+                    match performed.await? {
                         Some(done) => done,
                         // The result is no longer needed, and the action is gone.
                         None => continue,
@@ -362,14 +376,15 @@ impl Driver {
         }
     }
 
-    /// Performs work for a leased run. At intervals it renews the lease, submits due alarms, and
-    /// checks whether the result is still needed. Returns `None` if it is not.
+    /// Performs the work of an action for a leased run. At intervals it renews the lease, submits
+    /// due alarms, and checks whether the result is still needed. Deliveries go on meanwhile.
+    /// Returns `None` if the result is not needed.
     async fn perform_with_renewal<T>(
         &self,
         run: &RunId,
         hold: &mut DriverLease<'_>,
-        action: &str,
-        work: impl Future<Output = T>,
+        (action, work): (&str, impl Future<Output = T>),
+        deliveries: &mut DeliveriesUnderWay,
     ) -> Result<Option<T>, EngineError> {
         tokio::pin!(work);
         loop {
@@ -377,6 +392,13 @@ impl Driver {
             tokio::select! {
                 biased;
                 done = &mut work => return Ok(Some(done)),
+                Some((_, delivered)) = deliveries.next(), if !deliveries.is_empty() => {
+                    match self.submit_result(run, hold, delivered, Vec::new()).await {
+                        // A result that the store cannot keep is lost, and the delivery repeated.
+                        Ok(()) | Err(EngineError::Store(_)) => continue,
+                        Err(other) => return Err(other),
+                    }
+                }
                 () = self.engine.clock().sleep_until(look_at) => {}
             }
             hold.renew().await?;
@@ -404,7 +426,7 @@ impl Driver {
 
     /// Submits the result of an action. If the store is unavailable, the driver retries for a
     /// while. A run accepts the result of an action once, so that a retry has no second effect.
-    async fn submit_result(
+    pub(super) async fn submit_result(
         &self,
         run: &RunId,
         hold: &DriverLease<'_>,

@@ -172,7 +172,10 @@ impl EffectExecutor {
                 let action = action.to_owned();
                 Some((InputKind::HookFinished { action, answer }, Vec::new()))
             }
-            PendingAction::Child { .. } | PendingAction::Notify { .. } => None,
+            // The driver performs these itself.
+            PendingAction::Child { .. }
+            | PendingAction::Notify { .. }
+            | PendingAction::Delivery { .. } => None,
         }
     }
 

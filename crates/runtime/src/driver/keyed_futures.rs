@@ -12,6 +12,13 @@ pub(super) struct KeyedFutures<'w, K, T> {
     tasks: Vec<(K, TaskFuture<'w, T>)>,
 }
 
+impl<K: PartialEq, T> KeyedFutures<'_, K, T> {
+    /// Returns whether a future with this key is running.
+    pub(super) fn contains_key(&self, key: &K) -> bool {
+        self.tasks.iter().any(|(own, _)| own == key)
+    }
+}
+
 impl<'w, K, T> KeyedFutures<'w, K, T> {
     /// Creates an empty collection.
     pub(super) fn new() -> Self {
@@ -21,6 +28,16 @@ impl<'w, K, T> KeyedFutures<'w, K, T> {
     /// Adds a future to the collection.
     pub(super) fn push(&mut self, key: K, work: impl Future<Output = T> + Send + 'w) {
         self.tasks.push((key, Box::pin(work)));
+    }
+
+    /// Returns whether no future is running.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// Returns the number of running futures.
+    pub(super) fn len(&self) -> usize {
+        self.tasks.len()
     }
 
     /// Returns the next completed future; if several are ready, the one added first. Returns `None`

@@ -8,6 +8,7 @@ mod model_resolver;
 mod worker_heartbeat;
 mod driver_lease;
 mod next_action;
+mod run_deliveries;
 mod ask_step_model;
 mod data_folder;
 mod effect_executor;

@@ -2,13 +2,15 @@
 
 use countersign_run::{PendingAction, RunState, Timestamp};
 
-/// Returns the next action: the oldest one that is ready and not listed in `left`.
+/// Returns the next action: the oldest one that is ready and not listed in `left`. Deliveries are
+/// not among them; they are performed beside the other actions.
 pub(super) fn select_next_action(
     state: &RunState,
     now: Timestamp,
     left: &[String],
 ) -> Option<(String, PendingAction)> {
-    let ours = state.ready_actions(now).filter(|(id, _)| !left.contains(id));
+    let ready = state.ready_actions(now).filter(|(id, _)| !left.contains(id));
+    let ours = ready.filter(|(_, order)| !matches!(order, PendingAction::Delivery { .. }));
     let next = ours.min_by_key(|(id, _)| parse_action_id(id));
     next.map(|(id, order)| (id.clone(), order.clone()))
 }

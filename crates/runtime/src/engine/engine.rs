@@ -15,6 +15,7 @@ use countersign_store::{RunId, Store, TenantId};
 use tokio::task::spawn_blocking;
 
 use super::{EngineError, LiveRun, PinnedProtocol};
+use crate::channel::ChannelSet;
 use crate::clock::Clock;
 use crate::driver::ModelResolver;
 use crate::lru_cache::LruCache;
@@ -44,6 +45,7 @@ pub struct Engine {
     memory_recorder: Option<MemoryRecorder>,
     memory_disabled: bool,
     models: Option<Arc<dyn ModelResolver>>,
+    channels: Arc<ChannelSet>,
     protocols: Mutex<LruCache<String, Arc<Protocol>>>,
     live_runs: Mutex<LruCache<RunId, Arc<LiveRun>>>,
 }
@@ -70,6 +72,7 @@ impl Engine {
     pub fn open(opened: EngineConfig) -> Self {
         let EngineConfig { store, clock, observer, shipped_contracts, workspace, tenant } = opened;
         let (memory_recorder, memory_disabled) = (None, false);
+        let channels = Arc::default();
         let protocols = Mutex::new(LruCache::new(MAX_CACHED_PROTOCOLS));
         let live_runs = Mutex::new(LruCache::new(MAX_LIVE_RUNS));
         Self {
@@ -82,6 +85,7 @@ impl Engine {
             memory_recorder,
             memory_disabled,
             models: None,
+            channels,
             protocols,
             live_runs,
         }
@@ -121,6 +125,24 @@ impl Engine {
     /// Returns the resolver that checks models, if there is one.
     pub(super) fn models(&self) -> Option<&Arc<dyn ModelResolver>> {
         self.models.as_ref()
+    }
+
+    /// Sets the channels that people are told through: runs started here are subscribed to them, and
+    /// deliveries of all runs go through them.
+    #[must_use]
+    pub fn with_channels(self, channels: Arc<ChannelSet>) -> Self {
+        Self { channels, ..self }
+    }
+
+    /// Returns the channels that people are told through.
+    #[must_use]
+    pub fn channels(&self) -> &Arc<ChannelSet> {
+        &self.channels
+    }
+
+    /// Returns the tenant that owns the runs of this engine.
+    pub(crate) fn tenant_name(&self) -> &str {
+        self.tenant.as_str()
     }
 
     /// Returns the memory recorder, if the engine has a memory.

@@ -1,5 +1,5 @@
-//! Reports committed versions: one log event for each, and counters for verdicts on replies and run
-//! ends. The counters identify neither runs nor tenants.
+//! Reports committed versions: one log event for each, and counters for verdicts on replies, run
+//! ends and deliveries. The counters identify neither runs nor tenants.
 
 use countersign_run::{RunEndKind, RunEvent, RunState};
 use tracing::{Level, enabled, event, info};
@@ -20,6 +20,9 @@ pub(super) fn report_commit(state: &RunState, events: &[RunEvent]) {
             RunEvent::ReplyAccepted { .. } => count_verdict("accepted"),
             RunEvent::ReplyRefused { .. } => count_verdict("refused"),
             RunEvent::Ended { end, .. } => count_end(*end),
+            RunEvent::DeliveryFinished { .. } => count_delivery("delivered"),
+            RunEvent::DeliveryFailed { retry_at: Some(_), .. } => count_delivery("failed"),
+            RunEvent::DeliveryFailed { retry_at: None, .. } => count_delivery("given_up"),
             _ => {}
         }
     }
@@ -31,6 +34,15 @@ fn count_verdict(verdict: &'static str) {
         Level::INFO,
         monotonic_counter.countersign.replies = 1_u64,
         countersign.verdict = verdict,
+    );
+}
+
+fn count_delivery(result: &'static str) {
+    event!(
+        target: "metrics",
+        Level::INFO,
+        monotonic_counter.countersign.deliveries = 1_u64,
+        countersign.result = result,
     );
 }
 

@@ -54,11 +54,13 @@ impl Engine {
         let events = opened.map_err(|source| EngineError::corrupt(name, source))?.concat();
         let same = events.iter().any(|event| match event {
             RunEvent::InputReceived { input } => match &input.payload {
-                // The files of the protocol, and whether there is a memory, may have changed since;
-                // the request is the same.
+                // The files of the protocol, the channels, and whether there is a memory, may have
+                // changed since; the request is the same.
                 InputKind::Start(began) => {
                     let (protocol, unremembered) = (start.protocol.clone(), start.memory_disabled);
-                    RunStart { protocol, memory_disabled: unremembered, ..(**began).clone() }
+                    let channels = start.channels.clone();
+                    let began = (**began).clone();
+                    RunStart { protocol, memory_disabled: unremembered, channels, ..began }
                         == *start
                 }
                 _ => false,

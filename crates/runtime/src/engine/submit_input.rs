@@ -51,7 +51,11 @@ impl Engine {
             return Err(EngineError::CredentialsInAddress);
         }
         let protocol = &self.pin_protocol(protocol).await?;
-        let start = RunStart { memory_disabled: self.should_skip_memory(&start).await?, ..start };
+        let start = RunStart {
+            memory_disabled: self.should_skip_memory(&start).await?,
+            channels: self.channels().list_subscriptions(self.tenant_name()),
+            ..start
+        };
         let id = self.run_id(run);
         let blank = LiveRun {
             state: Arc::new(RunState::new(run)),

@@ -84,7 +84,8 @@ impl<'a> WantedAction<'a> {
             PendingAction::Tool { .. } => hidden,
             PendingAction::Model { .. }
             | PendingAction::Child { .. }
-            | PendingAction::Notify { .. } => None,
+            | PendingAction::Notify { .. }
+            | PendingAction::Delivery { .. } => None,
         }
     }
 

@@ -29,6 +29,8 @@ pub struct AllowList {
     model_servers: Vec<String>,
     /// Servers that a settings file names for other purposes: purpose and server.
     services: Vec<(&'static str, String)>,
+    /// Channels that people are told through, each described in one line.
+    channels: Vec<String>,
 }
 
 /// Why a text is not a valid entry of an allow-list.
@@ -89,6 +91,11 @@ impl AllowList {
         self.services.extend(extract_address_server(address).map(|server| (purpose, server)));
     }
 
+    /// Lists a channel that a settings file defines, described in one line.
+    pub fn allow_channel(&mut self, description: String) {
+        self.channels.push(description);
+    }
+
     /// Creates a list with this server only: what is trusted for a model that a run names.
     #[must_use]
     pub fn with_model_server(server: &str) -> Self {
@@ -103,6 +110,7 @@ impl AllowList {
         self.sources.extend(other.sources);
         self.model_servers.extend(other.model_servers);
         self.services.extend(other.services);
+        self.channels.extend(other.channels);
         self
     }
 
@@ -114,6 +122,7 @@ impl AllowList {
             && self.sources.is_empty()
             && self.model_servers.is_empty()
             && self.services.is_empty()
+            && self.channels.is_empty()
     }
 
     /// Returns whether a program is allowed. A program that needs environment variables requires a
@@ -178,6 +187,7 @@ impl AllowList {
         let services = self.services.iter();
         let services = services.map(|(purpose, server)| format!("{purpose} server {server}"));
         let lines = programs.chain(hosts).chain(sources).chain(servers).chain(services);
+        let lines = lines.chain(self.channels.iter().cloned());
         // The list may come from an untrusted author: a line break in it must not create another
         // line.
         lines.map(|line| escape_control(&line)).collect()

@@ -7,6 +7,7 @@
 mod rig;
 mod replies;
 mod waits;
+mod deliveries;
 mod effects;
 mod trust;
 mod family;

@@ -62,6 +62,14 @@ pub fn describe_input(what: &InputKind) -> String {
         InputKind::ChildEnded { completed: true, .. } => "the child run completed".to_owned(),
         InputKind::ChildEnded { reason, .. } => format!("the child run failed{}", noted(reason)),
         InputKind::Notified { .. } => "the other run was notified".to_owned(),
+        InputKind::DeliveryFinished { .. } => "the delivery was accepted".to_owned(),
+        InputKind::DeliveryFailed { failure, message, retry_in, .. } => {
+            let what = match retry_in {
+                Some(_) => "the delivery failed",
+                None => "the delivery was given up",
+            };
+            format!("{what} ({failure}): {}", truncate_line(message, 80))
+        }
         InputKind::Halted { by, reason } => format!("{by} halted the run{}", noted(reason)),
         InputKind::Resumed { by, grants } if grants.is_empty() => format!("{by} resumed the run"),
         InputKind::Resumed { by, grants } => {

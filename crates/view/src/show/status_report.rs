@@ -138,6 +138,10 @@ pub fn describe_action(order: &PendingAction) -> String {
             format!("child run {run} of workflow {workflow}")
         }
         PendingAction::Notify { run, .. } => format!("notify run {run}"),
+        PendingAction::Delivery { attempt, delivery, .. } => {
+            let again = if *attempt > 1 { format!(" (attempt {attempt})") } else { String::new() };
+            format!("deliver {} to channel {}{again}", delivery.event.as_str(), delivery.channel)
+        }
     }
 }
 

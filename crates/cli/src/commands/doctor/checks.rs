@@ -20,6 +20,7 @@ use super::mcp_checks;
 use super::postgres_checks;
 use crate::args::{DoctorArgs, StoreArgs};
 use crate::byte_format::format_bytes;
+use crate::commands::channel::describe_events;
 use crate::context::{
     CliContext, block_on, find_nearest_protocol, load_protocol_folder, resolve_protocol_folder,
 };
@@ -110,6 +111,7 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
     report.start_section("models");
     check_models(report, settings.model.value.as_deref().or(model.as_deref()));
 
+    check_channels(report, &settings);
     report.start_section("store");
     let named =
         settings.resolve_store().and_then(|named| named.map(StoreLocation::parse).transpose());
@@ -148,6 +150,33 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
             report.add("database", "none yet; `countersign run` creates one", Value::Null);
             None
         }
+    }
+}
+
+/// Lists the channels; says which secrets are missing, and whether the file is trusted.
+fn check_channels(report: &mut DoctorReport, settings: &CliSettings) {
+    let set = settings.build_channel_set();
+    if set.list_channels().next().is_none() {
+        return;
+    }
+    report.start_section("channels");
+    for channel in set.list_channels() {
+        let text = format!("{}; on: {}", channel.describe(), describe_events(channel));
+        match channel.find_missing_variable() {
+            Some(name) => report.add_problem(
+                "channel",
+                format!("{text}; environment variable `{name}` is not set"),
+                "Set the variable for every process that works on runs.",
+            ),
+            None => report.add("channel", text.clone(), text),
+        }
+    }
+    if !settings.is_file_trusted() {
+        report.add_problem(
+            "trust",
+            "nothing is delivered, because you have not trusted countersign.toml",
+            "Review it with `countersign trust`.",
+        );
     }
 }
 

@@ -63,6 +63,7 @@ fn waiting(kind: WaitKind, question: &str) -> RunState {
         subject: None,
         presented: Vec::new(),
         supersedes: Vec::new(),
+        reminders: std::collections::BTreeMap::new(),
         action: None,
         approval: None,
     };

@@ -2,10 +2,12 @@
 
 mod clock;
 mod manual_models;
+mod receiver;
 mod test_app;
 
 pub(crate) use clock::{EPOCH, Manual};
 pub(crate) use manual_models::{ManualModels, Question};
+pub(crate) use receiver::{Answer, Received, Receiver};
 pub(crate) use test_app::{Kind, TestApp, answer, protocol};
 
 /// Runs each of these over both stores.

@@ -9,6 +9,7 @@ use countersign_memory::store::Memory;
 use countersign_models::ModelSettings;
 use countersign_protocol::{LoadedProtocol, Protocol, ProtocolBundle, load_protocol};
 use countersign_run::{InputKind, RunEvent, RunStart, RunState, fold_entry};
+use countersign_runtime::channel::ChannelSet;
 use countersign_runtime::clock::Clock;
 use countersign_runtime::driver::{CachedModelResolver, Driver, EffectExecutor, ModelResolver};
 use countersign_runtime::effect::EffectJournal;
@@ -127,6 +128,13 @@ impl TestApp {
     ) -> Arc<Engine> {
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock) as _);
         Arc::new(self.opened(store, clock, watch).with_memory(memory))
+    }
+
+    /// An engine with channels that people are told through.
+    pub(crate) fn engine_with_channels(&self, channels: ChannelSet) -> Arc<Engine> {
+        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock) as _);
+        let engine = self.opened(store, clock, Arc::new(NoopRunObserver));
+        Arc::new(engine.with_channels(Arc::new(channels)))
     }
 
     /// An engine without a memory on purpose.

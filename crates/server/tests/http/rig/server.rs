@@ -168,6 +168,7 @@ fn build_deps(folder: &TempDir, home: EngineHome) -> ServerDeps {
         models: Arc::new(models),
         sources: Arc::new(NoKinds),
         guard: ActionGuard::new(home.workspace().to_owned(), load_shipped_permissions),
+        channels: Arc::default(),
         contracts: Arc::new(countersign_shipped_contracts::load_shipped_contracts()),
         protocol_folder: folder::find_protocol_folder(folder.path()),
         home,

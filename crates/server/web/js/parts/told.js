@@ -26,6 +26,8 @@ export function cameIn(input, said) {
     case "mcp_tools_unavailable": return t("input.mcp_tools_unavailable", { failure: input.failure }) + why(input.message);
     case "hook_finished": return t("input.hook", { answer: input.answer?.answer ?? "" });
     case "child_ended": return t(input.completed ? "input.child_done" : "input.child_failed") + why(input.reason);
+    case "delivery_finished": return t("input.delivery_finished");
+    case "delivery_failed": return t(input.retry_in == null ? "input.delivery_given_up" : "input.delivery_failed", { failure: input.failure }) + why(input.message);
     case "halted": return t("input.halted", { by: input.by }) + why(input.reason);
     case "resumed": {
       const grants = Object.entries(input.grants ?? {}).map(([name, amount]) => `${name} +${number(amount)}`);
@@ -81,6 +83,8 @@ export function becameTrue(event) {
     case "hook_requested": return t("event.hook", { hook: event.hook });
     case "hook_finished": return event.answer === "ok" ? null : t("event.hook_said", { answer: event.answer });
     case "child_requested": return h("span", {}, t("event.child", { workflow: event.workflow }), " ", h("a", { href: `/runs/${encodeURIComponent(event.run)}` }, event.run));
+    case "delivery_requested": return event.attempt > 1 ? null : t("event.delivery", { channel: event.delivery.channel, event: event.delivery.event });
+    case "delivery_failed": return h("span", { class: event.retry_at ? "warn" : "bad" }, event.message);
     case "item_failed": return h("span", { class: "bad" }, t("event.failed", { message: event.message }));
     case "blocked": return h("span", { class: "bad" }, t(`blocked.${event.reason.kind}`, event.reason));
     case "budget_granted": return t("event.granted", { amount: event.amount, budget: event.budget });
