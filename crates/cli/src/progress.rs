@@ -115,6 +115,32 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
         RunEvent::ToolFinished { ok: false, .. } => {
             one(format!("  {BAD}the tool call failed{BAD:#}"))
         }
+        RunEvent::HookRequested { hook, .. } => one(format!("  running hook {hook}")),
+        RunEvent::HookFinished { answer, .. } if answer != "ok" => {
+            one(format!("  hook result: {answer}"))
+        }
+        RunEvent::ChildRequested { run, workflow, .. } => {
+            one(format!("  starting run {run} of workflow {workflow}"))
+        }
+        RunEvent::Halted { by, .. } => one(format!("  halted by {by}")),
+        RunEvent::Resumed { by } => one(format!("  resumed by {by}")),
+        RunEvent::ModelSelected { model } => one(format!("  continuing with model {model}")),
+        RunEvent::BudgetGranted { budget, amount } => {
+            one(format!("  granted: {amount} more of {budget}"))
+        }
+        RunEvent::Ended { reason, .. } => {
+            let why = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+            one(format!("{HEADING}{}{HEADING:#}{why}", state.status().as_str()))
+        }
+        RunEvent::CallDenied { reason, .. } => one(format!("  {BAD}not made{BAD:#}: {reason}")),
+        _ => format_service_event(event),
+    }
+}
+
+/// Formats an event of an MCP server or a channel; empty for all others.
+fn format_service_event(event: &RunEvent) -> Vec<String> {
+    let one = |line: String| vec![line];
+    match event {
         RunEvent::McpToolsRequested { server, .. } => {
             one(format!("  listing the tools of MCP server {server}"))
         }
@@ -132,13 +158,6 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
         RunEvent::McpToolsUnavailable { message, .. } => {
             one(format!("  {BAD}failed{BAD:#}: {message}"))
         }
-        RunEvent::HookRequested { hook, .. } => one(format!("  running hook {hook}")),
-        RunEvent::HookFinished { answer, .. } if answer != "ok" => {
-            one(format!("  hook result: {answer}"))
-        }
-        RunEvent::ChildRequested { run, workflow, .. } => {
-            one(format!("  starting run {run} of workflow {workflow}"))
-        }
         RunEvent::DeliveryRequested { delivery, attempt: 1, .. } => one(format!(
             "  {DIM}delivering {} to channel {}{DIM:#}",
             delivery.event.as_str(),
@@ -149,16 +168,6 @@ pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
         }
         RunEvent::DeliveryFailed { message, .. } => {
             one(format!("  {DIM}delivery failed, retrying later: {message}{DIM:#}"))
-        }
-        RunEvent::Halted { by, .. } => one(format!("  halted by {by}")),
-        RunEvent::Resumed { by } => one(format!("  resumed by {by}")),
-        RunEvent::ModelSelected { model } => one(format!("  continuing with model {model}")),
-        RunEvent::BudgetGranted { budget, amount } => {
-            one(format!("  granted: {amount} more of {budget}"))
-        }
-        RunEvent::Ended { reason, .. } => {
-            let why = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
-            one(format!("{HEADING}{}{HEADING:#}{why}", state.status().as_str()))
         }
         _ => Vec::new(),
     }

@@ -104,7 +104,9 @@ impl CliSettings {
         // Trust names the files of secrets, whatever folder a command is called in.
         let base = base.canonicalize().unwrap_or_else(|_| base.to_owned());
         let channels = parse_channels(table.get(CHANNELS_TABLE), &told, &base)?;
-        channels.iter().for_each(|channel| allow.allow_channel(channel.describe()));
+        for channel in &channels {
+            allow.allow_channel(channel.describe());
+        }
         for name in ["store", "telemetry"] {
             if let Some(address) = in_file(name) {
                 allow.allow_service(name, address);

@@ -89,23 +89,23 @@ async fn a_delivery_is_repeated_under_its_id(kind: Kind) {
     let engine = engine(&app, &receiver.url, &[]);
     app.start(&engine, "r1").await;
     let driver = app.driver(&engine, "w");
-    let mut received = Vec::new();
+    let mut bodies = Vec::new();
     for pause in [0, 7_000, 600_000, 60_000] {
         app.clock.advance(pause);
         assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
-        received.extend(receiver.drain());
+        bodies.extend(receiver.drain());
     }
-    assert_eq!(received.len(), 4, "one attempt each time, and no redirect is followed");
-    let ids: BTreeSet<&str> = received.iter().map(|one| one.header("webhook-id")).collect();
+    assert_eq!(bodies.len(), 4, "one attempt each time, and no redirect is followed");
+    let ids: BTreeSet<&str> = bodies.iter().map(|one| one.header("webhook-id")).collect();
     assert_eq!(ids.len(), 1, "{ids:?}");
-    assert!(received.iter().all(|one| one.body == received[0].body));
+    assert!(bodies.iter().all(|one| one.body == bodies[0].body));
     let times: Vec<i64> =
-        received.iter().map(|one| one.header("webhook-timestamp").parse().unwrap()).collect();
+        bodies.iter().map(|one| one.header("webhook-timestamp").parse().unwrap()).collect();
     let begun = EPOCH / 1000;
     assert_eq!(times, [begun, begun + 7, begun + 607, begun + 667]);
-    let body = received[0].json();
+    let body = bodies[0].json();
     assert_eq!(body["type"], "wait_opened");
-    assert_eq!(body["id"], received[0].header("webhook-id"));
+    assert_eq!(body["id"], bodies[0].header("webhook-id"));
     assert_eq!(body["data"]["run"], "r1");
     assert_eq!(body["data"]["wait"]["question"], "Which <colour>?");
     assert_eq!(body["data"]["wait"]["deadline"], EPOCH + 36_000_000);
@@ -253,11 +253,11 @@ async fn subscriptions_are_fixed_at_the_start(kind: Kind) {
         answer(&other, run, "w1", "red").await.unwrap();
         app.driver(&other, "w").drive(run).await.unwrap();
     }
-    let kinds = |received: &crate::rig::Received| received.json()["type"].to_string();
-    let received: Vec<_> = receiver.drain().iter().map(kinds).collect();
+    let kinds = |bodies: &crate::rig::Received| bodies.json()["type"].to_string();
+    let bodies: Vec<_> = receiver.drain().iter().map(kinds).collect();
     let closed = ["\"wait_opened\"", "\"wait_closed\"", "\"run_ended\"", "\"wait_opened\""];
-    assert_eq!(received.iter().collect::<BTreeSet<_>>().len(), 3);
-    assert_eq!(received.len(), closed.len());
+    assert_eq!(bodies.iter().collect::<BTreeSet<_>>().len(), 3);
+    assert_eq!(bodies.len(), closed.len());
     // The same key starts the same run, whatever the channels are by then.
     let start = app.begin();
     let key = Some("k".to_owned());

@@ -54,11 +54,11 @@ const WRONG_THEN_RIGHT: &str = r#"
 - reply: { note: all done }
 "#;
 
-const TWO_ROUNDS: &str = r#"
+const TWO_ROUNDS: &str = r"
 - reply: { tool_calls: [ { tool: calc.add, arguments: { n: 1 } } ] }
 - reply: { tool_calls: [ { tool: calc.add, arguments: { n: 2 } } ] }
 - reply: { note: all done }
-"#;
+";
 
 /// The Python interpreter itself: a wrapper would need environment variables.
 static PYTHON: LazyLock<Option<String>> = LazyLock::new(|| {

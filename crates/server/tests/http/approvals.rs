@@ -53,9 +53,9 @@ async fn a_text_is_not_changed_under_a_decision_and_an_unseen_one_is_not_approve
     let draft = started["waits"][0]["subject"]["parts"][0].clone();
     assert_eq!((&draft["pointer"], draft["value"]["title"].is_string()), (&json!("/draft"), true));
 
-    let patch =
+    let forged =
         json!({"text": "{\"merge\": {\"draft\": {\"title\": \"Mine\", \"body\": \"Mine\"}}}"});
-    let submit = with_json(client.request("POST", &format!("/v1/runs/{run}/submit")), &patch);
+    let submit = with_json(client.request("POST", &format!("/v1/runs/{run}/submit")), &forged);
     let submit = submit.header("if-match", format!("\"{version}\""));
     assert_eq!(Answer::of(submit).await.problem(409), "patch_not_expected");
 

@@ -110,6 +110,7 @@ struct HotStatement {
 }
 
 /// The statements that a busy store runs, with values of a run in the middle.
+#[expect(clippy::too_many_lines, reason = "a table, one entry per statement")]
 fn hot_statements() -> [HotStatement; 20] {
     const TENANT: &str = "'tenant-005'";
     const RUN: &str = "'run-000001055'";

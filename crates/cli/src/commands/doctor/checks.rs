@@ -112,6 +112,15 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
     check_models(report, settings.model.value.as_deref().or(model.as_deref()));
 
     check_channels(report, &settings);
+    check_store(report, &settings, home.as_ref())
+}
+
+/// Checks the database of the runs; returns its location if it can be read.
+fn check_store(
+    report: &mut DoctorReport,
+    settings: &CliSettings,
+    home: Option<&EngineHome>,
+) -> Option<StoreLocation> {
     report.start_section("store");
     let named =
         settings.resolve_store().and_then(|named| named.map(StoreLocation::parse).transpose());
@@ -127,11 +136,10 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
         }
     };
     let is_named = named.is_some();
-    let location =
-        named.or_else(|| home.as_ref().map(|home| StoreLocation::File(home.database_path())));
+    let location = named.or_else(|| home.map(|home| StoreLocation::File(home.database_path())));
     match location {
         Some(StoreLocation::Server(server)) => {
-            let good = postgres_checks::check_server(report, &server, home.as_ref());
+            let good = postgres_checks::check_server(report, &server, home);
             good.then_some(StoreLocation::Server(server))
         }
         Some(StoreLocation::File(path)) if path.is_file() => {
