@@ -16,7 +16,7 @@ const VAGUE_NAMES: [&str; 6] =
 
 /// The codes of diagnostics in authors' files, in addition to those of violations and of the
 /// analysis.
-const FILE_CODES: [&str; 45] = [
+const FILE_CODES: [&str; 46] = [
     "invalid_yaml",
     "invalid_schema",
     "invalid_expression",
@@ -50,6 +50,7 @@ const FILE_CODES: [&str; 45] = [
     "unknown_budget",
     "unknown_engine_value",
     "engine_field",
+    "presented_part_not_signed",
     "not_authorized",
     "invalid_pointer",
     "path_escapes",

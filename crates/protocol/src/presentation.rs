@@ -17,7 +17,7 @@ pub struct PresentationRule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PresentationFormat {
-    /// Plain text.
+    /// Plain text, line by line.
     Text,
     /// Markdown, rendered without HTML.
     Markdown,

@@ -10,10 +10,11 @@ use thiserror::Error;
 
 use super::event::RunEvent;
 use super::input::{InputKind, RunStart};
+use super::pending_action::PendingAction;
 use super::run_title::{clean_title, collect_input_text, excerpt_title};
 use super::state::{
-    ApprovalDecision, BlockReason, LastReply, ModelStep, PendingAction, PromptMessage, PromptRole,
-    RunState, ToolUse,
+    ApprovalDecision, BlockReason, LastReply, ModelStep, PromptMessage, PromptRole, RunState,
+    ToolUse,
 };
 use super::wait::{ApprovalVote, RunWait, WaitDelegation, WaitKind, WaitResolution};
 use super::{FailedItem, ItemProgress, RunInput};

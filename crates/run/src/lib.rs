@@ -17,6 +17,7 @@ mod wait;
 mod delivery;
 mod event;
 mod item_progress;
+mod pending_action;
 mod state;
 mod run_value;
 mod run_inputs;
@@ -44,6 +45,7 @@ pub use input::{
 pub use item_progress::{FailedItem, ItemProgress};
 pub use log_chain::{GENESIS_HASH, RunLogEntry, fold_entry, hash_entry, seal_entry};
 pub use mcp_tools::{McpToolChanges, McpToolDefinition, PinnedMcpTools, UnusableMcpTool};
+pub use pending_action::PendingAction;
 pub use prompt::{StepPrompt, render_contract_terms, render_prompt, resolve_model};
 pub use rejection::InputRejection;
 pub use run_inputs::{INPUTS_FOLDER, RunInputs};
@@ -51,8 +53,7 @@ pub use run_title::{MAX_TITLE_CHARS, clean_title};
 pub use run_value::build_run_value;
 pub use state::{
     ApprovalDecision, BlockReason, ClosedGate, Continuation, DecisionOutcomeKind, LastReply,
-    ModelStep, PendingAction, PromptMessage, PromptRole, QuestionItem, RunEndKind, RunState,
-    ToolUse,
+    ModelStep, PromptMessage, PromptRole, QuestionItem, RunEndKind, RunState, ToolUse,
 };
 pub use status::ExecutionStatus;
 pub use verify::{LogVerification, VerificationError, verify};

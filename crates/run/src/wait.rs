@@ -189,7 +189,7 @@ pub struct WaitDelegation {
 /// One part of a subject, as the approver is shown it. The value is in the subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PresentedPart {
-    /// The heading.
+    /// The heading above the part.
     pub title: String,
     /// JSON Pointer of the part in the document.
     pub pointer: String,

@@ -8,7 +8,8 @@ use super::questions::wrong_kind_rejection;
 use super::run_decision::RunDecision;
 use crate::InputRejection;
 use crate::event::RunEvent;
-use crate::state::{BlockReason, Continuation, PendingAction, RunEndKind};
+use crate::pending_action::PendingAction;
+use crate::state::{BlockReason, Continuation, RunEndKind};
 use crate::wait::{RunWait, WaitKind, WaitResolution};
 
 impl RunDecision<'_> {

@@ -13,7 +13,8 @@ use super::run_decision::RunDecision;
 use super::settle_failure::PhaseFailure;
 use crate::apply_event::DEADLINE_ACTOR;
 use crate::event::RunEvent;
-use crate::state::{Continuation, PendingAction};
+use crate::pending_action::PendingAction;
+use crate::state::Continuation;
 use crate::wait::{ApprovalSubject, RunWait, SubjectPart, WaitApproval, WaitKind, WaitResolution};
 
 /// Computes the digest of what the approval of a call signs; `None` for actions that no policy

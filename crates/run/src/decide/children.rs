@@ -18,7 +18,8 @@ use super::size_limits::clip_text;
 use crate::RunState;
 use crate::apply_event::set_at_pointer;
 use crate::event::RunEvent;
-use crate::state::{Continuation, PendingAction};
+use crate::pending_action::PendingAction;
+use crate::state::Continuation;
 
 /// Maximum depth of child runs; a child of a run without a parent has depth 1.
 const MAX_CHILD_DEPTH: u32 = 10;

@@ -13,7 +13,8 @@ use super::size_limits::clip_text;
 use crate::Timestamp;
 use crate::delivery::{DeliveredWait, RunDelivery};
 use crate::event::RunEvent;
-use crate::state::{BlockReason, PendingAction};
+use crate::pending_action::PendingAction;
+use crate::state::BlockReason;
 use crate::wait::{RunWait, WaitResolution};
 
 /// Maximum number of attempts of one delivery, whatever the channel says.

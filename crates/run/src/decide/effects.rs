@@ -14,7 +14,8 @@ use super::size_limits::clip_text;
 use crate::RunState;
 use crate::effect_call::EffectCall;
 use crate::event::RunEvent;
-use crate::state::{Continuation, PendingAction};
+use crate::pending_action::PendingAction;
+use crate::state::Continuation;
 
 impl RunDecision<'_> {
     /// Requests the effect of the phase, once or for each item.

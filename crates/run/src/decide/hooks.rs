@@ -13,7 +13,8 @@ use super::size_limits::clip_text;
 use crate::RunState;
 use crate::event::RunEvent;
 use crate::input::HookAnswer;
-use crate::state::{ClosedGate, Continuation, PendingAction};
+use crate::pending_action::PendingAction;
+use crate::state::{ClosedGate, Continuation};
 use crate::wait::WaitKind;
 
 impl RunDecision<'_> {

@@ -20,7 +20,8 @@ use crate::event::RunEvent;
 use crate::mcp_tools::{
     McpToolChanges, McpToolDefinition, PinnedMcpTools, UnusableMcpTool, format_tool_names,
 };
-use crate::state::{Continuation, PendingAction};
+use crate::pending_action::PendingAction;
+use crate::state::Continuation;
 
 /// How often the tools of a server are listed before a person must help.
 const MAX_LIST_ATTEMPTS: u32 = 3;

@@ -22,8 +22,9 @@ use super::size_limits::{SizeLimitExceeded, clip_text, truncate_list};
 use crate::InputRejection;
 use crate::event::RunEvent;
 use crate::input::ModelReply;
+use crate::pending_action::PendingAction;
 use crate::prompt::resolve_model;
-use crate::state::{BlockReason, Continuation, PendingAction, RunEndKind};
+use crate::state::{BlockReason, Continuation, RunEndKind};
 use crate::wait::{WaitKind, WaitResolution};
 use std::sync::{Arc, LazyLock};
 

@@ -18,8 +18,9 @@ use super::size_limits::SizeLimitExceeded;
 use crate::apply_event::{apply, apply_known_document};
 use crate::event::RunEvent;
 use crate::input::{RunInput, RunStart};
+use crate::pending_action::PendingAction;
 use crate::run_value::RunValueCache;
-use crate::state::{BlockReason, Continuation, PendingAction, RunEndKind};
+use crate::state::{BlockReason, Continuation, RunEndKind};
 use crate::wait::{RunWait, WaitKind, WaitResolution};
 use crate::{InputRejection, RunNotification, RunState, build_run_value};
 

@@ -146,7 +146,7 @@ impl From<&countersign_run::RunWait> for WaitView {
 /// One part of a subject, as the approver is shown it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct PresentedPartView {
-    /// The heading.
+    /// The heading above the part.
     #[schema(example = "The text")]
     pub title: String,
     /// JSON Pointer of the part in the document.
