@@ -502,3 +502,36 @@ async fn a_third_party_server_is_used_over_http() {
     assert!(is_ready, "the server did not start");
     check_everything(&json!({ "url": server.url })).await;
 }
+
+/// A call of a third-party tool waits for a person, who signs its exact arguments.
+#[tokio::test]
+async fn a_third_party_tool_is_called_under_approval() {
+    let Some((main, node)) = foreign("a_third_party_tool_is_called_under_approval") else { return };
+    let server = json!({ "command": [node, main, "stdio"] });
+    let script = r"
+- reply: { tool_calls: [ { tool: calc.get-sum, arguments: { a: 2, b: 3 } }, { tool: calc.echo, arguments: { message: hello } } ] }
+- reply: { note: all done }
+";
+    let approvals = "SERVER\n  approvals: [ { calls: 'calc.get-*', when: call.arguments.a > 1, who: [anna] } ]\n";
+    let text = USES.replace("SERVER\n", approvals).replace("SERVER", &server.to_string());
+    let app = TestApp::new(Kind::Sqlite, &text.replace("SCRIPT", script));
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    assert_eq!(drive_until_idle(&app, &engine, "r1").await, IdleReason::WaitingForInput);
+    let made = outputs(&app.events("r1").await);
+    assert_eq!(made.len(), 1, "only the call that needs no approval was made: {made:?}");
+
+    let wait = app.state("r1").await.waits["w1"].clone();
+    let call = &wait.subject.as_ref().unwrap().parts[0].value;
+    assert_eq!(
+        (&call["name"], &call["arguments"]),
+        (&json!("calc.get-sum"), &json!({"a": 2, "b": 3}))
+    );
+    let mallory = engine.submit_input("r1", wait.decide(true, "mallory", None), None).await;
+    assert!(mallory.unwrap_err().to_string().contains("assigned to"));
+    engine.submit_input("r1", wait.decide(true, "anna", None), None).await.unwrap();
+    let idle = drive_until_idle(&app, &engine, "r1").await;
+    assert_eq!(idle, IdleReason::Ended(ExecutionStatus::Completed));
+    let made = outputs(&app.events("r1").await);
+    assert!(made.iter().any(|(ok, output)| *ok && output.contains('5')), "{made:?}");
+}
