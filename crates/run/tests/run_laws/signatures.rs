@@ -42,7 +42,7 @@ impl SignatureWitness {
                 let Some(wait) = before.waits.get(wait) else { return };
                 let Some(subject) = &wait.subject else { return };
                 if let Some(action) = &wait.action
-                    && CALL_APPROVERS.contains(&by.as_str())
+                    && (CALL_APPROVERS.contains(&by.as_str()) || self.deputies.contains(by))
                 {
                     self.calls.insert(action.clone(), subject.parts[0].value.clone());
                 }

@@ -38,6 +38,7 @@ pub const PAGE_PATHS: &[&str] = &[
     "/runs",
     "/runs/{run}",
     "/runs/{run}/{tab}",
+    "/stats",
     "/start",
     "/start/{protocol}",
     "/protocols",
@@ -45,7 +46,6 @@ pub const PAGE_PATHS: &[&str] = &[
     "/contracts",
     "/contracts/{id}",
     "/packets",
-    "/stats",
     "/system",
 ];
 

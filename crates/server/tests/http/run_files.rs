@@ -59,15 +59,19 @@ async fn what_a_run_wrote_and_received_is_listed_and_sent_as_a_download() {
     Answer::of(upload.header("prefer", "wait=20")).await.good();
     let reader = rig.client_of("local", AccessRole::Reader);
     let files = reader.get(&format!("/v1/runs/{run}/files")).await.good();
-    assert_eq!(
-        paths(&files),
-        [
-            ("inputs/brief.txt", "upload"),
-            ("out/note.md", "effect"),
-            ("out/page.html", "effect"),
-            ("out/отчёт 1.md", "effect"),
-        ]
+    let listed = paths(&files);
+    let (upload, source) = listed[0];
+    assert!(
+        upload.starts_with(&format!("inputs/{run}/")) && upload.ends_with("/brief.txt"),
+        "{upload}"
     );
+    assert_eq!(source, "upload");
+    assert_eq!(
+        listed[1..],
+        [("out/note.md", "effect"), ("out/page.html", "effect"), ("out/отчёт 1.md", "effect")]
+    );
+    let brief = read(&reader, &run, upload).await;
+    assert_eq!((brief.status, brief.text.as_str()), (200, "in short"));
     assert_eq!((&files[0]["bytes"], &files[0]["current_bytes"]), (&json!(8), &json!(8)));
 
     let page = read(&reader, &run, "out/page.html").await;

@@ -247,7 +247,7 @@ fn hot_statements() -> [HotStatement; 20] {
         HotStatement {
             name: "figures",
             sql: run_search::FIGURES,
-            values: &[TENANT, "90000", "91000", "NULL", "100"],
+            values: &[TENANT, "0", "91000", "NULL", "100"],
             index: "runs_newest",
             conditions: &["(tenant =", "(created_at >=", "(created_at <"],
         },

@@ -85,11 +85,13 @@ pub(super) const OPEN_CHILDREN: &str = concat!(
     ORDER BY created_at, id LIMIT ?3"
 );
 pub(super) const FIGURES: &str =
-    "SELECT created_at, workflow, status, ended_at, input_tokens, output_tokens, cost FROM runs
+    "SELECT created_at, workflow, status, ended_at, input_tokens, output_tokens, cost
+    FROM runs INDEXED BY runs_newest
     WHERE tenant = ?1 AND created_at >= ?2 AND created_at < ?3 AND ?4 IS NULL
     ORDER BY created_at DESC, id DESC LIMIT ?5";
 pub(super) const FIGURES_BY_WORKFLOW: &str =
-    "SELECT created_at, workflow, status, ended_at, input_tokens, output_tokens, cost FROM runs
+    "SELECT created_at, workflow, status, ended_at, input_tokens, output_tokens, cost
+    FROM runs INDEXED BY runs_workflow
     WHERE tenant = ?1 AND created_at >= ?2 AND created_at < ?3 AND workflow = ?4
     ORDER BY created_at DESC, id DESC LIMIT ?5";
 /// `lease_deaths >= 2` is the condition of an index: the holder of an expired lease is the third.
