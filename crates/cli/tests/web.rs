@@ -77,6 +77,11 @@ fn two_people_sign_what_they_see() {
 }
 
 #[test]
+fn a_call_is_approved_by_what_it_would_do() {
+    scene("calls");
+}
+
+#[test]
 fn the_files_of_a_run_are_looked_at_and_downloaded() {
     scene("files");
 }

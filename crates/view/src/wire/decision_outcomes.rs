@@ -1,6 +1,6 @@
 //! What follows from a decision, as the API sends it: a person reads it before deciding.
 
-use countersign_protocol::{DecisionTrigger, WorkflowDefinition};
+use countersign_protocol::{DecisionTrigger, FailurePolicy, PhaseWork, WorkflowDefinition};
 use countersign_run::{RunWait, WaitKind};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -24,8 +24,11 @@ pub struct DecisionOutcomes {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DecisionResult {
     /// The kind of result: `phase` (the run enters a phase), `action` (the held action is
-    /// performed), `retry` (the run continues where it stopped), `stay` (the run stays in its phase
-    /// until somebody changes the document or resumes it), or `end` (the run fails).
+    /// performed), `told` (the agent reads that its call was denied, and goes on), `skip` (the
+    /// action is not performed, and the phase goes on), `wait` (the action is not performed, and
+    /// the run waits for a person), `retry` (the run continues where it stopped), `stay` (the run
+    /// stays in its phase until somebody changes the document or resumes it), or `end` (the run
+    /// fails).
     #[schema(example = "phase")]
     pub kind: String,
     /// The phase that the run enters. Absent for other kinds of result.
@@ -62,6 +65,20 @@ impl DecisionResult {
         }
     }
 
+    /// What follows when a held call is not made; `None` if its phase makes no calls.
+    fn without_call(workflow: &WorkflowDefinition, wait: &RunWait) -> Option<Self> {
+        match &workflow.find_phase(&wait.phase)?.work {
+            PhaseWork::Agent(_) => Some(Self::new("told")),
+            PhaseWork::Effect { on_failed, for_each, .. } => Some(match &on_failed.then {
+                FailurePolicy::GoTo(phase) => Self::enter_phase(workflow, phase, false),
+                FailurePolicy::Fail => Self::new("end"),
+                FailurePolicy::Wait if for_each.is_none() => Self::new("wait"),
+                FailurePolicy::GoOn | FailurePolicy::Wait => Self::new("skip"),
+            }),
+            PhaseWork::None | PhaseWork::Ask(_) | PhaseWork::Invoke(_) => None,
+        }
+    }
+
     /// What follows when an approval of this phase ends without a yes: the transitions that are
     /// declared for it, or nothing.
     fn after_decision(
@@ -83,7 +100,12 @@ impl DecisionOutcomes {
     pub fn find(workflow: &WorkflowDefinition, wait: &RunWait) -> Option<Self> {
         match wait.kind {
             WaitKind::Approval if wait.action.is_some() => {
-                Some(Self { approve: DecisionResult::new("action"), deny: None, expire: None })
+                let denied = DecisionResult::without_call(workflow, wait);
+                Some(Self {
+                    approve: DecisionResult::new("action"),
+                    expire: wait.deadline.and_then(|_| denied.clone()),
+                    deny: denied,
+                })
             }
             WaitKind::Approval => {
                 let transition = workflow.transitions.get(wait.transition?)?;

@@ -9,6 +9,7 @@ mod stories;
 mod world;
 mod judge;
 mod brood;
+mod signed;
 
 use countersign_store::{FaultPlan, InjectedFault};
 use testkit::SeededRng;

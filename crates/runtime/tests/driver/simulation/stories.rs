@@ -223,3 +223,63 @@ transitions:
     }
     story("long", &text, Vec::new())
 }
+
+/// Approvals by two people and approvals of exact calls, while others may write what is approved.
+pub(super) fn signed() -> Story {
+    let mut text = r#"
+--- index.yaml
+name: t
+version: 1.0.0
+default_workflow: main
+models: { default: "script:script.yaml" }
+hooks:
+  stamp: { patch: [{ op: add, path: /stamped, value: true }] }
+policy:
+  programs:
+    mark: { command: [./mark.sh] }
+  approvals:
+    - { calls: write, who: [anna, bob], deadline: 2h }
+    - { calls: run, when: "call.program === 'mark'", who: [anna, bob] }
+--- contracts/note.yaml
+id: note
+version: 1.0.0
+schema: { type: object, additionalProperties: false, required: [note], properties: { note: { type: string, minLength: 2 } } }
+--- agents/worker.yaml
+id: worker
+description: works
+base: fixer
+tools: replace
+tools_list: [read, write]
+--- work/mark.sh
+#!/bin/sh
+echo "$COUNTERSIGN_ACTION_ID" >> ids.txt
+echo "$COUNTERSIGN_ACTION_ID $1" >> marks.txt
+--- workflows/main.yaml
+id: main
+document: { initial: { note: none } }
+phases:
+  - { id: use, agent: worker, contract: note, apply: { set: { at: /note, value: reply.note } } }
+  - { id: look, on_enter: stamp, writes: [/note] }
+  - { id: put, do: { write: { path: "out/{{ run.id }}/{{ state.note }}.md", content: state.note }, on_failed: { goto: look } }, apply: { set: { at: /file, value: reply } } }
+  - { id: mark, do: { run: { program: mark, args: ["{{ state.note }}"] }, on_failed: { goto: look } }, apply: { set: { at: /mark, value: reply.stdout } } }
+  - { id: done, terminal: true }
+transitions:
+  - { from: use, to: look }
+  - { from: look, to: put, gate: { type: manual, subject: [/note], who: [anna, bob], need: 2, deadline: 2h, escalate: { after: 1m, to: carl } } }
+  - { from: look, to: use, after: denied }
+  - { from: look, to: use, after: expired }
+  - { from: put, to: mark }
+  - { from: mark, to: done }
+--- work/script.yaml
+"#
+    .to_owned();
+    for round in 0..60 {
+        let call = format!("{{ tool: write, path: made/{round}.txt, content: \"{round}\" }}");
+        text.push_str(&format!(
+            "- reply: {{ tool_calls: [{call}, {{ tool: read, path: made/{round}.txt }}] }}\n\
+             - reply: {{ note: first {round} }}\n"
+        ));
+    }
+    let (protocol, files) = protocol(&text);
+    Story { name: "signed", protocol, files, answers: Vec::new() }
+}

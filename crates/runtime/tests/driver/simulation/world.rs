@@ -16,6 +16,7 @@ use serde_json::json;
 use testkit::SeededRng;
 
 use super::clock::Simulated;
+use super::signed::Crowd;
 use super::stories::Story;
 use crate::rig::{Kind, TestApp};
 
@@ -81,10 +82,16 @@ pub(super) struct World {
     pub(super) clock: Arc<Simulated>,
     pub(super) witness: Arc<Witness>,
     answers: Vec<(&'static str, serde_json::Value)>,
+    /// Who decides instead of those who give the story's answers.
+    crowd: Option<Crowd>,
     lives: Mutex<usize>,
 }
 
 impl World {
+    pub(super) fn with_crowd(story: &Story, crowd: Crowd) -> Self {
+        Self { crowd: Some(crowd), ..Self::new(story) }
+    }
+
     pub(super) fn new(story: &Story) -> Self {
         Self::over(Kind::Memory, story)
     }
@@ -107,6 +114,7 @@ impl World {
             clock: Arc::new(Simulated::new()),
             witness: Arc::default(),
             answers,
+            crowd: None,
             lives: Mutex::default(),
         }
     }
@@ -204,7 +212,10 @@ impl World {
                 _ => {}
             }
             over = false;
-            self.answer(engine, run).await?;
+            match &self.crowd {
+                Some(crowd) => crowd.act(engine, run).await?,
+                None => self.answer(engine, run).await?,
+            }
             let head = engine.store().load_head(&head.run).await?;
             let now = self.clock.now().0;
             let later = head.and_then(|head| head.wake_at).filter(|at| *at > now);

@@ -16,6 +16,13 @@ export function difference(before, after) {
   return h("div", { class: "difference", role: "group", "aria-label": t("difference.title") }, rows.map(line));
 }
 
+/** Shows a difference whose lines begin with `+`, `-` or a space. */
+export function writtenDifference(lines) {
+  const kinds = { "+": "add", "-": "remove" };
+  const rows = lines.map((text) => ({ kind: kinds[text[0]] ?? "same", text: text.slice(1) }));
+  return h("div", { class: "difference", role: "group", "aria-label": t("difference.title") }, rows.map(line));
+}
+
 const written = (value) => (value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
 function line(row) {

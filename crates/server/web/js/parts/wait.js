@@ -8,7 +8,8 @@ import { has, moment, t, tOr } from "../core/words.js";
 import { chosen } from "../form/fields.js";
 import { fileField, schemaForm, sheet } from "../form/form.js";
 import { diff } from "./diff.js";
-import { brief, json } from "./json.js";
+import { writtenDifference } from "./difference.js";
+import { brief, code, json } from "./json.js";
 import { guess, presented, presentedParts } from "./presented.js";
 import { quoted } from "./quoted.js";
 import { exampleAnswers } from "./script.js";
@@ -321,7 +322,7 @@ function replacedNote(before, after) {
 }
 
 /** What an approval signs, as its author presents it, or else the parts of the document. */
-function subject({ subject: signed, presented: shown, supersedes }, run) {
+function subject({ subject: signed, presented: shown, supersedes, preview }, run) {
   if (!signed) return null;
   const { parts = [], omitted, changes, digest } = signed;
   const all = shown?.length ? shown : parts.flatMap(members);
@@ -329,8 +330,17 @@ function subject({ subject: signed, presented: shown, supersedes }, run) {
     h("div", { class: "row" }, h("strong", {}, t("wait.subject")), h("span", { class: "grow" }),
       h("span", { class: "tiny soft" }, t("wait.digest"), " ", h("code", { title: digest }, digest.slice(0, 16)))),
     changes && supersedes?.length ? h("details", { class: "note warn-note" }, h("summary", {}, t("wait.changed"), " ", changes.map((one) => one.path || "/").join(", ")), diff(changes)) : null,
-    presentedParts(all, { run }),
+    preview ? callPreview(preview, parts[0]?.value) : presentedParts(all, { run }),
     omitted ? h("p", { class: "soft" }, t("wait.omitted"), " ", h("a", { href: `/runs/${part(run)}/document` }, t("run.document"))) : null);
+}
+
+/** What a held call would do: the difference of a file, the command line, the request; then its exact arguments. */
+function callPreview(text, call) {
+  const [heading, ...lines] = text.split("\n");
+  const effect = call?.name !== "write" || !lines.length ? code(text, t("wait.preview"))
+    : [h("h4", {}, heading), writtenDifference(lines)];
+  return h("div", { class: "presented stack" }, effect,
+    call ? h("details", {}, h("summary", { class: "small soft" }, t("wait.arguments")), json(call)) : null);
 }
 
 /** The parts to show: an object that contains texts is shown member by member. */
