@@ -33,6 +33,9 @@ pub struct RunDelivery {
     pub workflow: String,
     /// Id of the phase that the run is in.
     pub phase: String,
+    /// Title of the run; empty if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
     /// The wait that the event is about; absent if it is about the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<DeliveredWait>,
@@ -97,5 +100,31 @@ impl DeliveredWait {
             supersedes: wait.supersedes.clone(),
             resolution: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn delivered(text: &str, with_subject: bool) -> DeliveredWait {
+        let wait = json!({
+            "id": "w1", "kind": "approval", "phase": "a", "name": "n", "question": "?", "opened_at": 0,
+            "subject": { "digest": "d", "parts": [{ "pointer": "/text", "value": text }] },
+        });
+        let wait: RunWait = serde_json::from_value(wait).expect("a wait");
+        DeliveredWait::from_wait(&wait, "?".to_owned(), with_subject)
+    }
+
+    #[test]
+    fn a_large_subject_is_named_by_its_digest_only() {
+        let small = delivered(&"x".repeat(30 << 10), true);
+        assert_eq!((small.parts.len(), small.subject.as_deref()), (1, Some("d")));
+        let large = delivered(&"x".repeat(33 << 10), true);
+        assert_eq!((large.parts.len(), large.subject.as_deref()), (0, Some("d")));
+        let unasked = delivered("x", false);
+        assert_eq!((unasked.parts.len(), unasked.subject.as_deref()), (0, Some("d")));
     }
 }

@@ -100,6 +100,7 @@ async fn test_channel(settings: &CliSettings, name: &str, json: bool) -> Result<
         protocol: "test".to_owned(),
         workflow: "test".to_owned(),
         phase: "test".to_owned(),
+        title: String::new(),
         wait: Some(DeliveredWait {
             id: "w1".to_owned(),
             kind: WaitKind::Question,

@@ -155,6 +155,7 @@ impl RunDecision<'_> {
             protocol: self.protocol.name.clone(),
             workflow: self.state.workflow.clone(),
             phase: self.state.phase.clone(),
+            title: self.state.title.clone(),
             wait,
             end: self.state.end.as_ref().filter(|_| ended).map(|(end, _)| *end),
             reason: news.reason.clone().map(clip_text),

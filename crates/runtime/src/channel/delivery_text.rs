@@ -20,7 +20,8 @@ pub(super) struct DeliveryText {
 impl DeliveryText {
     /// Puts a delivery into words.
     pub(super) fn from_delivery(delivery: &RunDelivery, context: &DeliveryContext<'_>) -> Self {
-        let RunDelivery { event, protocol, phase, wait, end, reason, .. } = delivery;
+        let RunDelivery { event, protocol, phase, title: name, .. } = delivery;
+        let RunDelivery { wait, end, reason, .. } = delivery;
         let run = clean_line(context.run);
         let title = match (event, wait) {
             (ChannelEvent::RunEnded, _) => format!("Run {run} {}", describe_end(*end)),
@@ -30,6 +31,9 @@ impl DeliveryText {
         };
         let message = wait.as_ref().map(|wait| wait.question.clone()).or_else(|| reason.clone());
         let mut facts = vec![("Protocol", protocol.clone()), ("Phase", phase.clone())];
+        if !name.is_empty() {
+            facts.insert(0, ("Run", clean_line(name)));
+        }
         if let Some(wait) = wait {
             facts.push(("Who", format_assignees(&wait.who)));
             facts.extend(wait.deadline.map(|deadline| ("Deadline", deadline.to_string())));

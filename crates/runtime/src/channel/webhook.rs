@@ -43,7 +43,8 @@ pub fn parse_webhook_secret(text: &str) -> Result<Vec<u8>, String> {
 
 /// Builds the body of a webhook.
 pub(super) fn build_webhook_body(delivery: &RunDelivery, context: &DeliveryContext<'_>) -> String {
-    let RunDelivery { event, time, protocol, workflow, phase, wait, end, reason, .. } = delivery;
+    let RunDelivery { event, time, protocol, workflow, phase, .. } = delivery;
+    let RunDelivery { title, wait, end, reason, .. } = delivery;
     let mut data = Map::new();
     let mut insert = |name: &str, value: Value| {
         if !value.is_null() {
@@ -55,6 +56,7 @@ pub(super) fn build_webhook_body(delivery: &RunDelivery, context: &DeliveryConte
     insert("protocol", json!(protocol));
     insert("workflow", json!(workflow));
     insert("phase", json!(phase));
+    insert("title", json!((!title.is_empty()).then_some(title)));
     insert("wait", json!(wait));
     insert("end", json!(end));
     insert("reason", json!(reason));

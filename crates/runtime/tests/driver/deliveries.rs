@@ -23,6 +23,7 @@ channels:
   desk: { on: [wait_opened] }
 --- workflows/main.yaml
 id: main
+title: The hall
 phases:
   - { id: pick, ask: { question: "Which <colour>?", who: anna, deadline: 10h, apply: { set: /colour } } }
   - { id: done, terminal: true }
@@ -107,6 +108,7 @@ async fn a_delivery_is_repeated_under_its_id(kind: Kind) {
     assert_eq!(body["type"], "wait_opened");
     assert_eq!(body["id"], bodies[0].header("webhook-id"));
     assert_eq!(body["data"]["run"], "r1");
+    assert_eq!(body["data"]["title"], "The hall");
     assert_eq!(body["data"]["wait"]["question"], "Which <colour>?");
     assert_eq!(body["data"]["wait"]["deadline"], EPOCH + 36_000_000);
     let expected = [
