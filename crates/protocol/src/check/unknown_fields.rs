@@ -12,10 +12,12 @@ use super::gate_analysis::suggest_names;
 use super::located_expressions::{self, REPLY_SLOT};
 use super::schema_path_view::{FieldDeclaration, SchemaPathView};
 use super::standalone_workflows;
-use crate::{FileOrigin, Protocol};
+use crate::{FileOrigin, PhaseWork, Protocol, WorkflowDefinition};
 
 /// The slots of the names in a rule.
 const RULE_REPLY: usize = 0;
+const RULE_STATE: usize = 1;
+const RULE_NEW: usize = 3;
 const RULE_ITEM: usize = RULE_VARIABLES.len() - 1;
 
 pub(super) fn check(
@@ -88,7 +90,60 @@ fn check_contract_rules(
 ) {
     for (contract, rule, origin) in author_rules(protocol) {
         check_rule((contract, effort), rule, &origin, findings);
+        check_document_reads((protocol, effort), contract, rule, &origin, findings);
     }
+}
+
+/// Checks what a rule reads of `state` and `new`, against the documents of the workflows whose
+/// replies the contract admits. A path that one of them has is not reported.
+fn check_document_reads(
+    (protocol, effort): (&Protocol, &AnalysisBudget),
+    contract: &Contract,
+    rule: &ContractRule,
+    origin: &FileOrigin,
+    findings: &mut DiagnosticCollector,
+) {
+    let expressions = [("when", rule.when.as_ref()), ("then", Some(&rule.then))];
+    let reads_document = |expr: &Expr| expr.uses_root(RULE_STATE) || expr.uses_root(RULE_NEW);
+    if !expressions.iter().any(|(_, expr)| expr.is_some_and(reads_document)) {
+        return;
+    }
+    let users = protocol.workflows.values().filter(|workflow| admits_with(workflow, contract));
+    let Some(documents) = users
+        .map(|workflow| protocol.document_for(workflow).contract.as_deref())
+        .collect::<Option<Vec<&Contract>>>()
+    else {
+        return;
+    };
+    for (key, expr) in expressions {
+        let Some(expr) = expr else { continue };
+        let reads = expr.read_paths().iter();
+        for read in reads.filter(|read| [RULE_STATE, RULE_NEW].contains(&read.slot)) {
+            let find = |document: &&Contract| {
+                let view = SchemaPathView::with_budget(document.schema.source(), effort);
+                find_unknown_field(view, &read.steps, findings)
+            };
+            let unknown: Option<Vec<_>> = documents.iter().map(find).collect();
+            let Some(first) = unknown.and_then(|all| all.into_iter().next()) else { continue };
+            let path = &expr.source()[read.span.clone()];
+            let message = first.describe(path, &format!("contract `{}`", documents[0].id));
+            let fault =
+                origin.child(key).diagnose_within(CODE, message, expr.source(), &read.span);
+            findings.push(first.finish_diagnostic(fault));
+        }
+    }
+}
+
+/// Whether a phase of the workflow admits its replies by this contract.
+fn admits_with(workflow: &WorkflowDefinition, contract: &Contract) -> bool {
+    workflow.phases.iter().any(|phase| {
+        let admits = match &phase.work {
+            PhaseWork::Agent(work) => Some(&work.contract),
+            PhaseWork::Effect { contract, .. } => contract.as_ref(),
+            PhaseWork::None | PhaseWork::Ask(_) | PhaseWork::Invoke(_) => None,
+        };
+        admits.is_some_and(|admits| admits.id == contract.id && admits.version == contract.version)
+    })
 }
 
 /// Returns the rules that the contracts in the folder declare themselves, with their locations. The
