@@ -27,6 +27,7 @@ mod decide;
 mod apply_event;
 mod log_chain;
 mod prompt;
+mod document_terms;
 mod verify;
 
 pub use apply_event::{CorruptLogError, apply};

@@ -1,4 +1,5 @@
-//! Renders the prompt of a model step: agent, packet, rules and contract, then the task. The
+//! Renders the prompt of a model step: agent, packet, rules, the contract and the part of the
+//! document's contract that the reply can change, then the task. The
 //! function is pure: the same run at the same version gives the same bytes.
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::apply_event::set_at_pointer;
 use super::build_run_value;
+use super::document_terms::render_document_terms;
 use super::mcp_tools::McpToolDefinition;
 use super::state::{PromptMessage, PromptRole, RunState};
 
@@ -41,7 +43,8 @@ pub struct StepPrompt {
     pub purpose: AgentPurpose,
     /// The part of the document that the model sees.
     pub packet: Value,
-    /// The system message: agent prompt, packet, rules and contract.
+    /// The system message: agent prompt, packet, rules, the contract, and what the document must
+    /// satisfy.
     pub system: String,
     /// The task, followed by the messages exchanged since.
     pub messages: Vec<PromptMessage>,
@@ -89,7 +92,7 @@ pub fn render_prompt(protocol: &Protocol, state: &RunState) -> Option<StepPrompt
         contract: Arc::clone(&work.contract),
         tools: list_tool_names(&work.agent, state),
         purpose: work.purpose,
-        system: render_system(work, state, &packet, language),
+        system: render_system((protocol, phase, work), state, &packet, language),
         packet,
         messages: turns,
     })
@@ -115,7 +118,7 @@ fn list_tool_names(agent: &ResolvedAgent, state: &RunState) -> Vec<String> {
 }
 
 fn render_system(
-    work: &AgentWork,
+    (protocol, phase, work): (&Protocol, &WorkflowPhase, &AgentWork),
     state: &RunState,
     packet: &Value,
     language: Option<&str>,
@@ -132,6 +135,13 @@ fn render_system(
     }
     text.push_str("\n\n");
     text.push_str(&render_contract_terms(&work.contract));
+    let workflow = protocol.workflows.get(&state.workflow);
+    let document = workflow.map(|workflow| protocol.document_for(workflow));
+    if let Some(terms) = document.and_then(|document| render_document_terms(document, phase, work))
+    {
+        text.push_str("\n\n");
+        text.push_str(&terms);
+    }
     let mcp_tools: Vec<_> = state.list_mcp_tools(agent).collect();
     if !agent.tools.is_empty() || !mcp_tools.is_empty() {
         text.push_str("\n\n");

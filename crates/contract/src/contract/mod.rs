@@ -14,6 +14,8 @@ mod schema_defaults;
 mod default_check;
 mod fill_and_validate;
 mod describe_schema;
+mod schema_excerpt;
+mod schema_implication;
 mod contract_rule;
 mod contract_definition;
 mod load_contract;
@@ -31,3 +33,5 @@ pub use load_contract::{
 pub use reference_resolver::{DATA_KEYWORDS, ReferenceResolver, is_draft_07};
 pub use schema::{Schema, SchemaError};
 pub use schema_defaults::BrokenDefault;
+pub use schema_excerpt::excerpt_schema;
+pub use schema_implication::SchemaView;
