@@ -10,12 +10,13 @@ use super::{RunState, Timestamp};
 /// Builds the value that expressions read as `run`.
 #[must_use]
 pub fn build_run_value(state: &RunState) -> Value {
-    let mut members = Map::with_capacity(14);
+    let mut members = Map::with_capacity(15);
     for (name, value) in [
         ("id", json!(state.run)),
         ("workflow", json!(state.workflow)),
         ("phase", json!(state.phase)),
         ("status", json!(state.status().as_str())),
+        ("blocked", blocked_value(state)),
         ("version", json!(state.version)),
         ("created_at", json!(state.created_at.to_string())),
         ("updated_at", json!(state.updated_at.to_string())),
@@ -29,6 +30,11 @@ pub fn build_run_value(state: &RunState) -> Value {
         members.insert(name.to_owned(), value);
     }
     Value::Object(members)
+}
+
+/// The kind of obstacle that keeps the run from continuing, or null.
+fn blocked_value(state: &RunState) -> Value {
+    state.blocked.as_ref().map_or(Value::Null, |reason| json!(reason.kind()))
 }
 
 /// Time from the start of the run to the input being decided.
@@ -109,6 +115,8 @@ impl RunValueCache {
         set("workflow", &|found| *found == state.workflow, &|| json!(state.workflow));
         set("phase", &|found| *found == state.phase, &|| json!(state.phase));
         set("status", &|found| *found == status, &|| json!(status));
+        let blocked = blocked_value(state);
+        set("blocked", &|found| *found == blocked, &|| blocked.clone());
         set("version", &|found| *found == state.version, &|| json!(state.version));
         let loops = count_loops(state);
         set("loops", &|found| *found == loops, &|| json!(loops));

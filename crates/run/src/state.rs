@@ -313,6 +313,19 @@ pub enum BlockReason {
     },
 }
 
+impl BlockReason {
+    /// The kind of obstacle in one word, as expressions read it in `run.blocked`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Budget { .. } => "budget",
+            Self::Refused => "refused",
+            Self::MissingTicket { .. } => "ticket",
+            Self::Incident { .. } => "incident",
+        }
+    }
+}
+
 /// A decision on a manual gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalDecision {

@@ -57,6 +57,7 @@ stories::stories!("intake", again a_short_interview_hands_over:
     the_gravest_veto_is_asked_about_first,
     the_interview_is_held_in_russian,
     the_interview_survives_restarts,
+    the_model_s_own_doubt_goes_to_the_gate,
     the_same_question_is_known_in_chinese,
     the_same_question_is_known_in_other_scripts,
     the_same_question_is_not_asked_twice,

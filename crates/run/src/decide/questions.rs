@@ -10,7 +10,7 @@ use countersign_contract::limits;
 use countersign_contract::reply::{
     AcceptedValue, AdmissionVerdict, RuleContext, Violation, ViolationCode, format_value,
 };
-use countersign_protocol::{AnswerShape, FailurePolicy, PhaseQuestion, PhaseWork};
+use countersign_protocol::{AnswerChoice, AnswerShape, FailurePolicy, PhaseQuestion, PhaseWork};
 use serde_json::Value;
 
 use super::deciders::{check_assignee, check_distinct};
@@ -204,10 +204,14 @@ impl RunDecision<'_> {
         };
         match (&wait.answer_shape, question.map(|question| &question.shape)) {
             (Some(WaitAnswerShape::Choices { choices }), _) => {
-                let known: Vec<&str> = choices.iter().map(|choice| choice.id.as_str()).collect();
-                if !value.as_str().is_some_and(|answer| known.contains(&answer)) {
+                let Some(choice) = value.as_str().and_then(|answer| find_choice(choices, answer))
+                else {
+                    let known: Vec<&str> =
+                        choices.iter().map(|choice| choice.id.as_str()).collect();
                     return Err(wrong("", format!("one of {}", known.join(", "))));
-                }
+                };
+                let id = Value::String(choice.id.clone());
+                return Ok(accept_any_value(any_value_contract(), &id));
             }
             (Some(WaitAnswerShape::Document { accepts, .. }), _) => {
                 let Some(path) = value["path"].as_str() else {
@@ -262,4 +266,15 @@ pub(super) fn wrong_kind_rejection(wait: RunWait) -> InputRejection {
         WaitKind::Incident => "approve it to continue, or deny it",
     };
     InputRejection::WrongKind { wait: wait.id, kind: wait.kind.as_str(), expected }
+}
+
+/// Finds the choice that an answer names by its id, or by its label if no other choice has it.
+fn find_choice<'c>(choices: &'c [AnswerChoice], answer: &str) -> Option<&'c AnswerChoice> {
+    if let Some(choice) = choices.iter().find(|choice| choice.id == answer) {
+        return Some(choice);
+    }
+    let said = answer.trim().to_lowercase();
+    let mut named =
+        choices.iter().filter(|choice| !said.is_empty() && choice.label.trim().to_lowercase() == said);
+    named.next().filter(|_| named.next().is_none())
 }
