@@ -11,8 +11,8 @@ mod compat;
 mod export;
 
 pub use compat::{
-    CompatOutcome, ContractChange, ContractChangeKind, ContractComparison, compare, compare_with,
-    compare_within,
+    CompatClaimError, CompatOutcome, ContractChange, ContractChangeKind, ContractComparison,
+    check_compat_claim, compare, compare_with, compare_within,
 };
 pub use export::{ExportLoss, ExportTarget, ExportedContract, LossEffect, export_contract};
 pub use sample::SchemaSampler;

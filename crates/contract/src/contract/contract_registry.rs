@@ -50,7 +50,7 @@ impl ContractRegistry {
             }),
             None => {
                 versions.push(Arc::new(contract));
-                versions.sort_by_key(|contract| parse_version(&contract.version));
+                versions.sort_by_key(|contract| contract_version_key(&contract.version));
                 Ok(())
             }
         }
@@ -93,7 +93,8 @@ impl ContractRegistry {
 }
 
 /// Parses a version into numbers, so that 1.10.0 sorts after 1.9.0.
-fn parse_version(version: &str) -> Vec<u64> {
+#[must_use]
+pub fn contract_version_key(version: &str) -> Vec<u64> {
     version.split('.').map(|part| part.parse().unwrap_or(0)).collect()
 }
 

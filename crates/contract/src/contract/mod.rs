@@ -23,7 +23,7 @@ mod contract_registry;
 mod lint;
 
 pub use contract_definition::{CompatibilityLevel, Contract, OnExhausted, OnViolation};
-pub use contract_registry::{ContractRegistry, ContractRegistryError};
+pub use contract_registry::{ContractRegistry, ContractRegistryError, contract_version_key};
 pub use contract_rule::{ContractRule, RULE_VARIABLES};
 pub use lint::{check_contract, check_schema};
 pub use load_contract::{

@@ -21,6 +21,7 @@ mod read_expression;
 mod read_duration;
 mod read_localized;
 mod protocol_contracts;
+mod contract_records;
 mod read_rules;
 mod builtin_agents;
 mod prompt_merge;
@@ -53,6 +54,7 @@ mod read_changes;
 mod read_channels;
 
 pub use confined_path::confine_path;
+pub use contract_records::CONTRACT_RECORD_FOLDER;
 pub use load_protocol::{LoadedProtocol, load_protocol};
 pub use protocol_file::{AGENT_SCHEMA, INDEX_SCHEMA, WORKFLOW_SCHEMA};
 pub(crate) use read_pointer::is_within;

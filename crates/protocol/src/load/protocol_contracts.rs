@@ -7,6 +7,7 @@ use countersign_contract::contract::{self, Contract, ContractRegistry, check_sch
 use countersign_contract::source::{Diagnostic, ParsedSourceFile, SourceFile};
 
 use super::confined_path;
+use super::contract_records::ContractRecords;
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
 use super::symbol_table::report_unknown_name;
@@ -35,10 +36,20 @@ impl ProtocolContracts {
         let (own, broken) = (BTreeSet::new(), BTreeSet::new());
         let own_by_id = BTreeMap::new();
         let mut contracts = Self { all: shipped.clone(), own, own_by_id, broken };
+        let mut sound = Vec::new();
         for (path, text) in bundle.files_in_folder("contracts") {
             if has_extension(path, &["yaml", "yml"]) {
-                contracts.add((bundle, shipped), path, text, faults);
+                sound.extend(contracts.add((bundle, shipped), path, text, faults));
             }
+        }
+        let records = ContractRecords::load(bundle, shipped, faults);
+        let found: Vec<(Arc<Contract>, _)> = sound
+            .into_iter()
+            .filter_map(|(name, tree)| Some((Arc::clone(contracts.all.find(&name).ok()?), tree)))
+            .collect();
+        let own: Vec<&Contract> = found.iter().map(|(contract, _)| &**contract).collect();
+        for (contract, tree) in &found {
+            records.check(contract, &FileNode::root(tree), &own, faults);
         }
         for contract in contracts.all.iter() {
             if contracts.own.contains(&(contract.id.clone(), contract.version.clone())) {
@@ -48,13 +59,14 @@ impl ProtocolContracts {
         contracts
     }
 
+    /// Adds the contract of a file. Gives its full name and its file, unless it has faults.
     fn add(
         &mut self,
         (bundle, shipped): (&ProtocolBundle, &ContractRegistry),
         path: &str,
         text: &str,
         faults: &LoadDiagnostics,
-    ) {
+    ) -> Option<(String, Arc<ParsedSourceFile>)> {
         let tree = ParsedSourceFile::parse(SourceFile::new(path, text)).ok().map(Arc::new);
         let read = |relative: &str| read_referenced_file(bundle, relative);
         let contract =
@@ -64,10 +76,11 @@ impl ProtocolContracts {
                     faults.extend(found.into_iter().map(|fault| rebase_diagnostic(fault, path)));
                     let id = tree.as_ref().and_then(|tree| tree.value["id"].as_str());
                     self.broken.insert(id.unwrap_or(file_stem(path)).to_owned());
-                    return;
+                    return None;
                 }
             };
-        let Some(tree) = tree else { return };
+        let tree = tree?;
+        let full_name = format!("{}@{}", contract.id, contract.version);
         let root = FileNode::root(&tree);
         match root.get("schema").filter(|schema| schema.value.is_object()) {
             Some(schema) => {
@@ -83,11 +96,15 @@ impl ProtocolContracts {
             );
             let id = root.get("id").unwrap_or(root);
             faults.push(id.diagnose("duplicate_id", message));
-        } else if let Err(error) = self.all.add(contract) {
+            return None;
+        }
+        if let Err(error) = self.all.add(contract) {
             let hint = "give it another id, or raise its version".to_owned();
             let id = root.get("id").unwrap_or(root);
             faults.push(id.diagnose("duplicate_id", error.to_string()).with_hint(Some(hint)));
+            return None;
         }
+        Some((full_name, tree))
     }
 
     /// Resolves a contract name, and reports it if no contract matches.

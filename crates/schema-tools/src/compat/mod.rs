@@ -12,6 +12,7 @@
 
 mod comparison;
 mod compare_contracts;
+mod compat_claim;
 mod count_alternatives;
 mod schema_set;
 mod disjoint;
@@ -23,6 +24,7 @@ mod schema_diff;
 #[cfg(test)]
 mod tests;
 
+pub use compat_claim::{CompatClaimError, check_compat_claim};
 pub use compare_contracts::{compare, compare_with, compare_within};
 pub use comparison::{CompatOutcome, ContractComparison};
 pub use contract_change::{ContractChange, ContractChangeKind};
