@@ -52,7 +52,8 @@ pub use for_each::ForEachItems;
 pub use gate::{DecisionTrigger, GateCheck, RetryBackoff, RetryPolicy, TransitionGate};
 pub use hook::HookDefinition;
 pub use load::{
-    AGENT_SCHEMA, INDEX_SCHEMA, LoadedProtocol, WORKFLOW_SCHEMA, confine_path, load_protocol,
+    AGENT_SCHEMA, CONTRACT_RECORD_FOLDER, INDEX_SCHEMA, LoadedProtocol, WORKFLOW_SCHEMA,
+    confine_path, load_protocol,
 };
 pub use localized::{Localized, is_language_tag};
 pub use mcp_server::{McpServerDefinition, McpToolSelector, McpTransport};

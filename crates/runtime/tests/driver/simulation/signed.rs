@@ -62,7 +62,7 @@ impl Crowd {
         Ok(())
     }
 
-    fn roll(&self, percent: u64) -> bool {
+    fn roll(&self, percent: usize) -> bool {
         self.chance.lock().unwrap().roll_percent(percent)
     }
 
