@@ -16,7 +16,7 @@ const VAGUE_NAMES: [&str; 6] =
 
 /// The codes of diagnostics in authors' files, in addition to those of violations and of the
 /// analysis.
-const FILE_CODES: [&str; 46] = [
+const FILE_CODES: [&str; 48] = [
     "invalid_yaml",
     "invalid_schema",
     "invalid_expression",
@@ -33,6 +33,8 @@ const FILE_CODES: [&str; 46] = [
     "include_clash",
     "two_works",
     "contract_missing",
+    "contract_record",
+    "contract_claim",
     "unknown_workflow",
     "unknown_phase",
     "unknown_agent",

@@ -8,9 +8,11 @@ use std::sync::Arc;
 use countersign_contract::contract::{self, Contract, ContractRegistry};
 use countersign_contract::json::{self, RepairLevel, TextSpan};
 use countersign_contract::limits::MAX_REPLY_BYTES;
-use countersign_contract::source::{Diagnostic, SourceFile};
+use countersign_contract::source::{Diagnostic, ParsedSourceFile, SourceFile};
+use countersign_protocol::check_contract_record;
 use serde_json::Value;
 
+use crate::contract_records;
 use crate::exit::CliError;
 
 /// Loads the shipped contracts and those of the user's folder.
@@ -19,11 +21,27 @@ pub(crate) fn load_registry(folder: Option<&Path>) -> Result<ContractRegistry, C
     let Some(folder) = folder else { return Ok(shipped) };
     let mut registry = shipped.clone();
     let mut faults = Vec::new();
+    let mut loaded = Vec::new();
     for file in list_contract_files(folder)? {
         match load_contract_file(&file, &shipped) {
-            Ok(contract) => registry.add(contract)?,
+            Ok(contract) => {
+                loaded.push((file, format!("{}@{}", contract.id, contract.version)));
+                registry.add(contract)?;
+            }
             Err(CliError::InvalidFiles(more)) => faults.extend(more),
             Err(error) => return Err(error),
+        }
+    }
+    let records = contract_records::load_records(&contract_records::record_folder(folder))?;
+    let loaded: Vec<(PathBuf, Arc<Contract>)> = loaded
+        .into_iter()
+        .map(|(file, name)| Ok((file, Arc::clone(registry.find(&name)?))))
+        .collect::<Result<_, CliError>>()?;
+    let others: Vec<&Contract> = loaded.iter().map(|(_, contract)| &**contract).collect();
+    for (file, contract) in &loaded {
+        let source = SourceFile::new(display_path(file), read_text(file)?);
+        if let Ok(parsed) = ParsedSourceFile::parse(source) {
+            faults.extend(check_contract_record(&records, contract, &parsed, &others));
         }
     }
     if faults.is_empty() { Ok(registry) } else { Err(CliError::InvalidFiles(faults)) }
@@ -32,13 +50,14 @@ pub(crate) fn load_registry(folder: Option<&Path>) -> Result<ContractRegistry, C
 /// Loads a contract by id, `id@version`, or path.
 pub(crate) fn load_contract(name: &str, folder: Option<&Path>) -> Result<Arc<Contract>, CliError> {
     if is_contract_path(name) {
-        return load_contract_file(
-            Path::new(name),
-            &countersign_shipped_contracts::load_shipped_contracts(),
-        )
-        .map(Arc::new);
+        return load_contract_at(Path::new(name)).map(Arc::new);
     }
     Ok(Arc::clone(load_registry(folder)?.find(name)?))
+}
+
+/// Loads the contract in a file.
+pub(crate) fn load_contract_at(path: &Path) -> Result<Contract, CliError> {
+    load_contract_file(path, &countersign_shipped_contracts::load_shipped_contracts())
 }
 
 /// Returns whether a name on the command line is a file path and not a contract id.

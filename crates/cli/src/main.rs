@@ -2,6 +2,7 @@
 
 mod args;
 mod channel_settings;
+mod contract_records;
 mod commands;
 mod time_format;
 mod excerpt;

@@ -207,3 +207,80 @@ fn what_a_schema_gets_wrong_is_shown_with_its_place() {
     let listed = shown(&["contract", "check", "note.yaml", "--json"]);
     assert!(listed.contains("\"code\": \"broken_default\""), "{listed}");
 }
+
+#[test]
+fn a_version_of_a_contract_is_registered_once_and_holds_what_it_claims() {
+    let folder = tempfile::tempdir().unwrap();
+    let contracts = folder.path().join("contracts");
+    fs::create_dir(&contracts).unwrap();
+    let note = |version: &str, schema: &str, rest: &str| {
+        let text = format!("id: note\nversion: {version}\nschema: {schema}\n{rest}\n");
+        fs::write(contracts.join("note.yaml"), text).unwrap();
+    };
+    let register = |more: &[&str]| {
+        let all = [&["contract", "register", "contracts/note.yaml"], more].concat();
+        run(folder.path(), &all, b"")
+    };
+    let list = || run(folder.path(), &["contract", "list", "--contracts", "contracts"], b"");
+    let record = |version: &str| contracts.join(format!("registry/note@{version}.json"));
+
+    note("1.0.0", "{ type: string, maxLength: 9 }", "");
+    let shown = register(&["--dry-run"]);
+    assert!(
+        shown.starts_with("exit 0") && shown.contains("can be registered: note 1.0.0"),
+        "{shown}"
+    );
+    assert!(!record("1.0.0").exists(), "a dry run writes nothing");
+    let shown = register(&[]);
+    assert!(
+        shown.starts_with("exit 0") && shown.contains("registered: note 1.0.0 (initial)"),
+        "{shown}"
+    );
+    let first = fs::read(record("1.0.0")).unwrap();
+    let admitted = run(
+        folder.path(),
+        &["admit", "schema_registry_record", "contracts/registry/note@1.0.0.json"],
+        b"",
+    );
+    assert!(admitted.starts_with("exit 0"), "{admitted}");
+    let shown = register(&[]);
+    assert!(shown.starts_with("exit 0") && shown.contains("already registered"), "{shown}");
+    assert_eq!(fs::read(record("1.0.0")).unwrap(), first, "a record is written once");
+
+    // The same version with another schema, at both entry points.
+    note("1.0.0", "{ type: string, maxLength: 2 }", "");
+    let shown = register(&[]);
+    assert!(
+        shown.starts_with("exit 1") && shown.contains("is registered with another schema"),
+        "{shown}"
+    );
+    let shown = list();
+    assert!(shown.starts_with("exit 2") && shown.contains("[contract_record]"), "{shown}");
+
+    // A false claim is refused with the value that disproves it; a break needs notes.
+    note("1.1.0", "{ type: string, maxLength: 2 }", "compatibility: backward");
+    let shown = register(&[]);
+    assert!(
+        shown.starts_with("exit 1")
+            && shown.contains("1.1.0 refuses a value that 1.0.0 accepts: \""),
+        "{shown}"
+    );
+    let shown = list();
+    assert!(shown.starts_with("exit 2") && shown.contains("[contract_claim]"), "{shown}");
+    note("2.0.0", "{ type: string, maxLength: 2 }", "compatibility: breaking");
+    let shown = register(&[]);
+    assert!(shown.starts_with("exit 1") && shown.contains("has no `migration_notes`"), "{shown}");
+    note(
+        "1.1.0",
+        "{ type: string, maxLength: 2 }",
+        "compatibility: forward\nmigration_notes: Shorten it.",
+    );
+    let shown = register(&["--json"]);
+    assert!(shown.starts_with("exit 0"), "{shown}");
+    let written: serde_json::Value =
+        serde_json::from_slice(&fs::read(record("1.1.0")).unwrap()).unwrap();
+    assert_eq!(written["supersedes"]["schema_version"], "1.0.0");
+    assert_eq!(written["migration_notes"], "Shorten it.");
+    let shown = list();
+    assert!(shown.starts_with("exit 0") && shown.contains("note"), "{shown}");
+}

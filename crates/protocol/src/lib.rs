@@ -53,7 +53,7 @@ pub use gate::{DecisionTrigger, GateCheck, RetryBackoff, RetryPolicy, Transition
 pub use hook::HookDefinition;
 pub use load::{
     AGENT_SCHEMA, CONTRACT_RECORD_FOLDER, INDEX_SCHEMA, LoadedProtocol, WORKFLOW_SCHEMA,
-    confine_path, load_protocol,
+    check_contract_record, confine_path, load_protocol, read_contract_record,
 };
 pub use localized::{Localized, is_language_tag};
 pub use mcp_server::{McpServerDefinition, McpToolSelector, McpTransport};

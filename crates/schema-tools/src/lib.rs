@@ -12,7 +12,8 @@ mod export;
 
 pub use compat::{
     CompatClaimError, CompatOutcome, ContractChange, ContractChangeKind, ContractComparison,
-    check_compat_claim, compare, compare_with, compare_within,
+    ContractRecord, ContractRecordError, ContractRecords, check_compat_claim, compare,
+    compare_with, compare_within,
 };
 pub use export::{ExportLoss, ExportTarget, ExportedContract, LossEffect, export_contract};
 pub use sample::SchemaSampler;

@@ -227,6 +227,18 @@ pub(crate) enum ContractCommand {
         #[arg(long, value_name = "FILE")]
         examples: Option<PathBuf>,
     },
+    /// Record a version of a contract, which then never changes
+    #[command(
+        after_help = "Writes `registry/ID@VERSION.json` beside the file. The version is refused if it is registered with\nanother schema, if it is not as compatible as it claims, or if it is breaking without migration notes.\n\nExits with 0 if every version is registered, else with 1.\n\nExample:\n  countersign contract register ./contracts/review.yaml"
+    )]
+    Register {
+        /// Contract files
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Check only; write nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Export the schema that a provider accepts, and report what only Countersign enforces
     #[command(
         after_help = "The schema or grammar goes to standard output, the loss report to standard error.\n\nExample:\n  countersign contract export llm_step_output --for openai > schema.json"

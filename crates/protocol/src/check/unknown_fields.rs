@@ -127,8 +127,7 @@ fn check_document_reads(
             let Some(first) = unknown.and_then(|all| all.into_iter().next()) else { continue };
             let path = &expr.source()[read.span.clone()];
             let message = first.describe(path, &format!("contract `{}`", documents[0].id));
-            let fault =
-                origin.child(key).diagnose_within(CODE, message, expr.source(), &read.span);
+            let fault = origin.child(key).diagnose_within(CODE, message, expr.source(), &read.span);
             findings.push(first.finish_diagnostic(fault));
         }
     }

@@ -54,7 +54,7 @@ mod read_changes;
 mod read_channels;
 
 pub use confined_path::confine_path;
-pub use contract_records::CONTRACT_RECORD_FOLDER;
+pub use contract_records::{CONTRACT_RECORD_FOLDER, check_contract_record, read_contract_record};
 pub use load_protocol::{LoadedProtocol, load_protocol};
 pub use protocol_file::{AGENT_SCHEMA, INDEX_SCHEMA, WORKFLOW_SCHEMA};
 pub(crate) use read_pointer::is_within;

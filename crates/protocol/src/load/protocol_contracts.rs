@@ -7,7 +7,7 @@ use countersign_contract::contract::{self, Contract, ContractRegistry, check_sch
 use countersign_contract::source::{Diagnostic, ParsedSourceFile, SourceFile};
 
 use super::confined_path;
-use super::contract_records::ContractRecords;
+use super::contract_records::{check_contract_record, load_contract_records};
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
 use super::symbol_table::report_unknown_name;
@@ -42,14 +42,14 @@ impl ProtocolContracts {
                 sound.extend(contracts.add((bundle, shipped), path, text, faults));
             }
         }
-        let records = ContractRecords::load(bundle, shipped, faults);
+        let records = load_contract_records(bundle, shipped, faults);
         let found: Vec<(Arc<Contract>, _)> = sound
             .into_iter()
             .filter_map(|(name, tree)| Some((Arc::clone(contracts.all.find(&name).ok()?), tree)))
             .collect();
         let own: Vec<&Contract> = found.iter().map(|(contract, _)| &**contract).collect();
         for (contract, tree) in &found {
-            records.check(contract, &FileNode::root(tree), &own, faults);
+            faults.extend(check_contract_record(&records, contract, tree, &own));
         }
         for contract in contracts.all.iter() {
             if contracts.own.contains(&(contract.id.clone(), contract.version.clone())) {

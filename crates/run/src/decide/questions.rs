@@ -274,7 +274,8 @@ fn find_choice<'c>(choices: &'c [AnswerChoice], answer: &str) -> Option<&'c Answ
         return Some(choice);
     }
     let said = answer.trim().to_lowercase();
-    let mut named =
-        choices.iter().filter(|choice| !said.is_empty() && choice.label.trim().to_lowercase() == said);
+    let mut named = choices
+        .iter()
+        .filter(|choice| !said.is_empty() && choice.label.trim().to_lowercase() == said);
     named.next().filter(|_| named.next().is_none())
 }

@@ -13,6 +13,7 @@
 mod comparison;
 mod compare_contracts;
 mod compat_claim;
+mod contract_records;
 mod count_alternatives;
 mod schema_set;
 mod disjoint;
@@ -24,9 +25,10 @@ mod schema_diff;
 #[cfg(test)]
 mod tests;
 
-pub use compat_claim::{CompatClaimError, check_compat_claim};
 pub use compare_contracts::{compare, compare_with, compare_within};
 pub use comparison::{CompatOutcome, ContractComparison};
+pub use compat_claim::{CompatClaimError, check_compat_claim};
 pub use contract_change::{ContractChange, ContractChangeKind};
+pub use contract_records::{ContractRecord, ContractRecordError, ContractRecords};
 
 pub(super) use disjoint::{OneOfBranches, are_mutually_exclusive};

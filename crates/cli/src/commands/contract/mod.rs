@@ -4,6 +4,7 @@ mod contract_check;
 mod contract_diff;
 mod contract_export;
 mod contract_list;
+mod contract_register;
 mod contract_show;
 
 use crate::args::{ContractArgs, ContractCommand};
@@ -19,6 +20,9 @@ pub(super) fn run(args: &ContractArgs, json: bool) -> Result<CliExit, CliError> 
         }
         ContractCommand::Diff { old, new, examples } => {
             contract_diff::run(folder, [old, new], examples.as_deref(), json)
+        }
+        ContractCommand::Register { files, dry_run } => {
+            contract_register::run(files, *dry_run, json)
         }
         ContractCommand::Export { id, target } => contract_export::run(folder, id, *target, json),
     }
