@@ -107,12 +107,15 @@ macro_rules! snapshot {
     }};
 }
 
-const FILTERS: [(&str, &str); 14] = [
+const FILTERS: [(&str, &str); 16] = [
     (r"/w(\d+)-[a-z0-9]{6}/", "/w$1-TOKEN/"),
     (r"\b1[789]\d{11}\b", "MILLIS"),
     ("run `[bcdfghjkmnpqrstvwxz234679]{6}`", "run `RUN`"),
     (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d{3}Z)?", "TIME"),
     (r"\d+ (s|min) ago", "N ago"),
+    // A column is as wide as its longest age.
+    ("CHANGED +", "CHANGED  "),
+    ("  N ago +", "  N ago  "),
     (r"for \d+ s\n", "for N\n"),
     (r"[0-9a-f]{64}", "HASH"),
     (r"\([0-9a-f]{12}\)", "(DIGEST)"),
