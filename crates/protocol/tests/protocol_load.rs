@@ -72,7 +72,7 @@ fn agents_resolve_against_their_bases() {
     }
     let prompt = |mode: &str| {
         let agent =
-            agent(&format!("base: oracle\nmode: {mode}\nprompt: {{ en: Own., ru: Свой. }}"));
+            agent(&format!("base: oracle\nmode: {mode}\nprompt: Own.\ntranslations: {{ ru: Свой. }}"));
         assert!(agent.prompt.version_for(Some("ru")).contains("Свой."));
         agent.prompt.version_for(None).clone()
     };

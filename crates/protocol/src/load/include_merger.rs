@@ -7,6 +7,7 @@ use countersign_contract::limits::{MAX_LISTED_NAMES, MAX_MERGED_BYTES, MIN_MERGE
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
 use super::protocol_file::ProtocolFile;
+use super::workflow_settings::WorkflowSettings;
 use super::symbol_table::{SymbolTable, report_unknown_name};
 
 /// A workflow as its file defines it, before merging.
@@ -14,6 +15,7 @@ use super::symbol_table::{SymbolTable, report_unknown_name};
 pub(super) struct RawWorkflow<'f> {
     pub(super) id: &'f str,
     pub(super) file: &'f ProtocolFile,
+    pub(super) settings: WorkflowSettings<'f>,
 }
 
 impl<'f> RawWorkflow<'f> {

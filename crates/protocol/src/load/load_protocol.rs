@@ -20,7 +20,7 @@ use super::read_budget::read_budget;
 use super::symbol_table::SymbolTable;
 use super::{
     compile_workflow, read_agents, read_call_approvals, read_channels, read_document, read_hooks,
-    read_index, read_mcp_servers, read_memory_config, read_policy, read_rules,
+    read_index, read_mcp_servers, read_memory_config, read_policy, read_rules, workflow_settings,
 };
 use crate::{EngineField, Protocol, ProtocolBundle, ProtocolPolicy, WorkflowDefinition};
 
@@ -72,11 +72,16 @@ pub fn load_protocol(
     let mut agents = read_agents::read_agents(&persons.files, &rules, &mcp, &faults);
     agents.broken.extend(persons.unread);
     let programs = read_policy::read_programs(index, &faults);
-    let (contract, engine) = read_document::read_contract_and_engine(index, &contracts, &faults);
+    let (contract, engine) = read_document::read_contract_and_engine(
+        index.and_then(|index| index.valid_member("document")),
+        &contracts,
+        &faults,
+    );
     let hooks = read_hooks::read_hooks(index, &programs, &faults);
     let mut workflows = SymbolTable::new("workflow");
     workflows.broken.extend(flows.unread);
-    let raws = compile_workflow::collect_workflows(&flows.files, &mut workflows, &faults);
+    let raws = compile_workflow::collect_workflows(&flows.files, index, &mut workflows, &faults);
+    workflow_settings::check_workflow_names(index, &workflows, &faults);
     let own = read_workflow_documents(&raws, &contracts, &faults);
     let hosts = read_policy::read_hosts(index, &faults);
     let mut names = ProtocolSymbols {
@@ -101,7 +106,7 @@ pub fn load_protocol(
         };
         let run = initial_run_value(Some(workflow));
         let document =
-            read_document::read_document(Some(raw.file), &bundle, described, &run, &faults);
+            read_document::read_document(raw.settings.valid_member("document"), &bundle, described, &run, &faults);
         workflow.document = Some(document);
     }
 
@@ -114,7 +119,7 @@ pub fn load_protocol(
     let run = initial_run_value(compiled.get(&card.default_workflow));
     let whole = names.is_complete() && mcp.is_complete();
     let document =
-        read_document::read_document(index, &bundle, (contract, names.engine), &run, &faults);
+        read_document::read_document(index.and_then(|index| index.valid_member("document")), &bundle, (contract, names.engine), &run, &faults);
 
     for file in index.into_iter().chain(&persons.files).chain(&flows.files) {
         file.check_specification_schema(shipped, &faults);
@@ -167,7 +172,6 @@ fn find_run_limits(index: Option<&ProtocolFile>) -> Option<FileNode<'_>> {
     index?.is_valid(&limits).then_some(limits)
 }
 
-/// Reads contract and engine-owned fields of the workflows that have their own document.
 /// Compiles every workflow, and collects the phases of all of them.
 fn compile_workflows(
     raws: &BTreeMap<&str, RawWorkflow<'_>>,
@@ -187,17 +191,19 @@ fn compile_workflows(
     (compiled, phases)
 }
 
+/// Reads contract and engine-owned fields of the workflows that have their own document.
 fn read_workflow_documents(
     raws: &BTreeMap<&str, RawWorkflow<'_>>,
     contracts: &ProtocolContracts,
     faults: &LoadDiagnostics,
 ) -> BTreeMap<String, (Option<Arc<Contract>>, Vec<EngineField>)> {
-    let own = raws.values().filter(|raw| raw.file.valid_member("document").is_some());
-    own.map(|raw| {
-        let described = read_document::read_contract_and_engine(Some(raw.file), contracts, faults);
-        (raw.id.to_owned(), described)
-    })
-    .collect()
+    let read = |raw: &RawWorkflow<'_>| {
+        let section = raw.settings.valid_member("document")?;
+        let described =
+            read_document::read_contract_and_engine(Some(section), contracts, faults);
+        Some((raw.id.to_owned(), described))
+    };
+    raws.values().filter_map(read).collect()
 }
 
 fn check_bundle_size(bundle: &ProtocolBundle) -> Option<Diagnostic> {

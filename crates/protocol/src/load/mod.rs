@@ -34,6 +34,7 @@ mod read_mcp_servers;
 mod read_memory_config;
 mod read_host;
 mod read_budget;
+mod workflow_settings;
 mod include_merger;
 mod compile_workflow;
 mod name_scope;

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use countersign_contract::limits::MAX_PROMPT_SECTIONS;
+use countersign_contract::source::ParsedSourceFile;
+use serde_json::Value;
 
 use super::builtin_agents::{BUILTIN_AGENTS, BuiltinAgent, find_builtin_agent};
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
 use super::prompt_merge::{PromptMergeMode, count_sections, join_prompts};
 use super::protocol_file::ProtocolFile;
-use super::read_localized::read_localized_text;
 use super::symbol_table::{SymbolTable, report_unknown_name};
 use crate::{AgentTool, Localized, McpServerDefinition, McpToolSelector, ResolvedAgent};
 
@@ -65,8 +66,7 @@ fn resolve_agent(
         None => None,
         Some(chosen) => Some(resolve_base(&chosen, faults)?),
     };
-    let prompt = root.get("prompt").and_then(|prompt| read_localized_text(&prompt));
-    let prompt = prompt.unwrap_or_else(|| Localized::from_plain(String::new()));
+    let prompt = read_prompt(&root, faults);
     if base.is_none() && prompt.versions().any(|(_, prompt)| prompt.trim().is_empty()) {
         let message = format!("agent `{name}` has neither a base nor a prompt");
         let hint = "add a `prompt`, or a `base` that has one".to_owned();
@@ -105,6 +105,33 @@ fn resolve_agent(
         rules,
         origin: Some(root.origin()),
     })
+}
+
+/// Reads the prompt with its translations. The prompt itself has no language tag.
+fn read_prompt(root: &FileNode<'_>, faults: &LoadDiagnostics) -> Localized<String> {
+    let plain = root.string_at("prompt");
+    let others = root.get("translations");
+    if let (None, Some(others)) = (&plain, &others) {
+        let message = "`translations` are versions of `prompt`, and this agent has no `prompt`";
+        faults.push(others.diagnose("prompt_missing", message));
+    }
+    let plain = (String::new(), plain.unwrap_or_default());
+    let others = others.iter().flat_map(FileNode::entries);
+    let others = others.filter_map(|(language, text)| {
+        Some((language.to_owned(), text.text()?.to_owned()))
+    });
+    let versions = std::iter::once(plain).chain(others).collect();
+    Localized::from_versions(versions).expect("the prompt itself is one of them")
+}
+
+/// Reports a prompt that is a table of languages, and keeps its first version.
+pub(super) fn replace_prompt_table(tree: &mut ParsedSourceFile, faults: &LoadDiagnostics) {
+    let Some(Value::Object(versions)) = tree.value.get("prompt") else { return };
+    let first = versions.values().next().and_then(Value::as_str).unwrap_or_default().to_owned();
+    let message = "`prompt` is one text; its versions in other languages are in `translations`";
+    let hint = "write `prompt: …` and `translations: { ru: … }`".to_owned();
+    faults.push(tree.diagnose("misplaced_key", "/prompt", message).with_hint(Some(hint)));
+    tree.value["prompt"] = Value::String(first);
 }
 
 fn resolve_base(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<&'static BuiltinAgent> {
