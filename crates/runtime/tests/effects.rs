@@ -71,7 +71,7 @@ fn write_once(path: &str, content: &str) -> EffectCall {
 }
 
 fn copy(from: &str, to: &str) -> EffectCall {
-    EffectCall::Copy { from: from.to_owned(), to: to.to_owned(), once: false }
+    EffectCall::Copy { from: from.to_owned(), to: to.to_owned(), once: false, digest: None }
 }
 
 #[tokio::test]
@@ -165,7 +165,7 @@ async fn a_copy_once_never_takes_the_place_of_something_else() {
         rig.perform(id, &write(path, content)).await.unwrap();
     }
     let once =
-        |from: &str| EffectCall::Copy { from: from.into(), to: "kept.md".into(), once: true };
+        |from: &str| EffectCall::Copy { from: from.into(), to: "kept.md".into(), once: true, digest: None };
     let first = rig.perform("r/2/0", &once("a.md")).await.unwrap();
     assert_eq!(rig.perform("r/2/0", &once("a.md")).await.unwrap(), first, "its own bytes again");
     let error = rig.perform("r/3/0", &once("b.md")).await.unwrap_err();

@@ -5,6 +5,7 @@
 //! journal. If the outcome is unknown, the effect is performed again (at least once in total), and
 //! its id is passed to the other side.
 
+use countersign_contract::json::sha256_hex;
 use countersign_protocol::ProtocolPolicy;
 use countersign_run::EffectCall;
 use serde_json::{Value, json};
@@ -39,7 +40,9 @@ pub async fn perform_effect(
         EffectCall::Write { path, content, once } => {
             write_file(path, content, *once, world.workspace).await
         }
-        EffectCall::Copy { from, to, once } => copy_file(from, to, *once, world.workspace).await,
+        EffectCall::Copy { from, to, once, digest } => {
+            copy_file(from, to, *once, digest.clone(), world.workspace).await
+        }
         EffectCall::Retrieve { source, query } => world.sources.retrieve(source, query).await,
         EffectCall::Run { program: name, args, input } => {
             let prepare = || {
@@ -85,6 +88,7 @@ async fn copy_file(
     from: &str,
     to: &str,
     once: bool,
+    digest: Option<String>,
     workspace: &Workspace,
 ) -> Result<Value, EffectError> {
     let (workspace, from, to) = (workspace.clone(), from.to_owned(), to.to_owned());
@@ -96,6 +100,13 @@ async fn copy_file(
             return Err(EffectError::new_permanent(EffectErrorKind::TooLarge, message));
         }
         let bytes = &content.bytes;
+        let found = format!("sha256:{}", sha256_hex(&[bytes]));
+        if let Some(expected) = digest.filter(|digest| *digest != found) {
+            let message = format!(
+                "`{from}` changed since the copy was requested: it has the digest {found}, expected {expected}"
+            );
+            return Err(EffectError::new_permanent(EffectErrorKind::Changed, message));
+        }
         Ok(if once {
             workspace.write_once(&to, bytes)?
         } else {
