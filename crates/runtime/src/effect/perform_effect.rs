@@ -99,21 +99,32 @@ async fn copy_file(
             let message = format!("the file to copy has {size} MiB; the limit is {most} MiB");
             return Err(EffectError::new_permanent(EffectErrorKind::TooLarge, message));
         }
-        let bytes = &content.bytes;
-        let found = format!("sha256:{}", sha256_hex(&[bytes]));
-        if let Some(expected) = digest.filter(|digest| *digest != found) {
-            let message = format!(
-                "`{from}` changed since the copy was requested: it has the digest {found}, expected {expected}"
-            );
-            return Err(EffectError::new_permanent(EffectErrorKind::Changed, message));
+        let mut bytes = content.bytes;
+        if let Some(expected) = digest
+            && digest_bytes(&bytes) != expected
+        {
+            // A crash repeats a copy that was made before the file changed.
+            let made = workspace.read(&to, MAX_COPY_BYTES).ok().map(|made| made.bytes);
+            let Some(made) = made.filter(|made| digest_bytes(made) == expected) else {
+                let found = digest_bytes(&bytes);
+                let message = format!(
+                    "`{from}` changed since the copy was requested: expected a file with the digest {expected}, found {found}"
+                );
+                return Err(EffectError::new_permanent(EffectErrorKind::Changed, message));
+            };
+            bytes = made;
         }
         Ok(if once {
-            workspace.write_once(&to, bytes)?
+            workspace.write_once(&to, &bytes)?
         } else {
-            workspace.write_atomic(&to, bytes)?
+            workspace.write_atomic(&to, &bytes)?
         })
     };
     run_blocking(copy).await.map(|written| file_to_json(&written))
+}
+
+fn digest_bytes(bytes: &[u8]) -> String {
+    format!("sha256:{}", sha256_hex(&[bytes]))
 }
 
 fn file_to_json(written: &WrittenFile) -> Value {

@@ -411,8 +411,8 @@ fn sign(signed: &mut Signatures, wait: &RunWait, by: &str, digest: Option<&str>,
 }
 
 /// Lives these lives and then a good one, with people who do harm, and judges what was done.
-async fn lived(seed: u64, lives: &[Life], label: &str) -> (Deeds, u64) {
-    let world = World::with_crowd(&stories::signed(), Crowd::new(seed, 12));
+async fn lived(seed: u64, harm: usize, lives: &[Life], label: &str) -> (Deeds, u64) {
+    let world = World::with_crowd(&stories::signed(), Crowd::new(seed, harm));
     for life in lives {
         if world.live(life).is_some() {
             break;
@@ -422,18 +422,30 @@ async fn lived(seed: u64, lives: &[Life], label: &str) -> (Deeds, u64) {
     (nobody_acted_unsigned(&world, label).await, writes)
 }
 
-#[tokio::test]
-async fn no_death_at_a_write_lets_an_unsigned_action_through() {
-    let (_, writes) = lived(0, &[], "undisturbed").await;
+/// Dies at every write of a story, on one side of it.
+async fn dies_at_every_write(fault: InjectedFault) {
+    let (_, writes) = lived(0, 6, &[], "undisturbed").await;
     assert!(writes > 40, "a story worth telling: {writes} writes");
     for write in 1..=writes {
-        for fault in
-            [InjectedFault::BeforeWrite, InjectedFault::AfterWrite, InjectedFault::LostReply]
-        {
-            let life = Life { plan: FaultPlan::Crash { write, fault }, polls: None };
-            lived(write, &[life], &format!("dies at write {write}, {fault:?}")).await;
-        }
+        let life = Life { plan: FaultPlan::Crash { write, fault }, polls: None };
+        lived(write, 6, &[life], &format!("dies at write {write}, {fault:?}")).await;
     }
+    println!("{writes} deaths, {fault:?}");
+}
+
+#[tokio::test]
+async fn no_death_before_a_write_lets_an_unsigned_action_through() {
+    dies_at_every_write(InjectedFault::BeforeWrite).await;
+}
+
+#[tokio::test]
+async fn no_death_after_a_write_lets_an_unsigned_action_through() {
+    dies_at_every_write(InjectedFault::AfterWrite).await;
+}
+
+#[tokio::test]
+async fn no_lost_reply_of_a_write_lets_an_unsigned_action_through() {
+    dies_at_every_write(InjectedFault::LostReply).await;
 }
 
 #[tokio::test]
@@ -445,7 +457,7 @@ async fn no_chance_lets_an_unsigned_action_through() {
         let mut chance = SeededRng::for_case(0x51D, seed);
         let lives: Vec<Life> =
             (0..chance.next_between(1, 4)).map(|_| Life::by_chance(&mut chance, 60)).collect();
-        let (deeds, _) = lived(seed, &lives, &format!("seed {seed}: {lives:?}")).await;
+        let (deeds, _) = lived(seed, 12, &lives, &format!("seed {seed}: {lives:?}")).await;
         for (sum, (_, count)) in all.iter_mut().zip(deeds.counts()) {
             *sum += count;
         }
