@@ -29,7 +29,7 @@ pub(super) fn run(args: &DecideArgs, approve: bool, json: bool) -> Result<CliExi
                     (seen.supersedes.last(), names_wait, &args.subject)
                 {
                     let rejection = EngineError::Rejected(seen.reject_old_subject(old));
-                    return Err(show_difference(rejection.into(), json));
+                    return Err(show_difference(rejection, json));
                 }
                 if !json && let Some(subject) = wait_text::describe_subject(seen) {
                     let verb = if approve { "Approving" } else { "Denying" };
@@ -54,15 +54,14 @@ pub(super) fn run(args: &DecideArgs, approve: bool, json: bool) -> Result<CliExi
 }
 
 /// Shows what changed, if a decision was refused because its subject changed.
-fn show_difference(error: CliError, json: bool) -> CliError {
-    if let CliError::Engine(EngineError::Rejected(InputRejection::SubjectChanged {
-        changes: Some(changes),
-        ..
-    })) = &error
+fn show_difference(error: EngineError, json: bool) -> CliError {
+    if let EngineError::Rejected(InputRejection::SubjectChanged {
+        changes: Some(changes), ..
+    }) = &error
         && !json
     {
         let difference = wait_text::describe_changes(changes).replace('\n', "\n  ");
         output::print_message(&format!("What changed:\n  {difference}"));
     }
-    error
+    error.into()
 }
