@@ -197,7 +197,9 @@ fn what_was_not_seen_is_not_approved() {
     for old in [run.clone(), format!("{run}/w1")] {
         let blind = project.run(&["approve", &old]);
         assert_eq!(blind.code, 1, "{old}");
-        assert!(blind.err.contains("w2") && blind.err.contains("/draft"), "{}", blind.err);
+        assert!(blind.err.contains("changed since you saw it; `w2` asks"), "{}", blind.err);
+        let difference = "What changed:\n  /draft/body is now \"A cheque needs two hands";
+        assert!(blind.err.contains(difference), "{}", blind.err);
     }
     project.does(&["delegate", &format!("{run}/w2"), "--to", "bob", "--note", "on leave"]);
     project.does(&["approve", &format!("{run}/w2"), "--as", "bob"]);
@@ -584,5 +586,45 @@ transitions:
     project.run(&["deny", &format!("{run}/w4"), "--note", "not now"]);
     let status = project.json(&["status", &run]);
     assert_eq!(status["phase"], "stopped", "{status}");
+    project.proves_everything();
+}
+
+/// A name that `--as` claims has no groups, is recorded as a claim, and does not sign where the
+/// protocol wants to know who somebody is.
+#[cfg(unix)]
+#[test]
+fn a_claimed_name_does_not_sign_where_names_are_verified() {
+    let ask = |flag: &str| {
+        let output = std::process::Command::new("id").arg(flag).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let (user, group) = (ask("-un"), ask("-gn"));
+    let project = TestProject::of(&format!(
+        "id: own
+phases: [ {{ id: check }}, {{ id: paid, terminal: true }} ]
+transitions:
+  - {{ from: check, to: paid, gate: {{ type: manual, who: [mallory, 'group:{group}'], verified: true, deadline: 1h }} }}
+"
+    ));
+    project.json(&["run", "--as", "mallory"]);
+    let run = project.runs()[0].clone();
+    let wait = format!("{run}/w1");
+    let claimed = project.run(&["approve", &wait, "--as", "mallory"]);
+    assert_eq!(claimed.code, 1);
+    assert!(claimed.err.contains("the name `mallory` is only claimed"), "{}", claimed.err);
+    let other = project.run(&["approve", &wait, "--as", "anna"]);
+    assert_eq!(other.code, 1, "a claimed name has no groups: {}", other.err);
+    assert!(other.err.contains("assigned to"), "{}", other.err);
+    project.does(&["approve", &wait, "--as", &user]);
+    let events = project.json(&["history", "--full"]);
+    let inputs = events.as_array().unwrap().iter();
+    let senders: Vec<Value> = inputs
+        .filter_map(|entry| entry["event"].get("input"))
+        .filter_map(|input| {
+            let start = input.pointer("/payload/sender").or(input.get("sender"));
+            Some(start?["identity"].clone())
+        })
+        .collect();
+    assert_eq!(senders, ["claim", "system"], "{events}");
     project.proves_everything();
 }

@@ -123,6 +123,37 @@ fn a_run_is_given_what_its_workflow_takes() {
     does(project, &["replay", "--verify", "--all"]);
 }
 
+/// A state file can be written by anybody: it does not lead past an approval.
+#[test]
+fn a_state_file_does_not_lead_past_an_approval() {
+    let main = "id: main
+document: { engine: { workflow: /workflow, phase: /phase, status: /status } }
+phases:
+  - { id: check }
+  - { id: pay, do: { write: { path: paid.txt, content: state.amount } } }
+  - { id: denied, terminal: true }
+  - { id: done, terminal: true }
+transitions:
+  - { from: check, to: pay, gate: { type: manual, who: anna, deadline: 1d } }
+  - { from: check, to: denied, after: denied }
+  - { from: pay, to: done }
+";
+    let project = project(&[("main", main)]);
+    let project = project.path();
+    let state = |phase: &str| {
+        let state = json!({ "workflow": "main", "phase": phase, "status": "running", "amount": "9000" });
+        write(project, ".opencode/state/current.json", &state.to_string());
+    };
+    state("pay");
+    let said = fails(project, 1, &["run"]);
+    assert!(said.contains("phase `pay` is entered only by an approval"), "{said}");
+    assert!(!project.join("paid.txt").exists());
+    assert_eq!(does(project, &["list"]), json!([]));
+    state("check");
+    let run = does(project, &["run"]);
+    assert_eq!((&run["phase"], &run["status"]), (&json!("check"), &json!("waiting")));
+}
+
 #[test]
 fn state_files_follow_the_document_of_the_workflow() {
     let main = "id: main\nphases: [ { id: first }, { id: second, ask: { question: Well?, deadline: 1d } } ]\ntransitions: [ { from: first, to: second } ]\n";

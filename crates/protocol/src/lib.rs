@@ -42,7 +42,7 @@ pub use call_approval::{CALL_NAMES, CallApproval, CallApprovalCondition, CallPat
 pub use channel::{
     ChannelEvent, ChannelSubscription, MAX_CHANNELS, is_channel_name, merge_subscriptions,
 };
-pub use check::{CHECK_CODES, check_protocol};
+pub use check::{CHECK_CODES, check_protocol, is_behind_approval};
 pub use document::{DocumentDefinition, ENGINE_FIELD_NAMES, EngineField};
 pub use document_change::{ChangeOperation, DocumentChange};
 pub use duration::{DurationMillis, parse_duration};

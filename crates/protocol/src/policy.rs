@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{BudgetLimits, CallApproval, DurationMillis, FilePolicy, McpServerDefinition};
+use super::{
+    BudgetLimits, CallApproval, CallApprovalCondition, DurationMillis, FilePolicy,
+    McpServerDefinition,
+};
 
 /// The policy of a protocol. Everything that is not listed is forbidden.
 #[derive(Debug, Default)]
@@ -26,6 +29,15 @@ pub struct ProtocolPolicy {
     pub prices: BTreeMap<String, (u64, u64)>,
     /// Budget limits of a whole run.
     pub budget: BudgetLimits,
+}
+
+impl ProtocolPolicy {
+    /// Whether calls of this name may need an approval, whatever their arguments are.
+    #[must_use]
+    pub fn has_approvals_of(&self, name: &str) -> bool {
+        let first = self.approvals.iter().find(|rule| rule.matches(name));
+        first.is_some_and(|rule| !matches!(rule.when, CallApprovalCondition::Never))
+    }
 }
 
 /// A program that runs may start: without a shell, with an empty environment and a time limit.

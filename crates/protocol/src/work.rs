@@ -41,6 +41,14 @@ pub enum PhaseWork {
     Invoke(WorkflowInvocation),
 }
 
+impl PhaseWork {
+    /// Whether the work is an effect that copies a file.
+    #[must_use]
+    pub fn copies_files(&self) -> bool {
+        matches!(self, Self::Effect { effect: EffectTemplate::Copy { .. }, .. })
+    }
+}
+
 /// A model step.
 #[derive(Debug)]
 pub struct AgentWork {

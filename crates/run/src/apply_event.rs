@@ -262,14 +262,15 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
                     remember_approved_values(state, &closed);
                 }
                 let subject = closed.subject.map(|subject| subject.digest);
+                let votes = closed.approval.map_or_else(Vec::new, |approval| approval.votes);
                 if approve && closed.kind == WaitKind::Approval {
                     state.approvers.insert(by.to_owned());
+                    state.approvers.extend(votes.iter().map(|vote| vote.by.clone()));
                 }
                 if approve && let Some(action) = &closed.action {
                     let digest = state.held_calls.remove(action).ok_or_else(|| unknown(action))?;
                     state.approved_calls.insert(action.clone(), digest);
                 }
-                let votes = closed.approval.map_or_else(Vec::new, |approval| approval.votes);
                 let by = join_names(votes.iter().map(|vote| vote.by.as_str()).chain([by]));
                 if let Some(transition) = closed.transition {
                     let decision = ApprovalDecision { approve, by, note, subject, seq };

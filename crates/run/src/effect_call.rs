@@ -33,6 +33,11 @@ pub enum EffectCall {
         /// `false`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         once: bool,
+        /// Digest that the file must have, as `sha256:` and hexadecimal digits: what it contained
+        /// when the copy was requested. Set by the engine if the policy may want an approval of
+        /// copies, so that the content is signed; absent otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        digest: Option<String>,
     },
     /// Runs a program that the policy declares.
     Run {

@@ -361,6 +361,10 @@ pub struct ForkOrigin {
     pub version: u64,
     /// Hash of the log entry of that version.
     pub hash: String,
+    /// Whether the original run follows another protocol, so that what was approved there opened
+    /// no gate of this one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub other_protocol: bool,
 }
 
 /// A model's reply, or a reply given in its place.

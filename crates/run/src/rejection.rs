@@ -272,6 +272,7 @@ fn format_changes_suffix(changes: Option<&Patch>) -> String {
     const MOST: usize = 3;
     let ops = changes.map_or(&[][..], |patch| &patch.ops);
     let mut pointers: Vec<String> = ops.iter().map(|op| format!("`{}`", op.path())).collect();
+    pointers.dedup();
     let more = pointers.len().saturating_sub(MOST);
     pointers.truncate(MOST);
     match (pointers.is_empty(), more) {

@@ -211,3 +211,150 @@ fn describe_difference(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use countersign_contract::contract::ContractRegistry;
+    use countersign_protocol::load_protocol;
+    use serde_json::json;
+
+    use super::*;
+    use crate::input::{InputKind, RunInput, RunStart};
+    use crate::log_chain::hash_entry;
+    use crate::Timestamp;
+
+    const INDEX: &str = "name: t
+version: 1.0.0
+default_workflow: main
+policy: { approvals: [ { calls: write } ] }
+";
+    const MAIN: &str = "id: main
+phases:
+  - { id: check }
+  - { id: pay, do: { write: { path: paid.txt, content: state.amount } } }
+  - { id: done, terminal: true }
+transitions:
+  - { from: check, to: pay, gate: { type: manual, subject: [/amount] } }
+  - { from: pay, to: done }
+";
+
+    fn test_protocol() -> Protocol {
+        let files = [("index.yaml", INDEX), ("workflows/main.yaml", MAIN)];
+        load_protocol(files.into_iter().collect(), &ContractRegistry::default())
+            .expect("it loads")
+            .protocol
+    }
+
+    /// The log of a run that pays after two approvals: of the amount, and of the call.
+    fn write_log(protocol: &Protocol) -> Vec<RunLogEntry> {
+        let (mut state, mut log) = (RunState::new("r"), Vec::<RunLogEntry>::new());
+        let start = RunStart {
+            protocol: protocol.digest.clone(),
+            workflow: "main".to_owned(),
+            document: Some(json!({ "amount": 1420.5 })),
+            ..RunStart::default()
+        };
+        let mut payload = InputKind::Start(Box::new(start));
+        for second in 0..4 {
+            let input = RunInput {
+                time: Timestamp(second * 1_000),
+                idempotency_key: None,
+                sender: None,
+                files: BTreeMap::new(),
+                file_digests: BTreeMap::new(),
+                payload,
+            };
+            let step = decide(protocol, &state, &input).expect("it is taken");
+            let hash = log.last().map_or(GENESIS_HASH, |last| &last.hash);
+            log.push(seal_entry(&state, &step.state, &step.events, hash));
+            state = step.state;
+            payload = match (state.waits.values().next(), state.pending.keys().next()) {
+                (Some(wait), _) => wait.decide(true, "anna", None),
+                (None, Some(action)) => InputKind::EffectFinished {
+                    action: action.clone(),
+                    result: json!({ "path": "paid.txt" }),
+                },
+                (None, None) => break,
+            };
+        }
+        assert!(state.end.is_some(), "it paid: {state:?}");
+        log
+    }
+
+    /// The states before each event of a log, with the events.
+    fn replay_events(log: &[RunLogEntry]) -> Vec<(RunState, RunEvent)> {
+        let mut state = RunState::new("r");
+        let events = log.iter().flat_map(|entry| entry.decode_events("r").expect("events"));
+        let mut steps = Vec::new();
+        for event in events {
+            steps.push((state.clone(), event.clone()));
+            apply(&mut state, &event).expect("it applies");
+        }
+        steps
+    }
+
+    #[test]
+    fn what_was_done_is_compared_with_what_was_approved() {
+        let protocol = test_protocol();
+        let log = write_log(&protocol);
+        verify(&protocol, "r", &log).expect("it verifies");
+        let (mut transitions, mut calls) = (0, 0);
+        for (state, event) in replay_events(&log) {
+            let digests = BTreeMap::new();
+            let check = |state: &RunState, event: &RunEvent| {
+                check_approval(&protocol, state, event, (2, &digests))
+            };
+            check(&state, &event).expect("it was approved");
+            check_call_approval(&state, &event, 4).expect("it was approved");
+            if let RunEvent::TransitionTaken { approved_subject: Some(_), .. } = &event {
+                transitions += 1;
+                let mut paid = (*state.document).clone();
+                paid["amount"] = json!(9_000);
+                let other = RunState { document: paid.into(), ..state.clone() };
+                let unsigned = RunState { decisions: BTreeMap::new(), ..state.clone() };
+                let mut denied = state.clone();
+                denied.decisions.values_mut().for_each(|decision| decision.approve = false);
+                for state in [other, unsigned, denied] {
+                    let error = check(&state, &event).expect_err("nobody approved that");
+                    assert!(matches!(error, VerificationError::NotApproved { version: 2, .. }));
+                }
+                let mut event = event.clone();
+                if let RunEvent::TransitionTaken { approved_subject, .. } = &mut event {
+                    *approved_subject = None;
+                }
+                check(&state, &event).expect_err("the log must name the digest");
+            }
+            if matches!(&event, RunEvent::InputReceived { input } if input.payload.action().is_some())
+            {
+                calls += 1;
+                let mut other = state.clone();
+                other.approved_calls.values_mut().for_each(|digest| digest.push('0'));
+                let mut held = state.clone();
+                held.held_calls.append(&mut held.approved_calls);
+                for state in [other, held] {
+                    let error = check_call_approval(&state, &event, 4).expect_err("not approved");
+                    assert!(matches!(error, VerificationError::CallNotApproved { version: 4, .. }));
+                }
+            }
+        }
+        assert_eq!((transitions, calls), (1, 1));
+    }
+
+    /// Whoever can write the store changes the amount everywhere, and seals the log again.
+    #[test]
+    fn another_amount_under_the_same_signature_does_not_verify() {
+        let protocol = test_protocol();
+        let mut hash = GENESIS_HASH.to_owned();
+        let mut forged = write_log(&protocol);
+        let mut seen = 0;
+        for entry in &mut forged {
+            seen += entry.body.matches("1420.5").count();
+            entry.body = entry.body.replace("1420.5", "9000.5");
+            entry.hash = hash_entry(&hash, &entry.body);
+            hash.clone_from(&entry.hash);
+        }
+        assert!(seen > 2, "the amount stands in the document, the subject and the call");
+        let error = verify(&protocol, "r", &forged).expect_err("nobody signed 9000.5");
+        assert!(!error.to_string().contains("hash"), "the chain itself is sound: {error}");
+    }
+}

@@ -106,8 +106,8 @@ pub struct ApprovalSubject {
     /// Whether the parts are too large to be stored with the wait; they are in the document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub omitted: bool,
-    /// What changed since the wait that this one replaces; absent for the first wait, or if the
-    /// difference is too large.
+    /// What changed since the first of the waits that this one replaces; absent for the first wait,
+    /// or if the difference is too large.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Patch>,
 }

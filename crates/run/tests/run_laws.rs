@@ -326,12 +326,13 @@ proptest! {
 fn guesses_reach_every_event_and_every_end() {
     let mut kinds = BTreeSet::new();
     let mut ends = BTreeSet::new();
-    let (mut taken, mut signed, mut made) = (0, 0, 0);
+    let (mut taken, mut signed, mut made, mut files) = (0, 0, 0, 0);
     for seed in 0..480 {
         let (live, _, some) = run(seed as usize, seed, 60);
         taken += some;
         signed += live.witness.taken;
         made += live.witness.made;
+        files += live.witness.files;
         let events = live.log.iter().flat_map(|entry| entry.decode_events("r").unwrap());
         kinds.extend(events.map(|event| event.kind().to_owned()));
         ends.extend(live.state.end.map(|(end, _)| format!("{end:?}")));
@@ -341,6 +342,7 @@ fn guesses_reach_every_event_and_every_end() {
     assert_eq!(ends.len(), 3, "{ends:?}");
     assert!(taken > 480 * 10, "only {taken} inputs were taken in 480 runs");
     assert!(signed > 40, "only {signed} approved transitions were taken in 480 runs");
+    assert!(files > 3, "only {files} approved transitions showed a file in 480 runs");
     assert!(made > 40, "only {made} approved calls were made in 480 runs");
 }
 

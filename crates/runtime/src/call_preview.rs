@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use countersign_contract::json::sha256_hex;
 use countersign_protocol::Protocol;
 use countersign_run::RunWait;
 use serde_json::Value;
@@ -28,16 +29,20 @@ pub fn preview_call(
     let call = wait.subject.as_ref()?.find_value("")?;
     let text = |key: &str| call[key].as_str().unwrap_or_default();
     Some(match call["name"].as_str()? {
-        "write" => match read(text("path")) {
-            None => format!("new file {}\n{}", text("path"), prefix_lines("+", text("content"))),
-            Some(current) if current == text("content") => {
-                format!("{} already has this content", text("path"))
+        "write" => preview_file(text("path"), read(text("path")), text("content")),
+        "copy" => {
+            let line = format!("copies {} to {}", text("from"), text("to"));
+            match read(text("from")) {
+                Some(content) if !is_signed_content(&call["digest"], &content) => format!(
+                    "{line}\n{} changed since the approval was requested, so the copy will fail",
+                    text("from")
+                ),
+                Some(content) => {
+                    format!("{line}\n{}", preview_file(text("to"), read(text("to")), &content))
+                }
+                None => line,
             }
-            Some(current) => {
-                format!("changes {}\n{}", text("path"), diff_lines(&current, text("content")))
-            }
-        },
-        "copy" => format!("copies {} to {}", text("from"), text("to")),
+        }
         "run" => {
             let program = protocol.policy.programs.get(text("program"));
             let command = program.map_or(&[][..], |program| &program.command);
@@ -52,6 +57,22 @@ pub fn preview_call(
             format!("{} {}{body}", text("method"), text("url"))
         }
         _ => return None,
+    })
+}
+
+/// Describes what a file will look like, beside what it contains now.
+fn preview_file(path: &str, current: Option<String>, content: &str) -> String {
+    match current {
+        None => format!("new file {path}\n{}", prefix_lines("+", content)),
+        Some(current) if current == content => format!("{path} already has this content"),
+        Some(current) => format!("changes {path}\n{}", diff_lines(&current, content)),
+    }
+}
+
+/// Whether a text is the one whose digest is signed.
+fn is_signed_content(digest: &Value, content: &str) -> bool {
+    digest.as_str().is_none_or(|digest| {
+        digest.strip_prefix("sha256:") == Some(&sha256_hex(&[content.as_bytes()]))
     })
 }
 
@@ -135,6 +156,13 @@ mod tests {
         assert_eq!(preview(&write, Some("one\ntwo\n")), "a.md already has this content");
         let run = json!({ "name": "run", "program": "lint", "args": ["-l", "a b", "it's", ""] });
         assert_eq!(preview(&run, None), "runs cargo clippy -l 'a b' 'it'\\''s' ''");
+        let digest = format!("sha256:{}", sha256_hex(&[b"one\n"]));
+        let copy = json!({ "name": "copy", "from": "a.md", "to": "b.md", "digest": digest });
+        let shown = preview(&copy, Some("one\n"));
+        assert_eq!(shown, "copies a.md to b.md\nb.md already has this content");
+        let shown = preview(&copy, Some("two\n"));
+        assert!(shown.ends_with("a.md changed since the approval was requested, so the copy will fail"));
+        assert_eq!(preview(&copy, None), "copies a.md to b.md");
         let http = json!({ "name": "http", "method": "PUT", "url": "https://x/", "body": [1] });
         assert_eq!(preview(&http, None), "PUT https://x/\n[\n  1\n]");
     }

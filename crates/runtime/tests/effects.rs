@@ -71,7 +71,7 @@ fn write_once(path: &str, content: &str) -> EffectCall {
 }
 
 fn copy(from: &str, to: &str) -> EffectCall {
-    EffectCall::Copy { from: from.to_owned(), to: to.to_owned(), once: false }
+    EffectCall::Copy { from: from.to_owned(), to: to.to_owned(), once: false, digest: None }
 }
 
 #[tokio::test]
@@ -165,12 +165,39 @@ async fn a_copy_once_never_takes_the_place_of_something_else() {
         rig.perform(id, &write(path, content)).await.unwrap();
     }
     let once =
-        |from: &str| EffectCall::Copy { from: from.into(), to: "kept.md".into(), once: true };
+        |from: &str| EffectCall::Copy { from: from.into(), to: "kept.md".into(), once: true, digest: None };
     let first = rig.perform("r/2/0", &once("a.md")).await.unwrap();
     assert_eq!(rig.perform("r/2/0", &once("a.md")).await.unwrap(), first, "its own bytes again");
     let error = rig.perform("r/3/0", &once("b.md")).await.unwrap_err();
     assert_eq!(error.kind.as_str(), "exists");
     assert_eq!(fs::read_to_string(rig.folder.path().join("kept.md")).unwrap(), "one");
+}
+
+/// What was approved is copied, and nothing that took its place.
+#[tokio::test]
+async fn a_copy_of_another_content_than_the_approved_one_is_not_made() {
+    let rig = open_rig("");
+    let source = rig.folder.path().join("a.md");
+    fs::write(&source, "hello").unwrap();
+    let approved = EffectCall::Copy {
+        from: "a.md".into(),
+        to: "kept.md".into(),
+        once: false,
+        digest: Some(
+            "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824".into(),
+        ),
+    };
+    fs::write(&source, "mine").unwrap();
+    let error = rig.perform("r/1/0", &approved).await.unwrap_err();
+    assert_eq!((error.kind, error.retryable), (EffectErrorKind::Changed, false));
+    assert!(error.message.contains("`a.md` changed since the copy was requested"), "{error}");
+    assert!(!rig.folder.path().join("kept.md").exists());
+    fs::write(&source, "hello").unwrap();
+    let first = rig.perform("r/1/0", &approved).await.unwrap();
+    // A crash repeats a copy that was made, also if the file has changed since.
+    fs::write(&source, "mine").unwrap();
+    assert_eq!(rig.perform("r/1/0", &approved).await.unwrap(), first);
+    assert_eq!(rig.file("kept.md"), "hello");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_run::{InputKind, WaitKind};
+use countersign_run::{InputKind, InputRejection, WaitKind};
 use countersign_runtime::engine::EngineError;
 use countersign_runtime::run_observer::NoopRunObserver;
 use countersign_view::show::wait_text;
@@ -28,7 +28,8 @@ pub(super) fn run(args: &DecideArgs, approve: bool, json: bool) -> Result<CliExi
                 if let (Some(old), false, None) =
                     (seen.supersedes.last(), names_wait, &args.subject)
                 {
-                    return Err(EngineError::Rejected(seen.reject_old_subject(old)).into());
+                    let rejection = EngineError::Rejected(seen.reject_old_subject(old));
+                    return Err(show_difference(rejection, json));
                 }
                 if !json && let Some(subject) = wait_text::describe_subject(seen) {
                     let verb = if approve { "Approving" } else { "Denying" };
@@ -42,9 +43,25 @@ pub(super) fn run(args: &DecideArgs, approve: bool, json: bool) -> Result<CliExi
             None => InputKind::ApprovalDecided { wait, approve, by, note, subject: None },
         };
         let what = args.subject.clone().map_or(what.clone(), |named| what.with_subject(named));
-        let outcome = context.submit_input(&run, what, args.idempotency_key.clone()).await?;
+        let outcome = context
+            .submit_input(&run, what, args.idempotency_key.clone())
+            .await
+            .map_err(|error| show_difference(error, json))?;
         let exit = after_input::drive_and_report(&context, outcome, json).await?;
         // A denial that was recorded is a success, also if it ends the run.
         Ok(if approve { exit } else { CliExit::Success })
     })
+}
+
+/// Shows what changed, if a decision was refused because its subject changed.
+fn show_difference(error: EngineError, json: bool) -> CliError {
+    if let EngineError::Rejected(InputRejection::SubjectChanged {
+        changes: Some(changes), ..
+    }) = &error
+        && !json
+    {
+        let difference = wait_text::describe_changes(changes).replace('\n', "\n  ");
+        output::print_message(&format!("What changed:\n  {difference}"));
+    }
+    error.into()
 }

@@ -156,7 +156,9 @@ fn can_end_without(
     let calls = |index: usize| {
         invoked_workflow(&workflow.phases[index]).is_some_and(|id| ring.contains(id))
     };
-    let transitions = PhaseGraph::from_workflow(protocol, workflow, openings);
+    let transitions = PhaseGraph::from_workflow(protocol, workflow, |index| {
+        !openings.never_opens(&workflow.id, index)
+    });
     let reached = transitions.reachable_from(&[0], |index| !calls(index));
     reached.into_iter().any(|index| transitions.is_end(index) && !calls(index))
 }

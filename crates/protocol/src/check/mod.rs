@@ -34,3 +34,4 @@ mod inherited_reads;
 mod tests;
 
 pub use check_protocol::{CHECK_CODES, check_protocol};
+pub use reachability::is_behind_approval;

@@ -9,7 +9,9 @@ use super::failure_handlers;
 use super::gate_analysis::GateAnalyses;
 use super::standalone_workflows;
 use super::wording::format_names;
-use crate::{BudgetLimits, FailureHandler, PhaseWork, Protocol, WorkflowDefinition, WorkflowPhase};
+use crate::{
+    BudgetLimits, FailureHandler, GateCheck, PhaseWork, Protocol, WorkflowDefinition, WorkflowPhase,
+};
 
 pub(super) fn check(protocol: &Protocol, openings: &GateAnalyses<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
@@ -17,7 +19,9 @@ pub(super) fn check(protocol: &Protocol, openings: &GateAnalyses<'_>) -> Vec<Dia
     // A phase that several workflows include counts as reached if one of them reaches it.
     let mut reached_at: BTreeSet<(&str, &str)> = BTreeSet::new();
     for workflow in standalone_workflows::find_standalone_workflows(protocol) {
-        let transitions = PhaseGraph::from_workflow(protocol, workflow, openings);
+        let transitions = PhaseGraph::from_workflow(protocol, workflow, |index| {
+            !openings.never_opens(&workflow.id, index)
+        });
         let reached = transitions.reachable_from(&[0], |_| true);
         for (index, phase) in workflow.phases.iter().enumerate() {
             if reached.contains(&index) {
@@ -83,12 +87,12 @@ pub(super) struct PhaseGraph {
 }
 
 impl PhaseGraph {
-    /// Collects every move that a run may make: transitions whose gate can open, and moves caused
-    /// by a deadline, a refusal, a failure, a child or a spent budget.
+    /// Collects every move that a run may make: transitions that are open, by their positions, and
+    /// moves caused by a deadline, a refusal, a failure, a child or a spent budget.
     pub(super) fn from_workflow(
         protocol: &Protocol,
         workflow: &WorkflowDefinition,
-        openings: &GateAnalyses<'_>,
+        opens: impl Fn(usize) -> bool,
     ) -> Self {
         let position = |id: &str| workflow.phase_position(id);
         let mut ends: Vec<bool> =
@@ -111,7 +115,7 @@ impl PhaseGraph {
         successors.push(elsewhere);
         ends.push(false);
         for (index, transition) in workflow.transitions.iter().enumerate() {
-            if openings.never_opens(&workflow.id, index) {
+            if !opens(index) {
                 continue;
             }
             if let (Some(from), Some(to)) = (position(&transition.from), position(&transition.to))
@@ -218,6 +222,21 @@ impl PhaseGraph {
         }
         before
     }
+}
+
+/// Whether a run gets to a phase only by a transition that somebody approved.
+#[must_use]
+pub fn is_behind_approval(protocol: &Protocol, workflow: &WorkflowDefinition, phase: &str) -> bool {
+    let Some(position) = workflow.phase_position(phase) else { return false };
+    let needs_approval = |index: usize| {
+        let gate = workflow.transitions[index].gate.as_ref();
+        gate.is_some_and(|gate| matches!(gate.check, GateCheck::Manual { .. }))
+    };
+    let reaches = |opens: &dyn Fn(usize) -> bool| {
+        let graph = PhaseGraph::from_workflow(protocol, workflow, opens);
+        graph.reachable_from(&[0], |_| true).contains(&position)
+    };
+    !reaches(&|index| !needs_approval(index)) && reaches(&|_| true)
 }
 
 /// The phase that follows a completed child, if the author sets one.

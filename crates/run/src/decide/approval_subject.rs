@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use countersign_contract::json::{digest_json, measure_json};
 use countersign_contract::limits;
-use countersign_contract::patch::Patch;
+use countersign_contract::patch::{Patch, PatchOperation};
 use countersign_protocol::{
     DecisionTrigger, DocumentDefinition, GateCheck, PresentationFormat, PresentationRule, Protocol,
     WorkflowTransition,
@@ -233,7 +233,7 @@ impl RunDecision<'_> {
             let Some(index) = old.transition else { continue };
             let Some(mut wait) = self.build_approval_wait(index) else { continue };
             if let Some(subject) = &mut wait.subject {
-                subject.changes = self.find_subject_changes(index);
+                subject.changes = self.find_subject_changes(&old, index);
             }
             if let (Some(now), Some(before)) = (&mut wait.approval, &old.approval) {
                 // A person handed over the decision, not one subject of it.
@@ -247,17 +247,36 @@ impl RunDecision<'_> {
         }
     }
 
-    /// The difference that this decision makes to a subject; `None` if it is too large to store.
-    fn find_subject_changes(&self, index: usize) -> Option<Patch> {
+    /// The difference between the subject of the first wait and the current one, because a person
+    /// may have seen any wait between them. `None` if it is too large to store.
+    fn find_subject_changes(&self, old: &RunWait, index: usize) -> Option<Patch> {
         let transition = &self.workflow.transitions[index];
         let definition = self.document_definition();
         let before = collect_parts(definition, transition, &self.before.document)?;
         let after = collect_parts(definition, transition, &self.state.document)?;
         let changes =
             before.iter().zip(&after).flat_map(|(before, after)| diff_part(before, after));
-        let changes: Patch = serde_json::from_value(changes.collect()).ok()?;
+        let latest: Patch = serde_json::from_value(changes.collect()).ok()?;
+        let earlier = old.subject.as_ref().and_then(|subject| subject.changes.clone());
+        let changes = match earlier {
+            None if old.supersedes.is_empty() => latest,
+            earlier => join_changes(earlier?, latest),
+        };
         (measure_json(&changes).bytes <= limits::MAX_SUBJECT_BYTES).then_some(changes)
     }
+}
+
+/// Two differences in a row as one. Where values were only replaced, the last one of each location
+/// remains.
+fn join_changes(earlier: Patch, latest: Patch) -> Patch {
+    let mut ops = [earlier.ops, latest.ops].concat();
+    if ops.iter().all(|op| matches!(op, PatchOperation::Replace { .. })) {
+        let mut seen = BTreeSet::new();
+        ops.reverse();
+        ops.retain(|op| seen.insert(op.path().to_string()));
+        ops.reverse();
+    }
+    Patch::from_ops(ops)
 }
 
 /// The operations that turn one value of a part into another, with pointers into the document.

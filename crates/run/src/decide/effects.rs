@@ -130,7 +130,9 @@ impl RunDecision<'_> {
                 },
             },
             EffectTemplate::Copy { from, to, once } => {
-                EffectCall::Copy { from: text(from)?, to: text(to)?, once: *once }
+                let from = text(from)?;
+                let digest = self.find_copied_digest(&from)?;
+                EffectCall::Copy { to: text(to)?, once: *once, digest, from }
             }
             EffectTemplate::Run { program, args, input } => EffectCall::Run {
                 program: program.clone(),
@@ -146,6 +148,24 @@ impl RunDecision<'_> {
                 EffectCall::Retrieve { source: text(source)?, query: value(query)? }
             }
         })
+    }
+
+    /// The digest of a file to copy, if a person may have to approve the copy. The path alone would
+    /// not say what is approved.
+    fn find_copied_digest(&self, path: &str) -> Result<Option<String>, String> {
+        if !self.protocol.policy.has_approvals_of("copy") {
+            return Ok(None);
+        }
+        match self.input.file_digests.get(path) {
+            Some(Some(digest)) => Ok(Some(digest.clone())),
+            Some(None) => Err(format!(
+                "`{path}` cannot be approved: there is no such file, or it has more than 64 MiB"
+            )),
+            None => {
+                self.undigested_files.borrow_mut().insert(path.to_owned());
+                Err(format!("what `{path}` contains is unknown"))
+            }
+        }
     }
 
     /// Handles a finished effect: admits its result and updates the document.

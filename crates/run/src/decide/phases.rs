@@ -35,6 +35,7 @@ impl RunDecision<'_> {
             return Err(cannot_start(reason, Vec::new()));
         };
         self.check_start_tickets(start, first)?;
+        self.check_start_approval(start, &first.id)?;
         let document = self.build_first_document(start)?;
         self.emit(RunEvent::Started {
             protocol: self.protocol.digest.clone(),

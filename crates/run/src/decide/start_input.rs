@@ -2,6 +2,7 @@
 //! workflow's `input`, and makes its changes, which are the first changes of the run.
 
 use countersign_contract::reply::{AdmissionVerdict, RuleContext, Violation, format_value};
+use countersign_protocol::is_behind_approval;
 use serde_json::Value;
 
 use super::document_update::merge_into_copy;
@@ -10,6 +11,26 @@ use crate::InputRejection;
 use crate::input::RunStart;
 
 impl RunDecision<'_> {
+    /// Rejects a start in a phase that a run only gets to by an approval, unless it is a fork of a
+    /// run whose approval opened the same gate: nobody would have signed what this one does.
+    pub(super) fn check_start_approval(
+        &self,
+        start: &RunStart,
+        first: &str,
+    ) -> Result<(), InputRejection> {
+        let signed = start.fork.as_ref().is_some_and(|fork| !fork.other_protocol);
+        if start.phase.is_none()
+            || signed
+            || !is_behind_approval(self.protocol, self.workflow, first)
+        {
+            return Ok(());
+        }
+        let reason = format!(
+            "phase `{first}` is entered only by an approval, and nobody approved anything in this run; start before the approval"
+        );
+        Err(cannot_start(reason, Vec::new()))
+    }
+
     /// Builds the first document of a run, before the declared input of its workflow changes it.
     pub(super) fn build_first_document(&self, start: &RunStart) -> Result<Value, InputRejection> {
         let spec = self.document_definition();

@@ -187,35 +187,44 @@ transitions:
   - { from: review, to: plan, priority: 1, spends: rework, apply: [ { remove: /good }, { append: { at: /list, value: state.note.length } } ] }
 ";
 
-/// Approvals: parts, four eyes, several approvers, denials, and writes while somebody decides.
+/// Approvals: parts, four eyes, several approvers, a file, denials, and writes while somebody
+/// decides.
 const SIGNED: &str = "--- workflows/main.yaml
 id: main
+document: { initial: { sheet: sheet.csv } }
 phases:
   - { id: write, agent: plain, contract: note, apply: [ { set: { at: /note, value: reply.note } }, { set: { at: /free, value: reply } } ] }
   - { id: check, writes: [/note, /free], on_exit: lint }
   - { id: two }
+  - { id: last }
   - { id: lost, terminal: true }
   - { id: done, terminal: true }
 transitions:
   - { from: write, to: check }
-  - { from: check, to: two, gate: { type: manual, subject: [/note], distinct_from: [starter], description: 'Is {{ state.note }} good?' } }
+  - { from: check, to: two, gate: { type: manual, subject: [/note, /sheet], distinct_from: [starter], description: 'Is {{ state.note }} good?', present: [ { at: /sheet, as: file } ] } }
   - { from: check, to: write, after: denied, apply: { set: { at: /why, value: 'run.decision.note ?? null' } } }
   - { from: check, to: check, priority: 1, gate: { type: manual, subject: [/free, /none], verified: true, note: on_denial } }
-  - { from: two, to: done, gate: { type: manual, who: [anna, bob], need: 2, deadline: 2h, escalate: { after: 1m, to: carl } } }
+  - { from: two, to: done, gate: { type: manual, who: [anna, bob], need: 2, deadline: 2h, escalate: { after: 1m, to: carl }, present: [ { at: /sheet, as: file }, { at: /note } ] } }
   - { from: two, to: lost, after: expired }
   - { from: two, to: check, after: denied }
+  - { from: two, to: last, gate: { type: manual, subject: [/note], distinct_from: [approver], deadline: 3h } }
+  - { from: last, to: done, gate: { type: manual, subject: [/note], distinct_from: [approver], deadline: 3h } }
+  - { from: last, to: check, after: denied }
 ";
 
-/// Calls that need an approval: tools of an agent, effects once and for each item, with retries.
+/// Calls that need an approval: tools of an agent, effects once and for each item, copies of a file
+/// that changes, with retries.
 const HELD: &str = "--- workflows/main.yaml
 id: main
 phases:
   - { id: write, agent: worker, contract: note, apply: [ { set: { at: /note, value: reply.note } } ], budget: { tool_rounds: 4 } }
   - { id: act, do: { http: { url: 'http://127.0.0.1:80/{{ state.note }}' }, retry: { interval: 1s, max_attempts: 3 }, on_failed: { goto: each } }, apply: { set: /answer }, timeout: { after: 3h, then: wait } }
   - { id: each, do: { each: \"['held.md', 'free.md', 'held.md']\", write: { path: '{{ item }}', content: state }, on_failed: go_on }, apply: { append: /files } }
+  - { id: send, do: { copy: { from: sheet.csv, to: sent.csv }, retry: { interval: 1s, max_attempts: 2 }, on_failed: go_on }, apply: { set: /sent } }
   - { id: done, terminal: true }
 transitions:
-  - { from: write, to: act }
+  - { from: write, to: send }
+  - { from: send, to: act }
   - { from: act, to: each }
   - { from: each, to: write, gate: \"(state.files ?? []).length < 4\", spends: rework }
   - { from: each, to: done, priority: 1 }
@@ -227,6 +236,7 @@ const APPROVALS: &str = "policy:
     - { calls: read, when: never }
     - { calls: write, when: \"call.origin === 'tool' || call.path === 'held.md'\", who: [anna, bob], deadline: 2h }
     - { calls: 'h*', who: [anna, bob] }
+    - { calls: copy, who: [anna, bob] }
 ";
 
 /// Work for each of several items, and outcomes with changes.

@@ -47,9 +47,20 @@ pub(crate) fn random_input(
             roles: Vec::new(),
         }),
         files,
-        file_digests: [].into(),
+        file_digests: file_digests(chance),
         payload: what,
     }
+}
+
+/// What the file that is shown and copied contains; it changes at any time, or is gone.
+fn file_digests(chance: &mut SeededRng) -> std::collections::BTreeMap<String, Option<String>> {
+    let content = match chance.next_below(20) {
+        0 => return [].into(),
+        1 => None,
+        2 | 3 => Some("sha256:other".to_owned()),
+        _ => Some("sha256:one".to_owned()),
+    };
+    [("sheet.csv".to_owned(), content)].into()
 }
 
 fn start(chance: &mut SeededRng, protocol: &Protocol) -> InputKind {
@@ -80,6 +91,7 @@ fn start(chance: &mut SeededRng, protocol: &Protocol) -> InputKind {
         run: "r0".to_owned(),
         version: 3,
         hash: "0".to_owned(),
+        other_protocol: chance.roll_percent(30),
     });
     let tickets = match chance.next_below(12) {
         0 => vec!["plan".to_owned()],

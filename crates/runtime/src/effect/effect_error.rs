@@ -35,6 +35,8 @@ pub enum EffectErrorKind {
     Conflict,
     /// The file exists already with other content.
     Exists,
+    /// The file to copy is not the one that was approved.
+    Changed,
     /// The other side refused, or the program ended with an error.
     Failed,
     /// The effect exceeded its time limit.
@@ -55,6 +57,7 @@ impl EffectErrorKind {
             Self::Invalid => "invalid",
             Self::Conflict => "conflict",
             Self::Exists => "exists",
+            Self::Changed => "changed",
             Self::Failed => "failed",
             Self::TimedOut => "timed_out",
             Self::TooLarge => "too_large",

@@ -5,6 +5,7 @@
 //! journal. If the outcome is unknown, the effect is performed again (at least once in total), and
 //! its id is passed to the other side.
 
+use countersign_contract::json::sha256_hex;
 use countersign_protocol::ProtocolPolicy;
 use countersign_run::EffectCall;
 use serde_json::{Value, json};
@@ -39,7 +40,9 @@ pub async fn perform_effect(
         EffectCall::Write { path, content, once } => {
             write_file(path, content, *once, world.workspace).await
         }
-        EffectCall::Copy { from, to, once } => copy_file(from, to, *once, world.workspace).await,
+        EffectCall::Copy { from, to, once, digest } => {
+            copy_file(from, to, *once, digest.clone(), world.workspace).await
+        }
         EffectCall::Retrieve { source, query } => world.sources.retrieve(source, query).await,
         EffectCall::Run { program: name, args, input } => {
             let prepare = || {
@@ -85,6 +88,7 @@ async fn copy_file(
     from: &str,
     to: &str,
     once: bool,
+    digest: Option<String>,
     workspace: &Workspace,
 ) -> Result<Value, EffectError> {
     let (workspace, from, to) = (workspace.clone(), from.to_owned(), to.to_owned());
@@ -95,14 +99,32 @@ async fn copy_file(
             let message = format!("the file to copy has {size} MiB; the limit is {most} MiB");
             return Err(EffectError::new_permanent(EffectErrorKind::TooLarge, message));
         }
-        let bytes = &content.bytes;
+        let mut bytes = content.bytes;
+        if let Some(expected) = digest
+            && digest_bytes(&bytes) != expected
+        {
+            // A crash repeats a copy that was made before the file changed.
+            let made = workspace.read(&to, MAX_COPY_BYTES).ok().map(|made| made.bytes);
+            let Some(made) = made.filter(|made| digest_bytes(made) == expected) else {
+                let found = digest_bytes(&bytes);
+                let message = format!(
+                    "`{from}` changed since the copy was requested: expected a file with the digest {expected}, found {found}"
+                );
+                return Err(EffectError::new_permanent(EffectErrorKind::Changed, message));
+            };
+            bytes = made;
+        }
         Ok(if once {
-            workspace.write_once(&to, bytes)?
+            workspace.write_once(&to, &bytes)?
         } else {
-            workspace.write_atomic(&to, bytes)?
+            workspace.write_atomic(&to, &bytes)?
         })
     };
     run_blocking(copy).await.map(|written| file_to_json(&written))
+}
+
+fn digest_bytes(bytes: &[u8]) -> String {
+    format!("sha256:{}", sha256_hex(&[bytes]))
 }
 
 fn file_to_json(written: &WrittenFile) -> Value {

@@ -304,6 +304,13 @@ impl Engine {
                 GateCheck::Expression(_) | GateCheck::Status { .. } => {}
             }
         }
+        // The content of a file that is copied under an approval is a part of what is signed.
+        let policy = &live.protocol.policy;
+        if policy.has_approvals_of("copy") {
+            let workflow = live.protocol.workflows.get(workflow);
+            let phases = workflow.into_iter().flat_map(|workflow| &workflow.phases);
+            unknown |= phases.into_iter().any(|phase| phase.work.copies_files());
+        }
         // Most workflows have no such gate, and need neither a workspace nor another thread.
         if paths.is_empty() && !unknown {
             return;

@@ -49,7 +49,12 @@ impl Engine {
             by: Some(by),
             sender,
             prior_authors: live.state.list_participants(),
-            fork: Some(ForkOrigin { run: run.to_owned(), version, hash: live.hash.clone() }),
+            fork: Some(ForkOrigin {
+                run: run.to_owned(),
+                version,
+                hash: live.hash.clone(),
+                other_protocol: protocol.digest != live.protocol.digest,
+            }),
             title: Some(live.state.title.clone()).filter(|title| !title.is_empty()),
             tickets: live.state.tickets.iter().cloned().collect(),
             ..RunStart::default()

@@ -7,6 +7,7 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use countersign_contract::contract::ContractRegistryError;
+use countersign_contract::patch::Patch;
 use countersign_contract::reply::Violation;
 use countersign_contract::source::Diagnostic;
 use countersign_memory::store::MemoryError;
@@ -55,6 +56,24 @@ pub struct ProblemDetails {
     /// The current version of the run, if the request expected another one. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
+    /// What must be decided instead, if the subject of the decision changed. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<ChangedSubject>,
+}
+
+/// The current subject of an approval whose earlier subject was decided on.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct ChangedSubject {
+    /// The id of the wait that asks for a decision on the current subject.
+    #[schema(example = "w2")]
+    pub wait: String,
+    /// The digest of the current subject.
+    pub subject: String,
+    /// What changed since the approval was requested first, as a JSON Patch. Absent if it is
+    /// unknown, or too large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Object>>)]
+    pub changes: Option<Patch>,
 }
 
 /// An error of the API, with its problem details and headers.
@@ -78,6 +97,7 @@ impl ApiError {
             violations: Vec::new(),
             diagnostics: Vec::new(),
             version: None,
+            changed: None,
         };
         Self { problem: Box::new(problem), retry_after: None, allow: None }
     }
@@ -184,6 +204,10 @@ impl From<InputRejection> for ApiError {
         };
         let mut api_error = Self::new(status, rejection.code(), rejection.to_string());
         api_error.problem.violations = rejection.violations().to_vec();
+        if let InputRejection::SubjectChanged { current, digest, changes, .. } = rejection {
+            let changed = ChangedSubject { wait: current, subject: digest, changes };
+            api_error.problem.changed = Some(changed);
+        }
         api_error
     }
 }

@@ -36,7 +36,7 @@ mod workers;
 pub(crate) mod memory;
 mod openapi;
 
-pub use api_error::{ApiError, ProblemDetails};
+pub use api_error::{ApiError, ChangedSubject, ProblemDetails};
 pub use http_state::HttpState;
 pub use idempotency_cache::IdempotencyCache;
 pub use metrics::HttpMetrics;

@@ -4,6 +4,7 @@ use countersign_runtime::clock::{Clock as _, SystemClock};
 use countersign_server::access::{AccessRole, AuthMode, NewApiKey};
 use serde_json::{Value, json};
 
+use crate::mcp::problem_of;
 use crate::rig::{Answer, Client, Rig, demo_folder, json as with_json, serve, signed};
 
 /// A claim that the manager pays: two people of a group sign, and a denial goes back.
@@ -111,8 +112,14 @@ async fn two_managers_sign_one_amount_and_nobody_else_does() {
         wait["subject"]["changes"],
         json!([{"op": "replace", "path": "/amount", "value": 9000}])
     );
-    assert_eq!(ben.post(&approve("w1"), &seen).await.problem(409), "subject_changed");
-    assert_eq!(ben.post(&approve("w2"), &seen).await.problem(409), "subject_changed");
+    for old in ["w1", "w2"] {
+        let refused = ben.post(&approve(old), &seen).await;
+        assert_eq!(refused.problem(409), "subject_changed", "{old}");
+        let problem: Value = serde_json::from_str(&refused.text).unwrap();
+        let difference = json!([{"op": "replace", "path": "/amount", "value": 9000}]);
+        let now = json!({"wait": "w2", "subject": wait["subject"]["digest"], "changes": difference});
+        assert_eq!(problem["changed"], now, "the difference is shown");
+    }
     let new = signed(&changed, "fine");
     assert_eq!(carl.post(&approve("w2"), &new).await.problem(403), "not_distinct");
     let forged =
@@ -176,5 +183,47 @@ async fn a_wait_says_what_follows_and_why_somebody_may_not_decide() {
     let approve = format!("/v1/runs/{run}/waits/w1/approve");
     post(anna, &approve, &signed(&started, "fine")).await.good();
     assert_eq!(read(anna).await["refusal"]["code"], "already_approved");
+    rig.end().await;
+}
+
+/// What a coding agent could try: the codes are those of the HTTP API, and nothing is paid.
+#[tokio::test]
+async fn the_same_attacks_over_mcp_are_refused() {
+    let people: [(&str, &[&str]); 3] = [("clerk", &[]), ("anna", &["managers"]), ("mallory", &[])];
+    let (rig, clients) = claims(&people).await;
+    let [clerk, anna, mallory] = &clients[..] else { panic!("three clients") };
+    let body = json!({"document": {"amount": 1420.5}});
+    let started = post(clerk, "/v1/runs", &body).await.good();
+    let run = started["run"].as_str().unwrap();
+    let seen = &started["waits"][0]["subject"]["digest"];
+    let approve = |wait: &str, subject: &Value| {
+        json!({"run": run, "wait": wait, "subject": subject, "note": "fine"})
+    };
+    let code = async |client: &Client, name: &str, arguments: Value| {
+        problem_of(client, name, arguments).await["code"].clone()
+    };
+    assert_eq!(code(anna, "approve", approve("w1", &Value::Null)).await, "subject_required");
+    assert_eq!(code(anna, "approve", approve("w1", &json!("sha256:0"))).await, "subject_changed");
+    assert_eq!(code(mallory, "approve", approve("w1", seen)).await, "not_assignee");
+    assert_eq!(code(mallory, "deny", approve("w1", seen)).await, "not_assignee");
+    assert_eq!(code(anna, "deny", json!({"run": run, "wait": "w1"})).await, "note_required");
+
+    // What the phase does not let others write stays as it is; what it does is asked anew.
+    let submit = |version: &Value, text: &str| json!({"run": run, "version": version, "text": text});
+    let elsewhere = submit(&started["version"], r#"{"merge": {"paid_by": "mallory"}}"#);
+    assert_eq!(problem_of(mallory, "submit_reply", elsewhere).await, Value::Null);
+    let now = clerk.get(&format!("/v1/runs/{run}")).await.good();
+    let document = clerk.get(&format!("/v1/runs/{run}/document")).await.good();
+    assert_eq!((&now["waits"][0]["id"], document.get("paid_by")), (&json!("w1"), None), "{now}");
+    let more = submit(&now["version"], r#"{"merge": {"amount": 9000}}"#);
+    assert_eq!(problem_of(mallory, "submit_reply", more).await, Value::Null);
+    for old in ["w1", "w2"] {
+        let problem = problem_of(anna, "approve", approve(old, seen)).await;
+        assert_eq!(problem["code"], "subject_changed", "{problem}");
+        assert_eq!(problem["changed"]["wait"], "w2");
+        assert_eq!(problem["changed"]["changes"][0]["value"], 9000);
+    }
+    let end = clerk.get(&format!("/v1/runs/{run}")).await.good();
+    assert_eq!((&end["status"], &end["phase"]), (&json!("waiting"), &json!("approval")), "{end}");
     rig.end().await;
 }

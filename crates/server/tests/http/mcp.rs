@@ -22,7 +22,7 @@ async fn offered(client: &Client) -> BTreeSet<String> {
 }
 
 /// Calls a tool; the problem that it tells, or null.
-async fn problem_of(client: &Client, name: &str, arguments: Value) -> Value {
+pub(crate) async fn problem_of(client: &Client, name: &str, arguments: Value) -> Value {
     let params = json!({"name": name, "arguments": arguments});
     let answer = send_request(client, "tools/call", params).await.good();
     let result = &answer["result"];

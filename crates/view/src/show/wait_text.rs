@@ -1,5 +1,7 @@
 //! Describes waits in words: the expected answer, and the command that gives it.
 
+use countersign_contract::patch::{Patch, PatchOperation};
+use countersign_contract::reply::format_value;
 use countersign_protocol::PresentationFormat;
 use countersign_run::{PresentedPart, RunWait, WaitAnswerShape, WaitKind};
 use countersign_runtime::diff_lines;
@@ -56,12 +58,26 @@ pub fn describe_subject(wait: &RunWait) -> Option<String> {
     }
     if let Some(changes) = &subject.changes {
         text.push_str("Changed since the approval was requested first:\n");
-        for operation in &changes.ops {
-            text.push_str(&format!("  {} {}\n", operation.verb(), operation.path()));
-        }
+        push_indented(&mut text, &describe_changes(changes));
     }
     text.push_str(&format!("subject {}\n", subject.digest));
     Some(text)
+}
+
+/// Says what changed in the subject of an approval, one line for each location.
+#[must_use]
+pub fn describe_changes(changes: &Patch) -> String {
+    let describe = |operation: &PatchOperation| {
+        let path = operation.path();
+        match operation {
+            PatchOperation::Add { value, .. } | PatchOperation::Replace { value, .. } => {
+                format!("{path} is now {}", format_value(value))
+            }
+            PatchOperation::Remove { .. } => format!("{path} was removed"),
+            other => format!("{} {path}", other.verb()),
+        }
+    };
+    changes.ops.iter().map(describe).collect::<Vec<_>>().join("\n")
 }
 
 /// Appends a part as its author wants it shown. A terminal shows Markdown as text, and of a file

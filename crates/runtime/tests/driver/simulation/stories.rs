@@ -224,7 +224,8 @@ transitions:
     story("long", &text, Vec::new())
 }
 
-/// Approvals by two people and approvals of exact calls, while others may write what is approved.
+/// Approvals by two people and approvals of exact calls, while others may write what is approved:
+/// with patches, with answers, with a hook after the approval, and in the file that is shown.
 pub(super) fn signed() -> Story {
     let mut text = r#"
 --- index.yaml
@@ -234,15 +235,18 @@ default_workflow: main
 models: { default: "script:script.yaml" }
 hooks:
   stamp: { patch: [{ op: add, path: /stamped, value: true }] }
+  guard: { program: guard }
 policy:
   programs:
     mark: { command: [./mark.sh] }
+    guard: { command: [./guard.sh] }
   approvals:
     - { calls: write, who: [anna, bob], deadline: 2h }
     - { calls: run, when: "call.program === 'mark'", who: [anna, bob] }
+    - { calls: copy, who: [anna, bob], deadline: 2h, escalate: { after: 1h, to: carl } }
 workflows:
   main:
-    document: { initial: { note: none } }
+    document: { initial: { note: none, title: none, sheet: sheet.csv } }
 --- contracts/note.yaml
 id: note
 version: 1.0.0
@@ -253,24 +257,41 @@ description: works
 base: fixer
 tools: replace
 tools_list: [read, write]
+--- work/sheet.csv
+0
 --- work/mark.sh
 #!/bin/sh
 echo "$COUNTERSIGN_ACTION_ID" >> ids.txt
 echo "$COUNTERSIGN_ACTION_ID $1" >> marks.txt
+--- work/guard.sh
+#!/bin/sh
+# Changes what was approved, between the approval and the transition.
+note=$(sed -n 's/.*"note":"first \([0-9]*[02468]\)".*/\1/p')
+if [ -n "$note" ]; then
+  echo "{\"result\":\"patch\",\"ops\":[{\"op\":\"add\",\"path\":\"/note\",\"value\":\"guarded $note\"}]}"
+else
+  echo '{"result":"ok"}'
+fi
 --- workflows/main.yaml
 id: main
 phases:
   - { id: use, agent: worker, contract: note, apply: { set: { at: /note, value: reply.note } } }
-  - { id: look, on_enter: stamp, writes: [/note] }
+  - { id: pick, ask: { id: title, question: "Which title?", deadline: 1h, default: by itself, apply: { set: /title } } }
+  - { id: look, on_enter: stamp, on_exit: guard, writes: [/note, /title] }
   - { id: put, do: { write: { path: "out/{{ run.id }}/{{ state.note }}.md", content: state.note }, on_failed: { goto: look } }, apply: { set: { at: /file, value: reply } } }
+  - { id: send, do: { copy: { from: "{{ state.sheet }}", to: "sent/{{ run.id }}.csv" }, on_failed: { goto: look } }, apply: { set: { at: /sent, value: reply } } }
   - { id: mark, do: { run: { program: mark, args: ["{{ state.note }}"] }, on_failed: { goto: look } }, apply: { set: { at: /mark, value: reply.stdout } } }
   - { id: done, terminal: true }
 transitions:
-  - { from: use, to: look }
-  - { from: look, to: put, gate: { type: manual, subject: [/note], who: [anna, bob], need: 2, deadline: 2h, escalate: { after: 1m, to: carl } } }
+  - { from: use, to: pick }
+  - { from: pick, to: look }
+  - from: look
+    to: put
+    gate: { type: manual, subject: [/note, /title, /sheet], present: [ { at: /sheet, as: file } ], who: [anna, bob], need: 2, deadline: 2h, escalate: { after: 1m, to: carl } }
   - { from: look, to: use, after: denied }
   - { from: look, to: use, after: expired }
-  - { from: put, to: mark }
+  - { from: put, to: send }
+  - { from: send, to: mark }
   - { from: mark, to: done }
 --- work/script.yaml
 "#
