@@ -35,16 +35,16 @@ async function load(build, signal) {
   while (first.parent) first = await get(`/runs/${part(first.parent.run)}`, {}, signal);
   const begun = await get(`/runs/${part(first.run)}/versions`, { limit: 1 }, signal);
   const owner = { user: begun.items[0]?.input?.by || "somebody", agent: status.protocol.name };
-  return { owner, run, ...(await get(`/memory/builds/${part(build)}`, owner, signal)) };
+  return { owner, run, title: status.title, ...(await get(`/memory/builds/${part(build)}`, owner, signal)) };
 }
 
-function view({ owner, run, budget_report: report, explain, rows, request, policy, packet, tokenizer, digest }) {
+function view({ owner, run, title, budget_report: report, explain, rows, request, policy, packet, tokenizer, digest }) {
   const text = texts(packet);
   const chosen = explain.selected.map((one) => selected(one, text));
   const left = (explain.omitted ?? []).map(({ item, reason, kind }) => ({ item, kind, text: text.get(item), why: [tOr(`omitted.${reason}`, reason)] }));
   return h("div", { class: "split" },
     h("div", { class: "stack stack-wide" },
-      h("p", { class: "row" }, h("a", { href: `/runs/${part(run)}` }, run), h("span", { class: "soft small" }, t("packet.owner", owner))),
+      h("p", { class: "row" }, h("a", { href: `/runs/${part(run)}` }, title || run), h("span", { class: "soft small" }, t("packet.owner", owner))),
       h("section", { class: "stack" }, h("h2", {}, t("packet.chosen")), chosen.length ? list(chosen) : h("p", { class: "soft" }, t("packet.nothing_chosen"))),
       h("section", { class: "stack" }, h("h2", {}, t("packet.left")), left.length ? list(left) : h("p", { class: "note good-note" }, t("packet.nothing_left"))),
       shortened(report.degradations ?? []),

@@ -9,6 +9,7 @@ import { t } from "../core/words.js";
 import { figures } from "../parts/figures.js";
 import { head } from "../parts/head.js";
 import { quoted } from "../parts/quoted.js";
+import { startLink } from "../parts/start_link.js";
 import { empty, loading, wrong } from "../parts/states.js";
 import { status, when } from "../parts/status.js";
 
@@ -37,7 +38,7 @@ export default function page(root, _, signal) {
   const rows = h("ul", { class: "rows", "aria-label": t("runs.title"), hidden: true });
   const list = keyed(rows, (row) => row.run, line);
   const rest = h("button", { class: "button", type: "button", hidden: true, on: { click: more } }, t("act.more"));
-  put(root, head(t("runs.title"), t("runs.lead"), h("a", { class: "button", href: "/stats" }, t("stats.title")), h("a", { class: "button first", href: "/start" }, t("nav.start"))),
+  put(root, head(t("runs.title"), t("runs.lead"), h("a", { class: "button", href: "/stats" }, t("stats.title")), startLink()),
     h("div", { class: "filters" }, search, chips), more_filters, h("div", { class: "stack" }, told, rows, h("div", {}, rest)));
 
   function typed(changed) {
@@ -81,7 +82,7 @@ export default function page(root, _, signal) {
     rest.hidden = next === null;
     if (items.length) put(told);
     else if (Object.values(filter).some(Boolean)) put(told, empty("runs", t("runs.none_fit"), t("runs.none_fit_why"), h("button", { class: "button", type: "button", on: { click: clear } }, t("runs.clear"))));
-    else put(told, empty("runs", t("runs.empty"), t("runs.empty_why"), h("a", { class: "button first", href: "/start" }, t("nav.start"))));
+    else put(told, empty("runs", t("runs.empty"), t("runs.empty_why"), startLink()));
   }
 
   async function load() {

@@ -6,6 +6,7 @@ import { asked, noted } from "../core/router.js";
 import { number, t, tOr } from "../core/words.js";
 import { chart, cost, date, duration, plain } from "../parts/figures.js";
 import { head } from "../parts/head.js";
+import { startLink } from "../parts/start_link.js";
 import { empty, loading, wrong } from "../parts/states.js";
 
 const DAY = 86_400_000;
@@ -40,7 +41,7 @@ export default function page(root, _, signal) {
       for (const row of found.items) known.add(row.workflow);
       put(workflow, h("option", { value: "" }, t("stats.all_workflows")), [...known].sort().map((name) => h("option", { value: name }, name)));
       workflow.value = filter.workflow;
-      put(body, found.total.runs ? drawn(found, since, days) : empty("runs", t("stats.none"), t("stats.none_why"), h("a", { class: "button first", href: "/start" }, t("nav.start"))));
+      put(body, found.total.runs ? drawn(found, since, days) : empty("runs", t("stats.none"), t("stats.none_why"), startLink()));
     } catch (error) {
       if (error.name !== "AbortError") put(body, wrong(error, load));
     }
