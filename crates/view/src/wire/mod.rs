@@ -44,7 +44,7 @@ pub use protocol::{
 };
 pub use run::{RunRow, WaitingChildView, build_run_rows};
 pub use run_file::{RunFileView, list_run_files};
-pub use run_stats::{RunStatsDay, RunStatsView, RunTotalsView};
+pub use run_stats::{RunDayTotalsView, RunStatsDay, RunStatsView, RunTotalsView};
 pub use status::{
     BudgetView, ChildRunRow, ForkRunView, HaltView, ParentRunView, PendingActionRow, ProtocolRef,
     RunEndView, RunStatusView,

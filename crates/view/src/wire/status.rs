@@ -299,7 +299,10 @@ impl RunStatusView {
 fn list_waits(state: &RunState, workflow: Option<&WorkflowDefinition>) -> Vec<WaitView> {
     let views = state.waits.values().map(|wait| WaitView {
         outcomes: workflow.and_then(|workflow| DecisionOutcomes::find(workflow, wait)),
-        requested_by: state.starters.iter().cloned().collect(),
+        requested_by: match &state.started_by {
+            Some(by) => vec![by.clone()],
+            None => state.starters.iter().cloned().collect(),
+        },
         ..WaitView::from(wait)
     });
     views.collect()

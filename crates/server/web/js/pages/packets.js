@@ -40,6 +40,7 @@ async function load(build, signal) {
 
 function view({ owner, run, title, budget_report: report, explain, rows, request, policy, packet, tokenizer, digest }) {
   const text = texts(packet);
+  for (const [item, said] of stateParts(packet, explain.selected)) text.set(item, said);
   const chosen = explain.selected.map((one) => selected(one, text));
   const left = (explain.omitted ?? []).map(({ item, reason, kind }) => ({ item, kind, text: text.get(item), why: [tOr(`omitted.${reason}`, reason)] }));
   return h("div", { class: "split" },
@@ -65,9 +66,31 @@ function texts(packet) {
     Object.values(value).forEach((inner) => walk(inner, depth + 1));
   };
   walk(packet, 0);
-  if (typeof packet?.working_state?.goal === "string") found.set("goal", packet.working_state.goal);
   return found;
 }
+
+/** The names of the lists in the state of a run; an item of one is `NAME.NUMBER`. */
+const PARTS = ["open_loops", "plan", "decisions", "tool_evidence", "risks", "extra"];
+
+/** The texts of the parts of the state, by item: the goal, and the items of each list in their order. */
+function stateParts(packet, chosen) {
+  const { working_state: state = {}, last_tool_evidence: results } = packet?.short_term ?? {};
+  const found = new Map();
+  if (typeof state.goal === "string") found.set("goal", state.goal);
+  for (const name of PARTS) {
+    const shown = name === "tool_evidence" ? results : state[name];
+    const numbers = chosen.map((line) => line.split("|")[0]).filter((item) => item.startsWith(`${name}.`)).map((item) => Number(item.split(".")[1])).sort((a, b) => a - b);
+    if (!Array.isArray(shown) || shown.length !== numbers.length) continue;
+    shown.forEach((one, at) => {
+      const said = typeof one === "string" ? one : one?.summary ?? one?.text ?? one?.question ?? one?.step ?? one?.decision ?? one?.risk ?? one?.title;
+      if (typeof said === "string") found.set(`${name}.${numbers[at]}`, said);
+    });
+  }
+  return found;
+}
+
+/** What an item is, in words: its part of the state, or nothing where its kind says enough. */
+const itemName = (item) => (item === "goal" ? t("memory.goal") : PARTS.includes(item.split(".")[0]) ? t(`memory.${item.split(".")[0]}`) : null);
 
 /** Reads `ID|KIND,RULE,RULE:VALUE`: the kind of the item, and the reasons in words. Scores stay in the full explanation. */
 function selected(line, text) {
@@ -79,8 +102,8 @@ function selected(line, text) {
 }
 
 function list(items) {
-  const row = ({ item, kind, text, why }) => h("li", { class: "packet-item" },
-    h("div", { class: "row" }, kind ? h("span", { class: "tag strong" }, tOr(`memory.${kind}`, kind)) : null, h("code", { class: "tiny soft" }, tOr(`memory.${item}`, item))),
+  const row = ({ item, kind, text, why }) => h("li", { class: "packet-item", title: item },
+    h("div", { class: "row" }, kind ? h("span", { class: "tag strong" }, tOr(`memory.${kind}`, kind)) : null, h("span", { class: "small soft" }, itemName(item) ?? (text ? null : t("memory.no_text")))),
     text ? (text.length > LONG ? folded(brief(text, LONG), () => h("p", { class: "packet-text" }, text)) : h("p", { class: "packet-text" }, text)) : null,
     h("p", { class: "small soft" }, why.length ? why.join(" ") : t("selected.rank")));
   return h("div", { class: "stack" },

@@ -53,7 +53,7 @@ export default function page(root, { run, tab = "now" }, signal) {
       document.title = `${state.title || state.workflow} · Countersign`;
       put(place, family(state));
       put(badge, status(state.status));
-      put(lead, h("a", { href: `/protocols/${part(state.protocol.name)}` }, state.protocol.name), ` ${state.protocol.version} · ${state.workflow} · `, h("strong", {}, state.phase_name ?? state.phase), h("span", { class: "mono small" }, ` · ${run}`));
+      put(lead, h("a", { href: `/protocols/${part(state.protocol.name)}` }, state.protocol.name), ` ${state.protocol.version} · ${state.workflow} · `, h("strong", {}, state.phase_name ?? state.phase));
       put(actions, steering(state));
     }
     shown.update(one);

@@ -7,6 +7,7 @@ import { asked, noted } from "../core/router.js";
 import { store } from "../core/store.js";
 import { t } from "../core/words.js";
 import { figures } from "../parts/figures.js";
+import { plainName } from "../core/names.js";
 import { head } from "../parts/head.js";
 import { quoted } from "../parts/quoted.js";
 import { startLink } from "../parts/start_link.js";
@@ -67,7 +68,7 @@ export default function page(root, _, signal) {
     const update = (now) => put(node, h("a", { class: "line run-line", href: `/runs/${part(now.run)}` },
       status(now.status),
       h("span", { class: "what" }, now.title || now.workflow,
-        h("span", { class: "soft small" }, h("br"), [now.run, now.workflow, now.phase, now.started_by ? t("runs.started_by", { by: now.started_by }) : null].filter(Boolean).join(" · ")),
+        h("span", { class: "soft small" }, h("br"), [now.workflow, plainName(now.phase), now.started_by ? t("runs.started_by", { by: now.started_by }) : null].filter(Boolean).join(" · ")),
         h("span", { class: "small soft" }, why(now))),
       h("span", { class: "small soft when" }, h("span", {}, when(now.updated_at), ` · v${now.version}`), h("span", { class: "run-figures" }, figures(now)))));
     let last = null;

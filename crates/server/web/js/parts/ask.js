@@ -13,13 +13,13 @@ import { wrong } from "./states.js";
 export function ask({ title, about, text, yes, no = t("act.leave"), danger = false, reason = false, number, who, send, done }) {
   const told = h("div", {});
   const [why, count, named, person] = [fresh("why"), fresh("count"), fresh("title"), fresh("who")];
-  const name = who ? h("input", { class: "input", id: person, autocomplete: "off", required: true }) : null;
+  const name = who ? h("input", { class: "input", id: person, autocomplete: "off", required: true, on: { input: () => (name.removeAttribute("aria-invalid"), put(told)) } }) : null;
   const words = h("input", { class: "input", id: why, autocomplete: "off" });
   const digits = number ? h("input", { class: "input", id: count, inputmode: "numeric", value: number.value }) : null;
   const button = h("button", { class: `button ${danger ? "danger solid" : "first"}`, type: "submit" }, yes);
   const back = h("button", { class: "button", type: "button", autofocus: danger && !reason, on: { click: () => dialog.close() } }, no);
   const dialog = h("dialog", { "aria-labelledby": named, on: { close: () => dialog.remove() } },
-    h("form", { class: "stack", method: "dialog", on: { submit } },
+    h("form", { class: "stack", method: "dialog", novalidate: true, on: { submit } },
       h("header", {}, h("h2", { id: named }, title), h("button", { class: "button low plain", type: "button", "aria-label": t("act.close"), on: { click: () => dialog.close() } }, icon("close"))),
       about ? h("p", {}, h("strong", {}, about)) : null,
       text ? h("p", { class: "soft" }, text) : null,

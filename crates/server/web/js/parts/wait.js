@@ -4,6 +4,7 @@ import { fresh, h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
 import { Problem, Unreachable, get, once, part, post, upload } from "../core/api.js";
 import { drafts } from "../core/kept.js";
+import { plainName } from "../core/names.js";
 import { has, moment, t, tOr } from "../core/words.js";
 import { chosen } from "../form/fields.js";
 import { fileField, schemaForm, sheet } from "../form/form.js";
@@ -31,6 +32,8 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
   const path = `/runs/${part(run)}/waits/${part(wait.id)}`;
   const heading = fresh("wait");
   let title = state?.title || wait.title;
+  // The name of the phase, where the author gave it one.
+  let phase = state?.phase === wait.phase ? state.phase_name : null;
   const work = h("div", {});
   const top = h("header", { class: "stack" });
   const follows = h("div", {});
@@ -47,10 +50,10 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
     put(top,
       h("div", { class: "row" }, waitKind(wait.kind),
         linked ? h("a", { href: `/runs/${part(run)}`, class: "small run-title" }, title || run) : null,
-        h("span", { class: "small soft" }, wait.phase),
+        h("span", { class: "small soft" }, phase ?? plainName(wait.phase)),
         wait.deadline ? h("span", { class: "small" }, deadline(wait.deadline)) : null,
         h("span", { class: "small soft" }, t("wait.since"), " ", when(wait.opened_at))),
-      h("h2", { id: heading }, quoted(wait.question)),
+      questionHeading(wait, heading),
       people(wait),
       subject(wait, run),
       wait.item !== undefined ? h("div", {}, h("p", { class: "small soft" }, t("wait.item")), json(wait.item)) : null);
@@ -242,6 +245,7 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
     if (!now || done) return;
     const found = now.waits.find((one) => one.id === wait.id);
     title = now.title;
+    phase = now.phase === wait.phase ? now.phase_name : null;
     if (found) {
       wait = { ...found, may_answer: found.may_answer ?? wait.may_answer, refusal: found.refusal ?? wait.refusal };
       head();
@@ -281,6 +285,12 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
     },
     closed: () => (done || busy ? undefined : second(null)),
   };
+}
+
+/** The question as a heading; what is long about it, such as reasons or what went wrong, stands below in plain text. */
+function questionHeading({ kind, question: text }, id) {
+  const [first, ...rest] = kind === "incident" ? [t("wait.incident"), text] : text.split("\n");
+  return h("h2", { id }, quoted(first), rest.length ? h("span", { class: "rest" }, " ", quoted(rest.join("\n"))) : null);
 }
 
 /** Who asks, who may decide, and what they decided so far. */

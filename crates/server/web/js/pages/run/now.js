@@ -105,8 +105,13 @@ function standing(status) {
     told.push(h("p", { class: `note ${tone}` }, h("strong", {}, tOr(`end.${status.end.kind}`, status.end.kind)), status.end.reason));
   }
   if (status.halted) told.push(h("p", { class: "note warn-note" }, h("strong", {}, t("run.halted_by", { by: status.halted.by })), status.halted.reason));
-  if (status.blocked) told.push(h("p", { class: "note bad-note" }, h("strong", {}, t("run.blocked")), quoted(t(`blocked.${status.blocked.kind}`, status.blocked))));
+  // The card of an incident or a spent budget says the same, and has the buttons.
+  if (status.blocked && !status.waits.some((wait) => wait.kind === "incident" || wait.kind === "budget")) {
+    told.push(h("p", { class: "note bad-note" }, h("strong", {}, t("run.blocked")), h("span", {}, quoted(t(`blocked.${status.blocked.kind}`, status.blocked)))));
+  }
   for (const order of status.pending) {
+    // The head of the page names the child that waits for a person.
+    if (order.kind === "child" && status.waiting_child) continue;
     told.push(h("p", { class: "note" }, h("strong", {}, tOr(`order.${order.kind}`, order.kind)), order.kind === "model" ? null : order.description, order.not_before ? h("span", { class: "soft" }, t("run.not_before", { at: moment(order.not_before) })) : null));
   }
   // An open approval has a card, which says more than its closed gate.
@@ -163,6 +168,7 @@ function about(status) {
     status.fork ? [t("run.forked"), h("span", {}, link(status.fork.run, status.fork.title), ` v${status.fork.version}`)] : null,
     status.children.length ? [t("run.children"), h("ul", {}, status.children.map((child) => h("li", {}, link(child.run, child.title), ` ${tOr(`status.${child.status}`, tOr(`child.${child.status}`, child.status))}`)))] : null,
     status.tickets.length ? [t("run.tickets"), status.tickets.join(", ")] : null,
+    [t("run.id"), h("code", { class: "break tiny" }, status.run)],
     status.protocol.folder_changed ? [t("run.protocol"), t("run.folder_changed")] : null,
   ];
   return h("dl", { class: "facts" }, rows.filter(Boolean).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
