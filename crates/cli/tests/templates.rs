@@ -66,15 +66,10 @@ fn expense_pays_a_large_claim_after_a_denial() {
         "expense",
         &["--input", "@examples/claim.txt"],
         &[
-            &[
-                "answer",
-                "RUN",
-                r#"{"decision": "deny", "reason": "The dinner was paid by the supplier."}"#,
-                "--as",
-                "manager",
-            ],
+            &["deny", "RUN", "--as", "manager", "--note", "The dinner was paid by the supplier."],
             &["answer", "RUN", "Leave out the dinner. The total is 487.80 EUR."],
-            &["answer", "RUN", r#"{"decision": "approve"}"#, "--as", "manager"],
+            &["delegate", "RUN", "--to", "deputy", "--as", "manager"],
+            &["approve", "RUN", "--as", "deputy"],
         ],
         "paid",
     );
@@ -87,13 +82,14 @@ fn triage_sends_a_reply_that_was_rewritten() {
         &["--input", "@examples/ticket.txt"],
         &[
             &[
-                "answer",
+                "deny",
                 "RUN",
-                r#"{"decision": "rewrite", "note": "Say first how Ines is back before noon."}"#,
                 "--as",
                 "support",
+                "--note",
+                "Say first how Ines is back before noon.",
             ],
-            &["answer", "RUN", r#"{"decision": "send"}"#, "--as", "support"],
+            &["approve", "RUN", "--as", "support"],
         ],
         "done",
     );
@@ -111,21 +107,21 @@ fn triage_hands_a_critical_ticket_to_a_person() {
 
 #[test]
 fn review_asks_both_approvers_again_after_a_denial() {
-    let approve = r#"{"decision": "approve"}"#;
     template_ends(
         "review",
         &["--input", "@examples/draft.md"],
         &[
-            &["answer", "RUN", approve, "--as", "legal"],
+            &["approve", "RUN", "--as", "legal"],
             &[
-                "answer",
+                "deny",
                 "RUN",
-                r#"{"decision": "deny", "reason": "Say how much the company pays for equipment."}"#,
                 "--as",
                 "finance",
+                "--note",
+                "Say how much the company pays for equipment.",
             ],
-            &["answer", "RUN", approve, "--as", "legal"],
-            &["answer", "RUN", approve, "--as", "finance"],
+            &["approve", "RUN", "--as", "legal"],
+            &["approve", "RUN", "--as", "finance"],
         ],
         "done",
     );

@@ -47,6 +47,16 @@ fn runs_are_found_and_summed_up() {
 }
 
 #[test]
+fn tokens_and_cost_are_summed_up_over_time() {
+    scene("figures");
+}
+
+#[test]
+fn an_expense_is_denied_corrected_and_signed_by_a_delegate() {
+    scene("expense");
+}
+
+#[test]
 fn an_interview_from_start_to_ready() {
     scene("interview");
 }

@@ -164,7 +164,6 @@ pub const SHIPPED_PROTOCOLS: &[ShippedProtocol] = &[
             "workflows/expense.yaml",
             "agents/clerk.yaml",
             "contracts/claim.yaml",
-            "contracts/decision.yaml",
             "contracts/expense_state.yaml",
         ),
         workspace_files: beside!("expense":
@@ -186,7 +185,6 @@ pub const SHIPPED_PROTOCOLS: &[ShippedProtocol] = &[
             "contracts/classification.yaml",
             "contracts/reply_draft.yaml",
             "contracts/triage_state.yaml",
-            "contracts/verdict.yaml",
             "rules/tone.md",
         ),
         workspace_files: beside!("triage":
@@ -211,7 +209,6 @@ pub const SHIPPED_PROTOCOLS: &[ShippedProtocol] = &[
             "contracts/comments.yaml",
             "contracts/review_state.yaml",
             "contracts/revision.yaml",
-            "contracts/signature.yaml",
             "rules/style.md",
         ),
         workspace_files: beside!("review":

@@ -10,5 +10,6 @@ stories::stories!("expense":
     a_missing_receipt_is_asked_for,
     a_small_claim_is_paid,
     corrections_are_limited,
+    nobody_approves_a_claim_of_their_own,
     nobody_decides_in_time,
 );

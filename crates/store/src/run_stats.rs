@@ -1,6 +1,7 @@
 //! Statistics of runs: how many there were in a period, how long they took, and what they cost. A
 //! store reads the columns of the runs, and this file sums them up, so that every store agrees.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::TenantId;
@@ -31,10 +32,21 @@ pub struct RunStatsFilter {
 pub struct RunStats {
     /// All runs of the period.
     pub total: RunTotals,
+    /// Totals per day, newest day first.
+    pub days: Vec<RunDayTotals>,
     /// Totals per day and workflow, newest day first, then by workflow.
     pub rows: Vec<RunStatsRow>,
     /// Whether the period has more runs than the limit, so that the oldest are left out.
     pub truncated: bool,
+}
+
+/// The runs that were created on one day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunDayTotals {
+    /// Start of the day in UTC, in milliseconds since the Unix epoch.
+    pub day: i64,
+    /// Totals of these runs.
+    pub totals: RunTotals,
 }
 
 /// The runs of one workflow that were created on one day.
@@ -124,7 +136,8 @@ impl RunStatsFilter {
     pub(crate) fn sum_up(&self, runs: impl Iterator<Item = RunFigures>) -> RunStats {
         let limit = self.limit.min(MAX_STATS_RUNS);
         let mut total = TotalsBuilder::default();
-        let mut days: BTreeMap<(std::cmp::Reverse<i64>, String), TotalsBuilder> = BTreeMap::new();
+        let mut days: BTreeMap<Reverse<i64>, TotalsBuilder> = BTreeMap::new();
+        let mut rows: BTreeMap<(Reverse<i64>, String), TotalsBuilder> = BTreeMap::new();
         let mut truncated = false;
         for (number, run) in runs.enumerate() {
             if number == limit {
@@ -133,14 +146,23 @@ impl RunStatsFilter {
             }
             total.add(&run);
             let day = run.created_at.div_euclid(DAY_MS).saturating_mul(DAY_MS);
-            days.entry((std::cmp::Reverse(day), run.workflow.clone())).or_default().add(&run);
+            days.entry(Reverse(day)).or_default().add(&run);
+            rows.entry((Reverse(day), run.workflow.clone())).or_default().add(&run);
         }
-        let rows = days.into_iter().map(|((day, workflow), totals)| RunStatsRow {
+        let rows = rows.into_iter().map(|((day, workflow), totals)| RunStatsRow {
             day: day.0,
             workflow,
             totals: totals.finish(),
         });
-        RunStats { total: total.finish(), rows: rows.collect(), truncated }
+        let days = days
+            .into_iter()
+            .map(|(day, totals)| RunDayTotals { day: day.0, totals: totals.finish() });
+        RunStats {
+            total: total.finish(),
+            days: days.collect(),
+            rows: rows.collect(),
+            truncated,
+        }
     }
 }
 

@@ -92,6 +92,7 @@ fn collect_search_text(protocol: &Protocol, state: &RunState) -> String {
         }
         match value {
             Value::String(found) => push_line(&mut text, found),
+            Value::Number(found) => push_line(&mut text, &found.to_string()),
             Value::Array(items) => open.extend(items.iter().rev()),
             Value::Object(members) => {
                 let first = open.len();

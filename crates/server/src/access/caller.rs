@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use countersign_run::{AttributedInput, InputKind, InputSender};
+use countersign_run::{AttributedInput, InputKind, InputSender, RunWait};
 use countersign_runtime::Runtime;
+use countersign_view::wire::WaitRefusal;
 
 use super::AccessRole;
 
@@ -33,6 +34,18 @@ impl Caller {
     #[must_use]
     pub fn assignee_names(&self) -> Vec<String> {
         self.sender.to_assignees(&self.user).iter().map(ToString::to_string).collect()
+    }
+
+    /// Why this caller may not answer a wait: the role, or the rules of the wait. `None` if the
+    /// caller may.
+    #[must_use]
+    pub fn find_refusal(&self, wait: &RunWait) -> Option<WaitRefusal> {
+        if self.role < AccessRole::Operator {
+            let (needed, role) = (AccessRole::Operator, self.role);
+            let message = format!("this decision needs the role `{needed}`; your role is `{role}`");
+            return Some(WaitRefusal { code: "role".to_owned(), message });
+        }
+        WaitRefusal::find(wait, &self.user, &self.sender)
     }
 
     /// The name of the caller's tenant.

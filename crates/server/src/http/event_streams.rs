@@ -12,6 +12,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use countersign_run::ExecutionStatus;
 use countersign_runtime::engine::{Engine, EngineError};
+use countersign_store::{StoreError, WaitRow};
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -20,14 +21,14 @@ use tokio::time::Instant;
 use utoipa::IntoParams;
 
 use super::extract::{ApiPath, ApiQuery};
-use super::inbox::parse_wait_row;
+use super::inbox::{load_title, parse_wait_row};
 use super::quota::QuotaShare;
 use super::runs::load_run_head;
 use super::{ApiError, HttpState};
 use crate::access::Caller;
 use crate::live::{InboxChange, InboxLog, RunSubscription};
 use crate::shutdown::ShutdownSignal;
-use countersign_view::wire::VersionRow;
+use countersign_view::wire::{InboxRow, VersionRow};
 
 /// How often a stream polls the store, because another process may work on the run.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -271,7 +272,7 @@ impl InboxEventStream {
             }
             let newest = *self.newest.borrow_and_update();
             if newest > self.last_number {
-                self.queue_changes(newest);
+                self.queue_changes(newest).await;
                 continue;
             }
             tokio::select! {
@@ -281,7 +282,7 @@ impl InboxEventStream {
         }
     }
 
-    fn queue_changes(&mut self, newest: u64) {
+    async fn queue_changes(&mut self, newest: u64) {
         let Some(changes) = self.log.changes_after(self.last_number) else {
             self.queue.push_back(sse_event("reset", &json!({})).id(self.log.event_id(newest)));
             self.last_number = newest;
@@ -293,14 +294,21 @@ impl InboxEventStream {
                     let address = format!("{run}/{id}");
                     sse_event("closed", &json!({ "run": run, "id": id, "address": address }))
                 }
-                InboxChange::Opened(row) => match parse_wait_row(&row, &self.caller) {
-                    Ok((_, listed)) => sse_event("opened", &listed),
+                InboxChange::Opened(row) => match self.load_row(&row).await {
+                    Ok(listed) => sse_event("opened", &listed),
                     Err(error) => sse_event("problem", ApiError::from(error).problem()),
                 },
             };
             self.queue.push_back(event.id(self.log.event_id(number)));
             self.last_number = number;
         }
+    }
+
+    /// A wait as the inbox lists it.
+    async fn load_row(&self, row: &WaitRow) -> Result<InboxRow, StoreError> {
+        let (_, mut listed) = parse_wait_row(row, &self.caller)?;
+        listed.title = load_title(&self.caller.runtime.engine, &listed.run).await?;
+        Ok(listed)
     }
 }
 

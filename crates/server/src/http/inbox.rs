@@ -1,5 +1,7 @@
 //! The inbox: the open waits of all runs.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use countersign_run::{RunWait, WaitKind};
 use countersign_store::{StoreError, WaitCursor, WaitFilter, WaitRow};
@@ -10,7 +12,8 @@ use super::ApiError;
 use super::cursor::{decode_cursor, encode_cursor, resolve_limit};
 use super::extract::ApiQuery;
 use crate::access::Caller;
-use countersign_view::wire::{CursorPage, InboxRow, WaitRefusal};
+use countersign_runtime::engine::Engine;
+use countersign_view::wire::{CursorPage, InboxRow};
 
 /// Every kind of wait, for parsing the query.
 const WAIT_KINDS: [WaitKind; 6] = [
@@ -91,12 +94,24 @@ pub(crate) async fn list_inbox(
         encode_cursor(&chosen, InboxPageCursor { deadline, opened_at, run, id })
     });
     let mut items = Vec::with_capacity(rows.len());
+    let mut titles: BTreeMap<String, String> = BTreeMap::new();
     for row in &rows {
         let (wait, mut item) = parse_wait_row(row, &caller)?;
         item.preview = engine.preview_wait(&row.run.id, &wait).await;
+        item.title = match titles.get(&item.run) {
+            Some(title) => title.clone(),
+            None => load_title(engine, &item.run).await?,
+        };
+        titles.insert(item.run.clone(), item.title.clone());
         items.push(item);
     }
     Ok(Json(CursorPage { items, next_cursor }))
+}
+
+/// The title of a run; empty if it has none.
+pub(crate) async fn load_title(engine: &Engine, run: &str) -> Result<String, StoreError> {
+    let head = engine.store().load_head(&engine.run_id(run)).await?;
+    Ok(head.map(|head| head.title).unwrap_or_default())
 }
 
 /// Decodes a stored wait, and the row that is sent of it.
@@ -108,7 +123,7 @@ pub(crate) fn parse_wait_row(
         let what = format!("wait {} of run {} cannot be read: {error}", row.id, row.run.id);
         StoreError::Corrupt { reason: what }
     })?;
-    let refusal = WaitRefusal::find(&wait, &caller.user, &caller.sender);
+    let refusal = caller.find_refusal(&wait);
     let may_answer = Some(refusal.is_none());
     let item = InboxRow { may_answer, refusal, ..InboxRow::from_wait(&row.run.id, &wait) };
     Ok((wait, item))

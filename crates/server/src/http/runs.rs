@@ -153,7 +153,7 @@ pub(crate) async fn get_run(
     }
     let status = load_run_status(&app, engine, &run, version).await?;
     let state = load_run_at(engine, &run, Some(status.version)).await?.state;
-    let status = status.with_caller(&state, &caller.user, &caller.sender);
+    let status = status.with_refusals(&state, |wait| caller.find_refusal(wait));
     let tag = [(header::ETAG, version_etag(status.version))];
     Ok((tag, Json(status)).into_response())
 }

@@ -77,6 +77,7 @@ async fn statistics_count_the_runs_of_a_period() {
         .filter_map(|row| row["totals"]["runs"].as_u64())
         .sum();
     assert_eq!((counted, &stats["items"][0]["workflow"]), (2, &json!("text")));
+    assert_eq!(stats["days"][0]["totals"]["runs"], 2);
     let other = client.get("/v1/stats?workflow=none").await.good();
     assert_eq!((&other["total"]["runs"], &other["items"]), (&json!(0), &json!([])));
     let old = client.get("/v1/stats?since=2020-01-01&until=2020-02-01").await.good();

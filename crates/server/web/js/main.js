@@ -4,6 +4,7 @@ import { h, put } from "./view/dom.js";
 import { icon, mark } from "./view/icons.js";
 import * as inbox from "./core/inbox.js";
 import { key, liking } from "./core/kept.js";
+import { hasRole, loadCaller } from "./core/me.js";
 import * as pulse from "./core/pulse.js";
 import { begin, go } from "./core/router.js";
 import { store } from "./core/store.js";
@@ -115,9 +116,15 @@ store.watch("locked", (problem) => {
   typed.focus();
 });
 
-scriptStrip().then((line) => put(strip, line));
+/** How long the page waits for the caller before it is shown without. */
+const PATIENCE = 2_000;
+
+await Promise.race([loadCaller(), new Promise((done) => setTimeout(done, PATIENCE))]);
+links.find((link) => link.dataset.page === "start").closest("li").hidden = !hasRole("operator");
+scriptStrip().then((line) => put(strip, hasRole("operator") ? null : h("p", { class: "strip", role: "note" }, icon("incident"), h("span", {}, t("state.reader"))), line));
 pulse.watch(() => inbox.reload());
 keyboard(turnTheme);
 inbox.begin(new AbortController().signal);
-begin(enter);
-if (location.pathname === "/") go("/inbox", { instead: true });
+// The form that asks for a key stays.
+if (!locked) begin(enter);
+if (!locked && location.pathname === "/") go("/inbox", { instead: true });

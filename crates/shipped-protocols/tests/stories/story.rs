@@ -94,6 +94,7 @@ impl Teller {
             workflow: text(&story["workflow"]).unwrap_or_else(|| protocol.default_workflow.clone()),
             document: story.get("document").cloned(),
             input: story.get("given").cloned(),
+            by: text(&story["by"]),
             ..RunStart::default()
         };
         let started = self.app.start(start).await;

@@ -208,6 +208,10 @@ pub async fn statistics_sum_up_a_period(store: Arc<dyn Store>) {
     let expected = [(today, "even", 5), (today, "odd", 5), (yesterday, "even", 5)];
     assert_eq!(rows[..3], expected);
     assert_eq!((rows[3], stats.truncated), ((yesterday, "odd", 5), false));
+    // The percentiles of a day are those of all of its runs, whatever their workflow.
+    let days: Vec<_> = stats.days.iter().map(|one| (one.day, one.totals.duration_p50)).collect();
+    assert_eq!(days, [(today, Some(500)), (yesterday, Some(1500))]);
+    assert_eq!((stats.days[0].totals.input_tokens, stats.days[0].totals.cost), (20, 50));
     let odd = RunStatsFilter { workflow: Some("odd".into()), ..filter.clone() };
     let stats = store.read_run_stats(&odd).await.unwrap();
     assert_eq!((stats.total.runs, stats.rows.len(), stats.total.cost), (10, 2, 50));

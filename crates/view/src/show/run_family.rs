@@ -24,6 +24,9 @@ const MAX_LISTED_CHILDREN: usize = 1_000;
 pub struct RunFamily {
     /// The head of the parent; `None` if the run is not a child, or the parent is not stored here.
     pub parent: Option<RunHead>,
+    /// The head of the run that this one was forked from; `None` if it is not a fork, or that run
+    /// is not stored here.
+    pub fork_origin: Option<RunHead>,
     /// The heads of the children, by id.
     pub children: BTreeMap<String, RunHead>,
     /// The descendant that waits for a person; `None` if none does.
@@ -35,6 +38,9 @@ pub async fn load_run_family(engine: &Engine, state: &RunState) -> Result<RunFam
     let mut family = RunFamily::default();
     if let Some(parent) = &state.parent {
         family.parent = engine.store().load_head(&engine.run_id(&parent.run)).await?;
+    }
+    if let Some(fork) = &state.fork {
+        family.fork_origin = engine.store().load_head(&engine.run_id(&fork.run)).await?;
     }
     let filter = ChildRunFilter {
         tenant: engine.tenant().clone(),

@@ -43,7 +43,13 @@ pub fn describe_subject(wait: &RunWait) -> Option<String> {
     let subject = wait.subject.as_ref()?;
     let mut text = String::new();
     for part in &wait.presented {
-        push_presented(&mut text, part, subject.find_value(&part.pointer));
+        let again = is_first_difference(part)
+            && wait.presented.iter().any(|other| other.pointer == part.pointer && other != part);
+        if again {
+            text.push_str(&format!("{}: nothing was approved before\n", part.title));
+        } else {
+            push_presented(&mut text, part, subject.find_value(&part.pointer));
+        }
     }
     let parts = if wait.presented.is_empty() { &subject.parts[..] } else { &[] };
     for part in parts {
@@ -78,6 +84,11 @@ pub fn describe_changes(changes: &Patch) -> String {
         }
     };
     changes.ops.iter().map(describe).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a part would show the difference to what was approved last, and nothing was.
+fn is_first_difference(part: &PresentedPart) -> bool {
+    part.format == Some(PresentationFormat::Difference) && part.before.is_none()
 }
 
 /// Appends a part as its author wants it shown. A terminal shows Markdown as text, and of a file
@@ -122,6 +133,7 @@ fn push_named(text: &mut String, name: &str, value: &Value) {
             push_indented(text, plain.trim_end());
         }
         Value::String(plain) => text.push_str(&format!("{name}: {plain}\n")),
+        Value::Array(_) => text.push_str(&format!("{name}: none\n")),
         other => text.push_str(&format!("{name}: {other}\n")),
     }
 }

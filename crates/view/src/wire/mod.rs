@@ -44,10 +44,10 @@ pub use protocol::{
 };
 pub use run::{RunRow, WaitingChildView, build_run_rows};
 pub use run_file::{RunFileView, list_run_files};
-pub use run_stats::{RunStatsDay, RunStatsView, RunTotalsView};
+pub use run_stats::{RunDayTotalsView, RunStatsDay, RunStatsView, RunTotalsView};
 pub use status::{
-    BudgetView, ChildRunRow, HaltView, ParentRunView, PendingActionRow, ProtocolRef, RunEndView,
-    RunStatusView,
+    BudgetView, ChildRunRow, ForkRunView, HaltView, ParentRunView, PendingActionRow, ProtocolRef,
+    RunEndView, RunStatusView,
 };
 pub use verification::{VerificationView, verify_and_report};
 pub use version::{EventRow, VersionRow};

@@ -15,11 +15,22 @@ pub struct RunStatsView {
     pub until: i64,
     /// All runs of the period.
     pub total: RunTotalsView,
+    /// The runs of each day: the newest day first. Days without runs are left out.
+    pub days: Vec<RunDayTotalsView>,
     /// The runs of each day and workflow: the newest day first, then by workflow. Days without
     /// runs are left out.
     pub items: Vec<RunStatsDay>,
     /// Whether the period has more than 100,000 runs; only the newest ones are counted then.
     pub truncated: bool,
+}
+
+/// The runs that were created on one day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct RunDayTotalsView {
+    /// The start of the day in UTC, in Unix milliseconds.
+    pub day: i64,
+    /// The totals of these runs.
+    pub totals: RunTotalsView,
 }
 
 /// The runs of one workflow that were created on one day.
@@ -61,8 +72,16 @@ impl RunStatsView {
             workflow: row.workflow,
             totals: row.totals.into(),
         });
-        let items = items.collect();
-        Self { since, until, total: stats.total.into(), items, truncated: stats.truncated }
+        let days = stats.days.into_iter();
+        let days = days.map(|one| RunDayTotalsView { day: one.day, totals: one.totals.into() });
+        Self {
+            since,
+            until,
+            total: stats.total.into(),
+            days: days.collect(),
+            items: items.collect(),
+            truncated: stats.truncated,
+        }
     }
 }
 

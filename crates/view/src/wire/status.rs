@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use countersign_protocol::WorkflowDefinition;
 use countersign_run::{
-    BlockReason, ClosedGate, ForkOrigin, InputSender, LastReply, RunEndKind, RunState, Timestamp,
+    BlockReason, ClosedGate, LastReply, RunEndKind, RunState, RunWait, Timestamp,
 };
 use countersign_runtime::engine::InputOutcome;
 use serde::Serialize;
@@ -95,10 +95,8 @@ pub struct RunStatusView {
     /// The child run, or a child of a child, that waits for a person while this run waits for it.
     /// Null if there is none.
     pub waiting_child: Option<WaitingChildView>,
-    /// The run that this one was forked from: `{"run", "version", "hash"}`. Null if it is not a
-    /// fork.
-    #[schema(value_type = Option<Object>)]
-    pub fork: Option<ForkOrigin>,
+    /// The run that this one was forked from. Null if it is not a fork.
+    pub fork: Option<ForkRunView>,
     /// The size of the document as JSON, in bytes.
     pub document_bytes: usize,
     /// The protocol that the run is pinned to.
@@ -164,6 +162,19 @@ pub struct ChildRunRow {
     /// The status of the child: `running`, `waiting`, `halted`, `completed` or `failed`; `open` if
     /// it did not start yet, or is not stored here.
     pub status: String,
+}
+
+/// The run that another one was forked from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ForkRunView {
+    /// The id of the original run.
+    pub run: String,
+    /// The version of the original run that the fork starts from.
+    pub version: u64,
+    /// The hash of that version, as it was when the fork was made.
+    pub hash: String,
+    /// The title of the original run; empty if it has none, or is not stored here.
+    pub title: String,
 }
 
 /// The parent of a run.
@@ -243,7 +254,17 @@ impl From<&RunStatusReport> for RunStatusView {
             }),
             children: report.list_children(),
             waiting_child: report.family.waiting_child.as_ref().map(WaitingChildView::new),
-            fork: state.fork.clone(),
+            fork: state.fork.as_ref().map(|fork| ForkRunView {
+                run: fork.run.clone(),
+                version: fork.version,
+                hash: fork.hash.clone(),
+                title: report
+                    .family
+                    .fork_origin
+                    .as_ref()
+                    .map(|head| head.title.clone())
+                    .unwrap_or_default(),
+            }),
             document_bytes: report.document_bytes,
             protocol: ProtocolRef {
                 name: protocol.name.clone(),
@@ -258,12 +279,16 @@ impl From<&RunStatusReport> for RunStatusView {
 
 impl RunStatusView {
     /// Says of each open wait whether a person may answer it. `state` is the state that the view
-    /// was built from.
+    /// was built from, and `find_refusal` says why the person may not.
     #[must_use]
-    pub fn with_caller(mut self, state: &RunState, user: &str, sender: &InputSender) -> Self {
+    pub fn with_refusals(
+        mut self,
+        state: &RunState,
+        find_refusal: impl Fn(&RunWait) -> Option<WaitRefusal>,
+    ) -> Self {
         for view in &mut self.waits {
             let Some(wait) = state.waits.get(&view.id) else { continue };
-            view.refusal = WaitRefusal::find(wait, user, sender);
+            view.refusal = find_refusal(wait);
             view.may_answer = Some(view.refusal.is_none());
         }
         self
@@ -274,7 +299,10 @@ impl RunStatusView {
 fn list_waits(state: &RunState, workflow: Option<&WorkflowDefinition>) -> Vec<WaitView> {
     let views = state.waits.values().map(|wait| WaitView {
         outcomes: workflow.and_then(|workflow| DecisionOutcomes::find(workflow, wait)),
-        requested_by: state.starters.iter().cloned().collect(),
+        requested_by: match &state.started_by {
+            Some(by) => vec![by.clone()],
+            None => state.starters.iter().cloned().collect(),
+        },
         ..WaitView::from(wait)
     });
     views.collect()

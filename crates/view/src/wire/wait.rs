@@ -265,6 +265,10 @@ pub struct InboxRow {
     /// The run that waits.
     #[schema(example = "k7mw2p")]
     pub run: String,
+    /// The title of the run. Absent if it has none, or the run was not read.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[schema(example = "A shop for handmade lamps")]
+    pub title: String,
     /// The run and the wait in one address: `k7mw2p/w1`.
     #[schema(example = "k7mw2p/w1")]
     pub address: String,
@@ -309,6 +313,7 @@ impl InboxRow {
             may_answer: None,
             refusal: None,
             run,
+            title: String::new(),
             address,
             answer_hint,
             answer_command,

@@ -69,7 +69,11 @@ export default async function play() {
   await page.getByRole("heading", { name: "Selected" }).waitFor();
   await page.locator(".packet-item").first().waitFor();
   assert.match(await page.locator(".packet-list").first().textContent(), /How many tasks of project Atlas are late\?/);
-  assert.doesNotMatch(await page.getByRole("main").textContent(), /(score|session|words|nearby):\d|short_term_summary/);
+  assert.match(await page.locator(".packet-item", { hasText: "result of a look-up" }).first().textContent(), /late_tasks/);
+  assert.doesNotMatch(await page.getByRole("main").textContent(), /(score|session|words|nearby):\d|short_term_summary|tool_evidence|\w+\/\d+\/\d+/);
+  // Nothing is clipped: no text is wider than its box, and none is cut off without a way to see the rest.
+  const clipped = await page.evaluate(() => [...document.querySelectorAll(".packet-item, .packet-item *, .section-bars *")].filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== "auto" && getComputedStyle(one).display !== "inline").map((one) => one.className));
+  assert.deepEqual(clipped, []);
   assert.equal(await page.getByRole("list", { name: "Tokens by section" }).getByRole("listitem").count(), 6);
   assert.deepEqual(await axe(page), []);
   await picture(page, "packet-answer", true);

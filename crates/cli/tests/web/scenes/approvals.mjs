@@ -32,9 +32,10 @@ export default async function play() {
   await card.getByText("The run goes on to “paid” and ends there.").waitFor();
   await card.getByText("The run goes on to “The claimant corrects it”.").waitFor();
   await card.getByText("1 more approval is needed first.").waitFor();
+  await card.getByText("Requested by ").waitFor();
   await card.getByText("Excluded from this decision: whoever started the run, whoever wrote a part of it").waitFor();
   assert.equal(await card.locator(".votes li[data-given=false]").count(), 2);
-  assert.deepEqual(await card.locator(".presented th[scope=col]").allTextContents(), ["what", "price"]);
+  assert.deepEqual(await card.locator(".presented th[scope=col]").allTextContents(), ["What", "Price"]);
   await fits(zoe.page, "an approval on a phone");
   await picture(zoe.page, "approval-phone", true);
   await picture(bob.page, "approval-dark", true);

@@ -33,12 +33,12 @@ transitions: [{ from: edit, to: publish }, { from: publish, to: done }]
 };
 
 /** Sends a request as the page itself does, past its buttons; gives the code of the refusal. */
-async function forced(page, at, body) {
-  return page.evaluate(async ([at, body]) => {
+async function forced(page, at, body, match) {
+  return page.evaluate(async ([at, body, match]) => {
     const base = document.querySelector("script[src]").src.replace(/main\.js$/, "");
     const { once, post } = await import(`${base}core/api.js`);
-    return post(at, body, { once: once() }).then(() => "accepted", (problem) => problem.code);
-  }, [at, body]);
+    return post(at, body, { once: once(), match }).then(() => "accepted", (problem) => problem.code);
+  }, [at, body, match]);
 }
 
 const BEFORE = "# June\n\nRevenue was 90,000 euros.\nWe hired two people.\n";
@@ -92,11 +92,11 @@ export default async function play() {
 
   // Past the buttons it is refused as well: who may not, who saw something else, and who would write under the decision.
   const waits = `/runs/${run}/waits/w1`;
-  const { subject } = (await server.api("GET", `/runs/${run}`)).waits[0];
+  const { version, waits: [{ subject }] } = await server.api("GET", `/runs/${run}`);
   assert.equal(await forced(bob.page, `${waits}/approve`, { subject: subject.digest }), "not_assignee");
   assert.equal(await forced(ann.page, `${waits}/approve`, {}), "subject_required");
   assert.equal(await forced(ann.page, `${waits}/approve`, { subject: subject.digest.replace(/.$/, "x") }), "subject_changed");
-  assert.equal(await forced(bob.page, `/runs/${run}/submit`, { text: JSON.stringify({ merge: { summary: "Mine." } }) }), "patch_not_expected");
+  assert.equal(await forced(bob.page, `/runs/${run}/submit`, { text: JSON.stringify({ merge: { summary: "Mine." } }) }, version), "patch_not_expected");
   assert.equal(report(), BEFORE, "nothing of it is done");
 
   // One yes makes this call, and no other.

@@ -38,7 +38,7 @@ const FORMATS = {
   guessed: ["text", "markdown", "table", "json", "json", "image", "file"],
   text: '<h4>Name</h4><p class="plain">&lt;b&gt;x&lt;/b&gt;\\u{202e}</p>',
   markdown: "<strong>b</strong> &lt;img src=x onerror=alert(1)&gt;",
-  table: ["what|price|more", "A|1|", "B||Yes"],
+  table: ["What|Price|More", "A|1|", "B||Yes"],
   odd: "no list",
   json: 2,
   image: "data:image/png;base64,iVBORw0KGgo=",

@@ -47,11 +47,25 @@ export default async function play() {
   await page.getByLabel("Workflow", { exact: true }).fill("credit");
   await page.waitForFunction(() => document.querySelectorAll(".run-line").length === 1);
   assert.deepEqual(await titles(), ["Credit of Иванов и сыновья"]);
+  // Filters by who started it, by the version of the protocol and by time are answered by the server too.
+  const only = async (label, value, count) => {
+    await page.getByLabel(label, { exact: true }).fill(value);
+    await page.waitForFunction((n) => document.querySelectorAll(".run-line").length === n, count);
+  };
+  await only("Started by", "nobody", 0);
+  await only("Started by", "", 1);
+  await only("Version of the protocol", "9.9.9", 0);
+  await only("Version of the protocol", "1.0.0", 1);
+  await only("Created before (UTC)", "2020-01-01", 0);
+  await only("Created before (UTC)", "", 1);
+  await only("Created on or after (UTC)", "2999-01-01", 0);
+  await only("Created on or after (UTC)", "2020-01-01", 1);
   // The address keeps search and filters.
   await page.reload();
   await page.getByText("Credit of Иванов и сыновья").waitFor();
   assert.equal(await page.locator("[data-search]").inputValue(), "СЫНОВЬЯ");
   assert.equal(await page.getByLabel("Workflow", { exact: true }).inputValue(), "credit");
+  assert.equal(await page.getByLabel("Version of the protocol", { exact: true }).inputValue(), "1.0.0");
   await picture(page, "run-lists-filtered", true);
   await page.locator("[data-search]").fill("nothing like that");
   await page.getByText("No run matches the search text and the filters.").waitFor();
@@ -73,6 +87,10 @@ export default async function play() {
   await server.api("POST", `/runs/${child.run}/waits/w1/answer`, { value: 500 }, { "countersign-as": "Ann" });
   await page.locator(".page-head [data-is=completed]").waitFor();
   await page.waitForFunction(() => !document.querySelector("[data-waiting-child]"));
+  // The number is in no title and no input: only the documents have it.
+  await ann.to("/runs?q=500");
+  await page.waitForFunction(() => document.querySelectorAll(".run-line").length === 2);
+  assert.deepEqual((await titles()).toSorted(), ["Credit of Smith Chairs", "Order for Smith Chairs"]);
 
   // Statistics: the figures are in the table too.
   await ann.to("/stats");

@@ -29,12 +29,20 @@ export default async function play() {
   await dialog.getByRole("button", { name: "Fork" }).click();
   await page.getByText("Forked from").waitFor();
   assert.notEqual(new URL(page.url()).pathname, `/runs/${run}`);
-  await page.getByRole("link", { name: run }).click();
-  await page.getByRole("heading", { name: run, level: 1 }).waitFor();
+  // The original is named by its title.
+  await page.locator(".facts").getByRole("link", { name: "Why a second signature" }).click();
+  await page.waitForFunction((at) => location.pathname === at, `/runs/${run}`);
+  await page.getByRole("heading", { name: "Why a second signature", level: 1 }).waitFor();
   await page.getByRole("button", { name: "End run" }).click();
+  await dialog.getByRole("heading", { name: "End this run?" }).waitFor();
+  await dialog.getByText("Why a second signature").waitFor();
   // The button that ends the run is red, and no button says "Cancel", which could mean both.
   const ends = dialog.getByRole("button", { name: "End run", exact: true });
   assert.match(await ends.getAttribute("class"), /danger/);
+  const [red, plain] = await Promise.all([ends, dialog.getByRole("button", { name: "Keep running" })].map((one) => one.evaluate((node) => getComputedStyle(node).backgroundColor)));
+  const [r, g, b] = red.match(/[\d.]+/g).map(Number);
+  assert.ok(r > g + 60 && r > b + 60, `${red} is not red`);
+  assert.notEqual(plain, red);
   assert.equal(await dialog.getByRole("button", { name: "Cancel" }).count(), 0);
   assert.deepEqual(await axe(page), []);
   await picture(page, "end-run");

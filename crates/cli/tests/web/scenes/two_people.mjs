@@ -1,4 +1,5 @@
 // Two people answer the same question at once: one answer is taken, the other one is told whose, and loses nothing.
+// A page that did not hear of the first answer says so before it sends the second.
 
 import assert from "node:assert/strict";
 import { browser, person, picture } from "../browser.mjs";
@@ -28,9 +29,13 @@ export default async function play() {
   await ann.page.getByLabel("Your answer").fill("Forty euros, as I said.");
   await ann.page.getByRole("button", { name: "Send answer" }).click();
   await ann.page.getByText("Completed", { exact: true }).first().waitFor();
+  // The page asks before it sends: nothing of his answer leaves it.
+  const sent = [];
+  bob.page.on("request", (request) => request.method() === "POST" && sent.push(request.url()));
   await bob.page.getByRole("button", { name: "Send answer" }).click();
   await bob.page.getByText("Ann answered first").waitFor();
   await bob.page.getByText("It is in my mail.").waitFor();
+  assert.deepEqual(sent, []);
   const { items } = await server.api("GET", `/runs/${run}/versions`);
   const answers = items.filter((one) => one.input?.kind === "answered").map((one) => one.input.by);
   assert.deepEqual(answers, ["Ann", "Ann"]);

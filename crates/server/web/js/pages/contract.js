@@ -3,6 +3,7 @@
 import { fresh, h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
 import { get, part, post } from "../core/api.js";
+import { hasRole } from "../core/me.js";
 import { t, tOr } from "../core/words.js";
 import { head } from "../parts/head.js";
 import { code, json } from "../parts/json.js";
@@ -21,7 +22,7 @@ function view(contract, signal) {
   return h("div", { class: "split" },
     h("div", { class: "stack stack-wide" },
       contract.title || contract.description ? h("div", { class: "stack" }, contract.title ? h("p", {}, contract.title) : null, contract.description ? h("p", { class: "soft" }, contract.description) : null) : null,
-      tryIt(name), rules(contract.rules), compare(contract, signal),
+      hasRole("operator") ? tryIt(name) : null, rules(contract.rules), hasRole("author") ? compare(contract, signal) : null,
       h("section", { class: "stack" }, h("h2", {}, t("contract.schema")), h("div", { class: "card" }, json(contract.schema, 1)))),
     h("aside", { class: "stack" },
       h("section", { class: "card" }, h("h2", { class: "aside-title" }, t("contract.about")), h("dl", { class: "facts" }, [

@@ -9,6 +9,7 @@ import { store } from "../core/store.js";
 import { t } from "../core/words.js";
 import { head } from "../parts/head.js";
 import { quoted } from "../parts/quoted.js";
+import { startLink } from "../parts/start_link.js";
 import { empty, loading, wrong } from "../parts/states.js";
 import { deadline, waitKind, when } from "../parts/status.js";
 import { waitCard } from "../parts/wait.js";
@@ -53,7 +54,7 @@ export default function page(root, { run, wait }, signal) {
   function line(row) {
     const node = h("li", {}, h("a", { class: "line", href: `/inbox/${part(row.run)}/${part(row.id)}`, "aria-current": row.address === wanted ? "true" : null, data: { row: row.address } },
       h("span", { class: "what" }, quoted(row.question)),
-      h("span", { class: "meta" }, waitKind(row.kind), row.deadline ? deadline(row.deadline) : h("span", {}, t("wait.since"), " ", when(row.opened_at)), h("span", { class: "mono" }, row.run))));
+      h("span", { class: "meta" }, waitKind(row.kind), row.deadline ? deadline(row.deadline) : h("span", {}, t("wait.since"), " ", when(row.opened_at)), row.title ? h("span", { class: "run-title" }, row.title) : h("span", { class: "mono" }, row.run))));
     return { node };
   }
 
@@ -63,7 +64,7 @@ export default function page(root, { run, wait }, signal) {
     list.show(items.slice(0, most));
     rows.hidden = items.length === 0;
     if (error) put(status, wrong(error, () => reload()));
-    else if (items.length === 0) put(status, empty("inbox", t("inbox.empty"), t(kind ? "inbox.empty_kind" : "inbox.empty_why"), h("a", { class: "button first", href: "/start" }, t("nav.start")), h("a", { class: "button", href: "/runs" }, t("nav.runs"))));
+    else if (items.length === 0) put(status, empty("inbox", t("inbox.empty"), t(kind ? "inbox.empty_kind" : "inbox.empty_why"), startLink(), h("a", { class: "button", href: "/runs" }, t("nav.runs"))));
     else put(status);
     if (!error) select(items);
   }

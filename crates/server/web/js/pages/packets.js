@@ -35,16 +35,17 @@ async function load(build, signal) {
   while (first.parent) first = await get(`/runs/${part(first.parent.run)}`, {}, signal);
   const begun = await get(`/runs/${part(first.run)}/versions`, { limit: 1 }, signal);
   const owner = { user: begun.items[0]?.input?.by || "somebody", agent: status.protocol.name };
-  return { owner, run, ...(await get(`/memory/builds/${part(build)}`, owner, signal)) };
+  return { owner, run, title: status.title, ...(await get(`/memory/builds/${part(build)}`, owner, signal)) };
 }
 
-function view({ owner, run, budget_report: report, explain, rows, request, policy, packet, tokenizer, digest }) {
+function view({ owner, run, title, budget_report: report, explain, rows, request, policy, packet, tokenizer, digest }) {
   const text = texts(packet);
+  for (const [item, said] of stateParts(packet, explain.selected)) text.set(item, said);
   const chosen = explain.selected.map((one) => selected(one, text));
   const left = (explain.omitted ?? []).map(({ item, reason, kind }) => ({ item, kind, text: text.get(item), why: [tOr(`omitted.${reason}`, reason)] }));
   return h("div", { class: "split" },
     h("div", { class: "stack stack-wide" },
-      h("p", { class: "row" }, h("a", { href: `/runs/${part(run)}` }, run), h("span", { class: "soft small" }, t("packet.owner", owner))),
+      h("p", { class: "row" }, h("a", { href: `/runs/${part(run)}` }, title || run), h("span", { class: "soft small" }, t("packet.owner", owner))),
       h("section", { class: "stack" }, h("h2", {}, t("packet.chosen")), chosen.length ? list(chosen) : h("p", { class: "soft" }, t("packet.nothing_chosen"))),
       h("section", { class: "stack" }, h("h2", {}, t("packet.left")), left.length ? list(left) : h("p", { class: "note good-note" }, t("packet.nothing_left"))),
       shortened(report.degradations ?? []),
@@ -65,9 +66,31 @@ function texts(packet) {
     Object.values(value).forEach((inner) => walk(inner, depth + 1));
   };
   walk(packet, 0);
-  if (typeof packet?.working_state?.goal === "string") found.set("goal", packet.working_state.goal);
   return found;
 }
+
+/** The names of the lists in the state of a run; an item of one is `NAME.NUMBER`. */
+const PARTS = ["open_loops", "plan", "decisions", "tool_evidence", "risks", "extra"];
+
+/** The texts of the parts of the state, by item: the goal, and the items of each list in their order. */
+function stateParts(packet, chosen) {
+  const { working_state: state = {}, last_tool_evidence: results } = packet?.short_term ?? {};
+  const found = new Map();
+  if (typeof state.goal === "string") found.set("goal", state.goal);
+  for (const name of PARTS) {
+    const shown = name === "tool_evidence" ? results : state[name];
+    const numbers = chosen.map((line) => line.split("|")[0]).filter((item) => item.startsWith(`${name}.`)).map((item) => Number(item.split(".")[1])).sort((a, b) => a - b);
+    if (!Array.isArray(shown) || shown.length !== numbers.length) continue;
+    shown.forEach((one, at) => {
+      const said = typeof one === "string" ? one : one?.summary ?? one?.text ?? one?.question ?? one?.step ?? one?.decision ?? one?.risk ?? one?.title;
+      if (typeof said === "string") found.set(`${name}.${numbers[at]}`, said);
+    });
+  }
+  return found;
+}
+
+/** What an item is, in words: its part of the state, or nothing where its kind says enough. */
+const itemName = (item) => (item === "goal" ? t("memory.goal") : PARTS.includes(item.split(".")[0]) ? t(`memory.${item.split(".")[0]}`) : null);
 
 /** Reads `ID|KIND,RULE,RULE:VALUE`: the kind of the item, and the reasons in words. Scores stay in the full explanation. */
 function selected(line, text) {
@@ -79,8 +102,8 @@ function selected(line, text) {
 }
 
 function list(items) {
-  const row = ({ item, kind, text, why }) => h("li", { class: "packet-item" },
-    h("div", { class: "row" }, kind ? h("span", { class: "tag strong" }, tOr(`memory.${kind}`, kind)) : null, h("code", { class: "tiny soft" }, tOr(`memory.${item}`, item))),
+  const row = ({ item, kind, text, why }) => h("li", { class: "packet-item", title: item },
+    h("div", { class: "row" }, kind ? h("span", { class: "tag strong" }, tOr(`memory.${kind}`, kind)) : null, h("span", { class: "small soft" }, itemName(item) ?? (text ? null : t("memory.no_text")))),
     text ? (text.length > LONG ? folded(brief(text, LONG), () => h("p", { class: "packet-text" }, text)) : h("p", { class: "packet-text" }, text)) : null,
     h("p", { class: "small soft" }, why.length ? why.join(" ") : t("selected.rank")));
   return h("div", { class: "stack" },

@@ -4,6 +4,7 @@ import { h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
 import { once, part, post } from "../core/api.js";
 import { followRun } from "../core/run.js";
+import { hasRole } from "../core/me.js";
 import { go } from "../core/router.js";
 import { t } from "../core/words.js";
 import { ask } from "../parts/ask.js";
@@ -26,7 +27,7 @@ export default function page(root, { run, tab = "now" }, signal) {
   const lead = h("span", {});
   const tabs = h("nav", { class: "tabs", "aria-label": t("run.tabs") }, Object.keys(TABS).map((name) =>
     h("a", { href: `/runs/${part(run)}${name === "now" ? "" : `/${name}`}`, "aria-current": name === tab ? "page" : null }, t(`run.${name}`))));
-  put(root, head(run, lead, badge, actions), tabs, place, body);
+  put(root, head(t("state.loading"), lead, badge, actions), tabs, place, body);
   const title = root.querySelector("h1");
   put(body, loading(8));
   if (!TABS[tab]) return put(body, empty("runs", t("state.no_page"), t("state.no_page_why"), h("a", { class: "button", href: `/runs/${part(run)}` }, t("run.now"))));
@@ -37,6 +38,7 @@ export default function page(root, { run, tab = "now" }, signal) {
   const following = followRun(run, (one) => {
     if (one.error) {
       const missing = one.error.status === 404;
+      if (!one.status) put(title, run);
       if (!one.status) put(body, missing ? empty("runs", t("run.unknown"), t("run.unknown_why"), h("a", { class: "button", href: "/runs" }, t("nav.runs"))) : wrong(one.error, () => following.read()));
       return;
     }
@@ -51,7 +53,7 @@ export default function page(root, { run, tab = "now" }, signal) {
       document.title = `${state.title || state.workflow} · Countersign`;
       put(place, family(state));
       put(badge, status(state.status));
-      put(lead, h("a", { href: `/protocols/${part(state.protocol.name)}` }, state.protocol.name), ` ${state.protocol.version} · ${state.workflow} · `, h("strong", {}, state.phase_name ?? state.phase), h("span", { class: "mono small" }, ` · ${run}`));
+      put(lead, h("a", { href: `/protocols/${part(state.protocol.name)}` }, state.protocol.name), ` ${state.protocol.version} · ${state.workflow} · `, h("strong", {}, state.phase_name ?? state.phase));
       put(actions, steering(state));
     }
     shown.update(one);
@@ -68,16 +70,17 @@ export default function page(root, { run, tab = "now" }, signal) {
   }
 
   function steering(state) {
+    if (!hasRole("operator")) return null;
     const over = state.status === "completed" || state.status === "failed";
     const act = (name, drawn, danger, work) => h("button", { class: `button low ${danger ? "danger" : ""}`, type: "button", on: { click: () => work(name) } }, icon(drawn), t(`act.${name}`));
     const steer = (name) => ask({
-      title: t(`act.${name}_title`, { run }), text: t(`act.${name}_text`), yes: t(name === "cancel" ? "act.cancel_yes" : `act.${name}`), reason: name !== "resume",
+      title: t(`act.${name}_title`), about: state.title || run, text: t(`act.${name}_text`), yes: t(name === "cancel" ? "act.cancel_yes" : `act.${name}`), reason: name !== "resume",
       ...(name === "cancel" ? { danger: true, no: t("act.cancel_no") } : {}),
       send: (reason) => post(`/runs/${part(run)}/${name}`, reason ? { reason } : {}, { once: once() }),
       done: () => following.read(),
     });
     const fork = () => ask({
-      title: t("act.fork_title", { run }), text: t("act.fork_text"), yes: t("act.fork"),
+      title: t("act.fork_title"), about: state.title || run, text: t("act.fork_text"), yes: t("act.fork"),
       number: { label: t("act.fork_at"), value: state.version, min: 1, max: state.version },
       send: (_, version) => post(`/runs/${part(run)}/fork`, { version }, { once: once() }),
       done: (made) => go(`/runs/${part(made.run)}`),

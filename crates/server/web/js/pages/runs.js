@@ -7,8 +7,10 @@ import { asked, noted } from "../core/router.js";
 import { store } from "../core/store.js";
 import { t } from "../core/words.js";
 import { figures } from "../parts/figures.js";
+import { plainName } from "../core/names.js";
 import { head } from "../parts/head.js";
 import { quoted } from "../parts/quoted.js";
+import { startLink } from "../parts/start_link.js";
 import { empty, loading, wrong } from "../parts/states.js";
 import { status, when } from "../parts/status.js";
 
@@ -37,7 +39,7 @@ export default function page(root, _, signal) {
   const rows = h("ul", { class: "rows", "aria-label": t("runs.title"), hidden: true });
   const list = keyed(rows, (row) => row.run, line);
   const rest = h("button", { class: "button", type: "button", hidden: true, on: { click: more } }, t("act.more"));
-  put(root, head(t("runs.title"), t("runs.lead"), h("a", { class: "button", href: "/stats" }, t("stats.title")), h("a", { class: "button first", href: "/start" }, t("nav.start"))),
+  put(root, head(t("runs.title"), t("runs.lead"), h("a", { class: "button", href: "/stats" }, t("stats.title")), startLink()),
     h("div", { class: "filters" }, search, chips), more_filters, h("div", { class: "stack" }, told, rows, h("div", {}, rest)));
 
   function typed(changed) {
@@ -66,7 +68,7 @@ export default function page(root, _, signal) {
     const update = (now) => put(node, h("a", { class: "line run-line", href: `/runs/${part(now.run)}` },
       status(now.status),
       h("span", { class: "what" }, now.title || now.workflow,
-        h("span", { class: "soft small" }, h("br"), [now.run, now.workflow, now.phase, now.started_by ? t("runs.started_by", { by: now.started_by }) : null].filter(Boolean).join(" · ")),
+        h("span", { class: "soft small" }, h("br"), [now.workflow, plainName(now.phase), now.started_by ? t("runs.started_by", { by: now.started_by }) : null].filter(Boolean).join(" · ")),
         h("span", { class: "small soft" }, why(now))),
       h("span", { class: "small soft when" }, h("span", {}, when(now.updated_at), ` · v${now.version}`), h("span", { class: "run-figures" }, figures(now)))));
     let last = null;
@@ -81,7 +83,7 @@ export default function page(root, _, signal) {
     rest.hidden = next === null;
     if (items.length) put(told);
     else if (Object.values(filter).some(Boolean)) put(told, empty("runs", t("runs.none_fit"), t("runs.none_fit_why"), h("button", { class: "button", type: "button", on: { click: clear } }, t("runs.clear"))));
-    else put(told, empty("runs", t("runs.empty"), t("runs.empty_why"), h("a", { class: "button first", href: "/start" }, t("nav.start"))));
+    else put(told, empty("runs", t("runs.empty"), t("runs.empty_why"), startLink()));
   }
 
   async function load() {

@@ -3,6 +3,7 @@
 import { fresh, h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
 import { get, part, post } from "../core/api.js";
+import { hasRole } from "../core/me.js";
 import { go } from "../core/router.js";
 import { t } from "../core/words.js";
 import { field } from "../form/fields.js";
@@ -16,7 +17,8 @@ import { empty, shown } from "../parts/states.js";
 export default function page(root, { protocol }, signal) {
   const body = h("div", {});
   put(root, head(t("start.title"), t("start.lead")), body);
-  if (protocol) shown(body, () => get(`/protocols/${part(protocol)}`, {}, signal), one);
+  if (!hasRole("operator")) put(body, empty("incident", t("start.not_you"), t("start.not_you_why"), h("a", { class: "button", href: "/runs" }, t("nav.runs"))));
+  else if (protocol) shown(body, () => get(`/protocols/${part(protocol)}`, {}, signal), one);
   else shown(body, () => offered(signal), all);
 }
 

@@ -6,6 +6,7 @@ import { asked, noted } from "../core/router.js";
 import { number, t, tOr } from "../core/words.js";
 import { chart, cost, date, duration, plain } from "../parts/figures.js";
 import { head } from "../parts/head.js";
+import { startLink } from "../parts/start_link.js";
 import { empty, loading, wrong } from "../parts/states.js";
 
 const DAY = 86_400_000;
@@ -40,7 +41,7 @@ export default function page(root, _, signal) {
       for (const row of found.items) known.add(row.workflow);
       put(workflow, h("option", { value: "" }, t("stats.all_workflows")), [...known].sort().map((name) => h("option", { value: name }, name)));
       workflow.value = filter.workflow;
-      put(body, found.total.runs ? drawn(found, since, days) : empty("runs", t("stats.none"), t("stats.none_why"), h("a", { class: "button first", href: "/start" }, t("nav.start"))));
+      put(body, found.total.runs ? drawn(found, since, days) : empty("runs", t("stats.none"), t("stats.none_why"), startLink()));
     } catch (error) {
       if (error.name !== "AbortError") put(body, wrong(error, load));
     }
@@ -51,14 +52,9 @@ export default function page(root, _, signal) {
 
 function drawn(found, since, days) {
   const { total, items } = found;
+  const by = new Map(found.days.map((one) => [one.day, one.totals]));
   const every = Array.from({ length: days }, (_, index) => since + index * DAY);
-  const summed = (value) => {
-    const by = new Map();
-    for (const row of items) by.set(row.day, (by.get(row.day) ?? 0) + value(row.totals));
-    return every.map((at) => [at, by.get(at) ?? 0]);
-  };
-  // Percentiles of several workflows cannot be added up, so durations are drawn for one workflow only.
-  const single = new Set(items.map((row) => row.workflow)).size === 1;
+  const daily = (value) => every.map((at) => [at, by.has(at) ? value(by.get(at)) ?? 0 : 0]);
   const statuses = Object.entries(total.statuses).map(([name, count]) => `${tOr(`status.${name}`, name)}: ${number(count)}`);
   const facts = [
     [t("stats.runs"), number(total.runs)], [t("stats.statuses"), statuses.join(" · ")],
@@ -69,10 +65,10 @@ function drawn(found, since, days) {
     found.truncated ? h("p", { class: "note", role: "status" }, t("stats.truncated")) : null,
     h("dl", { class: "facts card" }, facts.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
     h("div", { class: "charts" },
-      chart(t("stats.runs"), summed((one) => one.runs), plain),
-      chart(t("stats.tokens"), summed((one) => one.input_tokens + one.output_tokens), plain),
-      chart(t("stats.cost"), summed((one) => one.cost), cost),
-      single ? chart(t("stats.p50"), summed((one) => one.duration_p50_ms ?? 0), duration) : h("p", { class: "soft small" }, t("stats.choose"))),
+      chart(t("stats.runs"), daily((one) => one.runs), plain),
+      chart(t("stats.tokens"), daily((one) => one.input_tokens + one.output_tokens), plain),
+      chart(t("stats.cost"), daily((one) => one.cost), cost),
+      chart(t("stats.p50"), daily((one) => one.duration_p50_ms), duration)),
     h("div", { class: "table-wide", tabindex: "0", role: "region", "aria-label": t("stats.table") }, table(items)),
   ];
 }

@@ -1,6 +1,7 @@
 // Budgets: the spent amount and the limit.
 
 import { h } from "../view/dom.js";
+import { plainName } from "../core/names.js";
 import { number, t, tOr } from "../core/words.js";
 
 /** Budgets as bars. */
@@ -13,7 +14,7 @@ export function bar({ name, spent, limit, granted = 0 }) {
   const [base, phase] = name.split("@");
   return h("div", { class: "bar", data: { full } },
     h("div", { class: "numbers" },
-      h("span", {}, tOr(`budget.${base}`, base), phase ? h("span", { class: "soft" }, ` · ${phase}`) : null),
+      h("span", {}, tOr(`budget.${base}`, plainName(base)), phase ? h("span", { class: "soft" }, ` · ${plainName(phase)}`) : null),
       h("span", { class: "soft nowrap" }, t("budget.of", { spent: number(spent), limit: number(limit) }))),
     h("div", { class: "track" }, h("div", { class: "fill", vars: { "--share": `${share * 100}%` } })),
     full === "spent" ? h("span", { class: "bad small" }, t("budget.spent")) : null,

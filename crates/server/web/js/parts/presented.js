@@ -1,6 +1,7 @@
 // A value as a person reads it before deciding: as text, Markdown, a table, JSON, an image, a file, or a difference.
 
 import { h } from "../view/dom.js";
+import { plainName } from "../core/names.js";
 import { t } from "../core/words.js";
 import { difference } from "./difference.js";
 import { fileCard } from "./file.js";
@@ -19,21 +20,27 @@ const FORMATS = { text: plain, markdown: formatted, table, json: (value) => json
  */
 export function presented({ title, pointer, format, value, before }, { run } = {}) {
   const show = FORMATS[format] ?? FORMATS[guess(value)];
-  const name = title ?? (pointer ? h("code", {}, pointer) : null);
+  const name = title ?? (pointer ? plainName(pointer) : null);
   return h("div", { class: "presented stack", data: { format: format ?? guess(value) } },
-    name ? h("h4", {}, name) : null,
+    name ? h("h4", { title: pointer }, name) : null,
     show(value, { run, before }));
 }
 
 /** Several presented parts: short values as one list of facts, everything else below it. */
 export function presentedParts(parts, context) {
   const brief = parts.filter((one) => isBrief(one));
-  const facts = brief.map(({ title, pointer, value }) => [h("dt", {}, title ?? h("code", {}, pointer)), h("dd", {}, value === null ? h("span", { class: "soft" }, t("presented.absent")) : String(value))]);
+  const facts = brief.map(({ title, pointer, value }) => [h("dt", { title: pointer }, title ?? plainName(pointer)), h("dd", {}, value === null ? h("span", { class: "soft" }, t("presented.absent")) : String(value))]);
   return [
     brief.length ? h("dl", { class: "facts brief" }, facts) : null,
-    parts.filter((one) => !isBrief(one)).map((one) => presented(one, context)),
+    parts.filter((one) => !isBrief(one)).map((one) => (isShownAgain(one, parts) ? firstDifference(one) : presented(one, context))),
   ];
 }
+
+/** Whether a difference has nothing to compare with, and another part shows the same value. */
+const isShownAgain = (part, all) => part.format === "difference" && part.before === undefined && all.some((one) => one !== part && one.pointer === part.pointer);
+
+const firstDifference = ({ title, pointer }) => h("div", { class: "presented stack", data: { format: "difference" } },
+  h("h4", { title: pointer }, title ?? plainName(pointer)), h("p", { class: "soft" }, t("presented.first")));
 
 const isBrief = ({ title, pointer, format, value }) => Boolean(title ?? pointer) && (format === undefined || format === "text" || format === "json")
   && (value === null || typeof value === "number" || typeof value === "boolean" || (typeof value === "string" && value.length <= 80 && guess(value) === "text" && !value.includes("\n")));
@@ -42,7 +49,7 @@ const isBrief = ({ title, pointer, format, value }) => Boolean(title ?? pointer)
 export function guess(value) {
   if (typeof value === "string") return IMAGE.test(value) ? "image" : looksLikeMarkdown(value) ? "markdown" : "text";
   if (isFile(value)) return "file";
-  if (Array.isArray(value) && value.length > 0 && value.every(isRow)) return "table";
+  if (Array.isArray(value) && value.every(isRow)) return "table";
   return "json";
 }
 
@@ -62,16 +69,17 @@ function formatted(value) {
 
 /** A list of objects as a table: a column for every key, numbers to the right. */
 function table(value) {
+  if (Array.isArray(value) && !value.length) return h("p", { class: "soft" }, t("presented.none"));
   if (!Array.isArray(value) || !value.length || !value.every((one) => one !== null && typeof one === "object")) return plain(value);
   const rows = value.slice(0, MOST_ROWS);
   const columns = [...new Set(rows.flatMap(Object.keys))].slice(0, MOST_COLUMNS);
   const numeric = new Set(columns.filter((name) => rows.every((row) => row[name] === undefined || typeof row[name] === "number")));
-  return grid(columns, rows.map((row) => columns.map((name) => row[name])), (_, at) => numeric.has(columns[at]), value.length - rows.length);
+  return grid(columns.map(plainName), rows.map((row) => columns.map((name) => row[name])), (_, at) => numeric.has(columns[at]), value.length - rows.length);
 }
 
 /** A table of cells; `right(cell, column)` says which cells are numbers. */
 export function grid(columns, rows, right = () => false, more = 0) {
-  const cell = (value) => (value === null || value === undefined ? "" : typeof value === "object" ? brief(value) : typeof value === "boolean" ? t(value ? "form.yes" : "form.no") : String(value));
+  const cell = (value) => (value === null || value === undefined ? "" : typeof value === "object" ? brief(value) : typeof value === "boolean" ? t(value ? "form.yes" : "form.no") : typeof value === "string" && value.includes("\n") ? h("pre", { class: "code-block", tabindex: "0" }, value) : String(value));
   return h("div", { class: "scroll table-frame", tabindex: "0", role: "group", "aria-label": t("presented.table") },
     h("table", { class: "grid-table" },
       h("thead", {}, h("tr", {}, columns.map((name, at) => h("th", { scope: "col", class: right(name, at) ? "right" : null }, name)))),

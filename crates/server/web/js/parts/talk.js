@@ -2,8 +2,10 @@
 
 import { h } from "../view/dom.js";
 import { keyed } from "../view/keyed.js";
+import { plainName } from "../core/names.js";
 import { t } from "../core/words.js";
 import { json } from "./json.js";
+import { quoted } from "./quoted.js";
 import { when } from "./status.js";
 
 /** A conversation; `show(versions)` shows the questions and answers of these versions. */
@@ -31,7 +33,7 @@ function turns(versions, open) {
       if (event.event !== "wait_opened") continue;
       questions.set(event.wait.id, true);
       // An open wait is shown as a form instead.
-      if (!open.has(event.wait.id)) all.push({ key: `${version}-${event.wait.id}`, side: "run", who: event.wait.phase, said: event.wait.question, time });
+      if (!open.has(event.wait.id)) all.push({ key: `${version}-${event.wait.id}`, side: "run", who: plainName(event.wait.phase), said: event.wait.question, time });
     }
   }
   return all;
@@ -39,4 +41,4 @@ function turns(versions, open) {
 
 const turn = ({ side, who, said, time }) => h("div", { class: "turn", data: { side } },
   h("div", { class: "who" }, h("span", {}, who), when(time)),
-  h("div", { class: "said" }, typeof said === "string" ? said : json(said)));
+  h("div", { class: "said" }, typeof said !== "string" ? json(said) : side === "run" ? quoted(said) : said));

@@ -1,6 +1,7 @@
 // Describes inputs and events in sentences, like the command line.
 
 import { h } from "../view/dom.js";
+import { plainName } from "../core/names.js";
 import { moment, number, t, tOr } from "../core/words.js";
 import { brief } from "./json.js";
 
@@ -21,6 +22,7 @@ export function cameIn(input, said) {
     case "manual_patch": return t("input.manual_patch", { by: input.by });
     case "answered": return t("input.answered", { by: input.by, wait: input.wait });
     case "approval_decided": return t(input.approve ? "input.approved" : "input.denied", { by: input.by, wait: input.wait }) + why(input.note);
+    case "delegated": return t("input.delegated", { by: input.by, to: input.to, wait: input.wait }) + why(input.note);
     case "effect_failed": return t("input.effect_failed", { failure: input.failure }) + why(input.message);
     case "tool_finished": return t(input.ok ? "input.tool_used" : "input.tool_failed");
     case "mcp_tools_unavailable": return t("input.mcp_tools_unavailable", { failure: input.failure }) + why(input.message);
@@ -73,7 +75,7 @@ export function becameTrue(event) {
     case "provider_failed": return h("span", { class: "bad" }, t("event.provider", { message: event.message }));
     case "gates_closed": return h("span", {}, event.gates.map((gate) => h("span", { class: "warn" }, t("event.gate", { to: gate.to, reason: gate.reason }), h("br"))), event.retry_at ? t("event.retry_at", { at: moment(event.retry_at) }) : null);
     case "wait_opened": return t("event.wait", { question: event.wait.question });
-    case "wait_closed": return ["expired", "dropped"].includes(event.resolution.outcome) ? t(`event.wait_${event.resolution.outcome}`, { wait: event.wait }) : null;
+    case "wait_closed": return ["expired", "dropped", "superseded"].includes(event.resolution.outcome) ? t(`event.wait_${event.resolution.outcome}`, { wait: event.wait }) : null;
     case "effect_requested": return t("event.effect", { what: effect(event.effect) });
     case "effect_failed": return h("span", { class: "bad" }, t("event.failed", { message: event.message }));
     case "tool_requested": return t("event.tool", { what: tool(event.call) });
@@ -87,12 +89,17 @@ export function becameTrue(event) {
     case "delivery_failed": return h("span", { class: event.retry_at ? "warn" : "bad" }, event.message);
     case "item_failed": return h("span", { class: "bad" }, t("event.failed", { message: event.message }));
     case "blocked": return h("span", { class: "bad" }, t(`blocked.${event.reason.kind}`, event.reason));
-    case "budget_granted": return t("event.granted", { amount: event.amount, budget: event.budget });
+    case "budget_granted": return t("event.granted", { amount: event.amount, budget: budgetName(event.budget) });
     case "ended": return h("strong", {}, tOr(`end.${event.end}`, event.end), event.reason ? `: ${event.reason}` : "");
-    case "budget_spent": return event.budget === "tokens" ? null : t("event.spent", { amount: event.amount, budget: event.budget });
+    case "budget_spent": return event.budget === "tokens" ? null : t("event.spent", { amount: event.amount, budget: budgetName(event.budget) });
     default: return null;
   }
 }
+
+const budgetName = (name) => {
+  const [base, phase] = name.split("@");
+  return tOr(`budget.${base}`, plainName(base)) + (phase ? ` · ${plainName(phase)}` : "");
+};
 
 function tool(call) {
   if (call.tool === "mcp") return `${call.server}.${call.name} ${brief(call.arguments)}`;

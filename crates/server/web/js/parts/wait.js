@@ -4,9 +4,11 @@ import { fresh, h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
 import { Problem, Unreachable, get, once, part, post, upload } from "../core/api.js";
 import { drafts } from "../core/kept.js";
+import { plainName } from "../core/names.js";
 import { has, moment, t, tOr } from "../core/words.js";
 import { chosen } from "../form/fields.js";
 import { fileField, schemaForm, sheet } from "../form/form.js";
+import { ask } from "./ask.js";
 import { diff } from "./diff.js";
 import { writtenDifference } from "./difference.js";
 import { brief, code, json } from "./json.js";
@@ -29,6 +31,9 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
   const place = `${run}/${wait.id}`;
   const path = `/runs/${part(run)}/waits/${part(wait.id)}`;
   const heading = fresh("wait");
+  let title = state?.title || wait.title;
+  // The name of the phase, where the author gave it one.
+  let phase = state?.phase === wait.phase ? state.phase_name : null;
   const work = h("div", {});
   const top = h("header", { class: "stack" });
   const follows = h("div", {});
@@ -44,11 +49,11 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
   function head() {
     put(top,
       h("div", { class: "row" }, waitKind(wait.kind),
-        linked ? h("a", { href: `/runs/${part(run)}`, class: "small" }, run) : null,
-        h("span", { class: "small soft" }, wait.phase),
+        linked ? h("a", { href: `/runs/${part(run)}`, class: "small run-title" }, title || run) : null,
+        h("span", { class: "small soft" }, phase ?? plainName(wait.phase)),
         wait.deadline ? h("span", { class: "small" }, deadline(wait.deadline)) : null,
         h("span", { class: "small soft" }, t("wait.since"), " ", when(wait.opened_at))),
-      h("h2", { id: heading }, quoted(wait.question)),
+      questionHeading(wait, heading),
       people(wait),
       subject(wait, run),
       wait.item !== undefined ? h("div", {}, h("p", { class: "small soft" }, t("wait.item")), json(wait.item)) : null);
@@ -68,9 +73,11 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
     }
   }
 
+  /** Sends an answer, unless the wait has closed while the page did not hear of it; then nothing is sent. */
   const given = (send) => async (...what) => {
     busy = true;
     try {
+      if (await isClosed()) throw new Problem({ status: 409, code: "already_closed", detail: t("wait.closed_before") });
       return await send(...what);
     } finally {
       busy = false;
@@ -115,25 +122,37 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
       buttons.forEach((one) => (one.disabled = true));
       put(told);
       keys[target] ??= once();
+      busy = true;
       try {
         // A decision on something that is no longer there is not even sent.
         if (await isOutdated()) return;
         const body = { note: note.value || undefined, subject: wait.subject?.digest };
-        const result = await given(post)(target, body, { once: keys[target] });
+        const result = await post(target, body, { once: keys[target] });
         drafts.drop(place);
         accepted(result, target === approve);
       } catch (error) {
         if (!(error instanceof Problem && (await refused(error)))) put(told, unsent(error));
       } finally {
+        busy = false;
         buttons.forEach((one) => (one.disabled = false));
       }
     };
     buttons.push(
       h("button", { class: "button first", type: "button", on: { click: say(approve) } }, icon("completed"), yes),
       h("button", { class: "button danger", type: "button", on: { click: say(`${path}/deny`) } }, icon("failed"), no));
+    if (wait.kind === "approval") buttons.push(h("button", { class: "button plain", type: "button", on: { click: delegate } }, t("wait.delegate")));
     return h("div", { class: "stack" },
       h("div", { class: "field" }, h("label", { for: id }, t("wait.note"), h("span", { class: "need" }, ` (${t(noteNeed(wait))})`)), note),
       told, h("div", { class: "buttons" }, buttons));
+  }
+
+  /** Lets another person decide as well. */
+  function delegate() {
+    ask({
+      title: t("wait.delegate"), about: wait.question, text: t("wait.delegate_text"), yes: t("wait.delegate_yes"), reason: true, who: t("wait.delegate_to"),
+      send: (note, _, to) => post(`${path}/delegate`, { to, note }, { once: once() }),
+      done: () => complete(),
+    });
   }
 
   function budget() {
@@ -155,15 +174,19 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
       h("div", {}, h("a", { class: "button", href: `/runs/${part(run)}/prompt` }, icon("work"), t("wait.hand_in"))));
   }
 
-  /** Whether another wait has replaced this one; the page then shows that one. */
+  /** Whether this wait has closed, or its subject has changed; the page then shows what came instead. */
   async function isOutdated() {
-    if (!wait.subject) return false;
     const now = await get(`/runs/${part(run)}`);
-    if (now.waits.some((one) => one.id === wait.id && one.subject?.digest === wait.subject.digest)) return false;
+    if (now.waits.some((one) => one.id === wait.id && one.subject?.digest === wait.subject?.digest)) return false;
     const next = findNext(now);
     if (next) return replace(next);
     await second(null);
     return true;
+  }
+
+  async function isClosed() {
+    const now = await get(`/runs/${part(run)}`);
+    return !now.waits.some((one) => one.id === wait.id);
   }
 
   const findNext = (now) => now.waits.find((one) => one.supersedes?.includes(wait.id));
@@ -221,6 +244,8 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
     const now = state ?? (await get(`/runs/${part(run)}`).catch(() => null));
     if (!now || done) return;
     const found = now.waits.find((one) => one.id === wait.id);
+    title = now.title;
+    phase = now.phase === wait.phase ? now.phase_name : null;
     if (found) {
       wait = { ...found, may_answer: found.may_answer ?? wait.may_answer, refusal: found.refusal ?? wait.refusal };
       head();
@@ -260,6 +285,12 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
     },
     closed: () => (done || busy ? undefined : second(null)),
   };
+}
+
+/** The question as a heading; what is long about it, such as reasons or what went wrong, stands below in plain text. */
+function questionHeading({ kind, question: text }, id) {
+  const [first, ...rest] = kind === "incident" ? [t("wait.incident"), text] : text.split("\n");
+  return h("h2", { id }, quoted(first), rest.length ? h("span", { class: "rest" }, " ", quoted(rest.join("\n"))) : null);
 }
 
 /** Who asks, who may decide, and what they decided so far. */

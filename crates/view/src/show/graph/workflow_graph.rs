@@ -92,10 +92,7 @@ impl WorkflowGraph {
                 continue;
             };
             let gate = describe_condition(transition).unwrap_or_default();
-            let check = transition.gate.as_ref();
-            let check = check
-                .filter(|gate| gate.description.is_some())
-                .map(|gate| describe_check(&gate.check));
+            let check = transition.gate.as_ref().and_then(describe_behind);
             edges.push(GraphEdge { check, ..GraphEdge::new(from, to, gate, false) });
         }
         let transitions = edges.len();
@@ -213,6 +210,9 @@ pub fn describe_work(work: &PhaseWork) -> Option<String> {
             EffectTemplate::Copy { .. } => "copies a file".to_owned(),
             EffectTemplate::Run { program, .. } => format!("runs {program}"),
             EffectTemplate::Http { method, .. } => format!("sends an HTTP request ({method})"),
+            EffectTemplate::Retrieve { source, .. } if source.source().contains("{{") => {
+                "retrieves from a source".to_owned()
+            }
             EffectTemplate::Retrieve { source, .. } => {
                 format!("retrieves from {}", source.source())
             }
@@ -232,12 +232,24 @@ pub fn describe_condition(transition: &WorkflowTransition) -> Option<String> {
     }
 }
 
-/// Describes a gate; prefers the author's own description.
+/// Describes a gate in a few words; prefers the author's own description. The description of a
+/// manual gate is the question that is asked, a template: who approves is shorter.
 fn describe_gate(gate: &TransitionGate) -> String {
-    if let Some(description) = &gate.description {
-        return description.clone();
+    match (&gate.description, &gate.check) {
+        (Some(description), check) if !matches!(check, GateCheck::Manual { .. }) => {
+            description.clone()
+        }
+        (_, check) => describe_check(check),
     }
-    describe_check(&gate.check)
+}
+
+/// What is behind the short description of a gate: the check, or the question that is asked.
+fn describe_behind(gate: &TransitionGate) -> Option<String> {
+    let description = gate.description.as_ref()?;
+    match &gate.check {
+        GateCheck::Manual { .. } => Some(description.clone()),
+        check => Some(describe_check(check)),
+    }
 }
 
 /// Describes what a gate checks.

@@ -5,6 +5,7 @@ import { icon } from "../../view/icons.js";
 import { keyed } from "../../view/keyed.js";
 import { get, part } from "../../core/api.js";
 import { drafts } from "../../core/kept.js";
+import { plainName } from "../../core/names.js";
 import { moment, number, size, t, tOr } from "../../core/words.js";
 import { bars } from "../../parts/bars.js";
 import { cost, duration } from "../../parts/figures.js";
@@ -77,7 +78,7 @@ export default function tab(run, signal, again) {
     list.show([...kept, ...status.waits]);
     said.show(versions, open);
     put(stands, standing(status));
-    put(products, status.output.map((one) => product(one, signal)));
+    put(products, status.output.map((one) => product(one, run, signal)));
     listFiles();
     drawing.update(signal);
     budgets.hidden = !status.budgets.length;
@@ -104,12 +105,19 @@ function standing(status) {
     told.push(h("p", { class: `note ${tone}` }, h("strong", {}, tOr(`end.${status.end.kind}`, status.end.kind)), status.end.reason));
   }
   if (status.halted) told.push(h("p", { class: "note warn-note" }, h("strong", {}, t("run.halted_by", { by: status.halted.by })), status.halted.reason));
-  if (status.blocked) told.push(h("p", { class: "note bad-note" }, h("strong", {}, t("run.blocked")), quoted(t(`blocked.${status.blocked.kind}`, status.blocked))));
+  // The card of an incident or a spent budget says the same, and has the buttons.
+  if (status.blocked && !status.waits.some((wait) => wait.kind === "incident" || wait.kind === "budget")) {
+    told.push(h("p", { class: "note bad-note" }, h("strong", {}, t("run.blocked")), h("span", {}, quoted(t(`blocked.${status.blocked.kind}`, status.blocked)))));
+  }
   for (const order of status.pending) {
+    // The head of the page names the child that waits for a person.
+    if (order.kind === "child" && status.waiting_child) continue;
     told.push(h("p", { class: "note" }, h("strong", {}, tOr(`order.${order.kind}`, order.kind)), order.kind === "model" ? null : order.description, order.not_before ? h("span", { class: "soft" }, t("run.not_before", { at: moment(order.not_before) })) : null));
   }
-  if (status.closed_gates.length) {
-    told.push(h("section", { class: "gates", "aria-label": t("run.gates") }, status.closed_gates.map((gate) => h("div", { class: "gate" },
+  // An open approval has a card, which says more than its closed gate.
+  const closed = status.closed_gates.filter((gate) => !status.waits.some((wait) => wait.kind === "approval" && wait.transition === gate.transition));
+  if (closed.length) {
+    told.push(h("section", { class: "gates", "aria-label": t("run.gates") }, closed.map((gate) => h("div", { class: "gate" },
       h("strong", {}, t("run.gate_to", { to: gate.to })), " ", gate.reason,
       gate.retry_at ? h("span", { class: "soft" }, " · ", t("event.retry_at", { at: moment(gate.retry_at) })) : null))));
   }
@@ -117,7 +125,7 @@ function standing(status) {
 }
 
 /** One output. A text that looks like Markdown is rendered, and its references lead to the evidence in the document. */
-function product({ run, pointer, value }, signal) {
+function product({ run, pointer, value }, shown, signal) {
   const body = h("div", { class: "stack" });
   const plain = typeof value !== "string" || !looksLikeMarkdown(value);
   if (plain) put(body, presented({ value }, { run }));
@@ -134,7 +142,8 @@ function product({ run, pointer, value }, signal) {
       h("ol", {}, found.map((one, index) => h("li", { id: named(index + 1), tabindex: "-1" }, proof(one))))));
   }
   return h("section", { class: "product" },
-    h("div", { class: "small soft" }, t("run.made"), " ", h("code", {}, pointer || "/"), " ", h("a", { href: `/runs/${part(run)}` }, run)), body);
+    h("h2", { class: "aside-title", title: pointer }, t("run.result"), pointer ? `: ${plainName(pointer)}` : null),
+    run === shown ? null : h("p", { class: "small soft" }, t("run.made_by"), " ", h("a", { href: `/runs/${part(run)}` }, run)), body);
 }
 
 const told = (one) => (typeof one === "string" ? one : one?.snippet ?? one?.text ?? one?.title ?? one?.ref ?? "");
@@ -156,9 +165,10 @@ function about(status) {
     [t("run.duration"), duration((status.ended_at ?? Date.now()) - status.created_at)],
     status.cost ? [t("run.cost"), cost(status.cost)] : null,
     status.parent ? [t("run.parent"), h("span", {}, link(status.parent.run, status.parent.title), status.parent.status ? ` ${tOr(`status.${status.parent.status}`, status.parent.status)}` : null)] : null,
-    status.fork ? [t("run.forked"), h("span", {}, link(status.fork.run), ` v${status.fork.version}`)] : null,
+    status.fork ? [t("run.forked"), h("span", {}, link(status.fork.run, status.fork.title), ` v${status.fork.version}`)] : null,
     status.children.length ? [t("run.children"), h("ul", {}, status.children.map((child) => h("li", {}, link(child.run, child.title), ` ${tOr(`status.${child.status}`, tOr(`child.${child.status}`, child.status))}`)))] : null,
     status.tickets.length ? [t("run.tickets"), status.tickets.join(", ")] : null,
+    [t("run.id"), h("code", { class: "break tiny" }, status.run)],
     status.protocol.folder_changed ? [t("run.protocol"), t("run.folder_changed")] : null,
   ];
   return h("dl", { class: "facts" }, rows.filter(Boolean).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));

@@ -2,6 +2,7 @@
 
 import { fresh, h, put } from "../../view/dom.js";
 import { get, part, post, text as bytes } from "../../core/api.js";
+import { hasRole } from "../../core/me.js";
 import { moment, t } from "../../core/words.js";
 import { sheet } from "../../form/form.js";
 import { field } from "../../form/fields.js";
@@ -73,7 +74,7 @@ export default function tab(run, signal) {
       h("div", { class: "stack" },
         step.system ? h("section", { class: "stack" }, h("h2", {}, t("prompt.system")), code(step.system, t("prompt.system"))) : null,
         (step.messages ?? []).map((turn) => h("section", { class: "stack" }, h("h3", {}, t(`prompt.${turn.role}`)), code(turn.text, t(`prompt.${turn.role}`)))),
-        handIn(step)),
+        hasRole("operator") ? handIn(step) : null),
       h("aside", { class: "stack" },
         h("section", { class: "card" }, h("h2", { class: "aside-title" }, t("prompt.step")), h("dl", { class: "facts" }, facts.filter(Boolean).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))),
         step.contract.rules.length ? h("section", { class: "card" }, h("h2", { class: "aside-title" }, t("contract.rules")), h("ul", { class: "stack small" }, step.contract.rules.map((rule) => h("li", {}, rule.says)))) : null,
