@@ -1,5 +1,5 @@
 //! Selects facts: those valid at the timestamp of the request, at the nearest level. A planner
-//! receives contradicting facts together.
+//! receives contradicting facts together, as a conflict.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
