@@ -309,6 +309,9 @@ pub(crate) struct ItemDetailArgs {
     /// Confirm the fact as a person: it replaces everything that contradicts it (fact)
     #[arg(long)]
     pub(crate) confirmed: bool,
+    /// Remark for people (fact)
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) notes: Option<String>,
     /// Time from which the fact holds (fact)
     #[arg(long, value_name = "TIME")]
     pub(crate) valid_from: Option<String>,
@@ -324,6 +327,9 @@ pub(crate) struct ItemDetailArgs {
     /// Important point of the episode; can be repeated (episode)
     #[arg(long = "highlight", value_name = "TEXT")]
     pub(crate) highlights: Vec<String>,
+    /// How far the episode is condensed already; `raw` if omitted (episode)
+    #[arg(long, value_parser = ["raw", "phase_summary", "milestone"])]
+    pub(crate) compression_level: Option<String>,
     /// Kind of task; `generic` if omitted (procedure)
     #[arg(long, value_name = "NAME")]
     pub(crate) task_type: Option<String>,
@@ -336,6 +342,15 @@ pub(crate) struct ItemDetailArgs {
     /// Kind of prompt that the procedure is for; can be repeated; every kind if omitted (procedure)
     #[arg(long = "purpose", value_parser = ["planner", "tool", "responder"])]
     pub(crate) purposes: Vec<String>,
+    /// Further conditions under which the procedure applies: a JSON file (procedure)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) applicability: Option<PathBuf>,
+    /// What prompted the insight; `synthesis` if omitted (insight)
+    #[arg(long, value_parser = ["conflict", "failure", "synthesis", "analogy"])]
+    pub(crate) trigger: Option<String>,
+    /// Suggestion for testing the insight; can be repeated (insight)
+    #[arg(long = "test", value_name = "TEXT")]
+    pub(crate) tests_suggested: Vec<String>,
     /// Kind of insight; `hypothesis` if omitted (insight)
     #[arg(long = "type", value_parser = ["hypothesis", "strategy", "pattern"])]
     pub(crate) insight_type: Option<String>,

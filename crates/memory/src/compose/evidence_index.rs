@@ -77,17 +77,15 @@ impl<'a> EvidenceIndex<'a> {
         cited
             .into_iter()
             .map(|((ts, id), witness)| {
-                let told = shorten_chars(witness.text.trim(), MAX_SUMMARY_CHARS);
-                let summary =
-                    told.filter(|text| !text.is_empty() && !guard.must_withhold_event(&witness));
                 let source = describe_source(witness.origin);
-                let summary = match summary {
+                let told = shorten_chars(witness.text.trim(), MAX_SUMMARY_CHARS);
+                let summary = match told.filter(|text| !text.is_empty()) {
                     Some(text) => format!("{source}: {text}"),
                     None => source.to_owned(),
                 };
+                let summary = (!guard.must_withhold_event(&witness)).then_some(summary);
                 let kind = describe_kind(witness.kind).to_owned();
-                let (ts, summary) = (timestamp::format_timestamp(ts), Some(summary));
-                Citation { id: id.to_owned(), kind, ts, summary }
+                Citation { id: id.to_owned(), kind, ts: timestamp::format_timestamp(ts), summary }
             })
             .collect()
     }

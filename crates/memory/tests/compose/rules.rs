@@ -215,7 +215,7 @@ fn a_fact_without_evidence_says_so() {
         ["f1|fact,active,valid", "f2|fact,active,valid,unsupported"]
     );
     assert_eq!(packet.citations.len(), 1);
-    assert_eq!(packet.citations[0].summary.as_deref(), Some("the price is 100"));
+    assert_eq!(packet.citations[0].summary.as_deref(), Some("user: the price is 100"));
 }
 
 #[test]
