@@ -100,7 +100,7 @@ pub(crate) enum MemoryCommand {
     Learn(Box<MemoryLearnArgs>),
     /// Export everything that a user and an agent have, as JSON Lines
     Export(MemoryExportArgs),
-    /// Import a file that `export` wrote
+    /// Import a file that `export` wrote, or what another memory or chat program exported
     Import(MemoryImportArgs),
     /// Erase a user, for one agent or for all of them: rows, index, builds, bytes
     Forget(MemoryForgetArgs),
@@ -372,13 +372,28 @@ pub(crate) struct MemoryExportArgs {
 }
 
 #[derive(Debug, Parser)]
-#[command(after_help = "Exits with 1 if a line was refused; the other lines are still kept.")]
+#[command(after_help = "Everything that is imported with --from has the origin `imported`; importing it again adds nothing.
+Exits with 1 if something was refused; the rest is still kept.
+
+Examples:
+  countersign memory import memory.jsonl
+  countersign memory import --from chatgpt chatgpt-export.zip --user ann --agent helper --dry-run
+  countersign memory import --from markdown notes/ --user ann --agent helper --report report.jsonl")]
 pub(crate) struct MemoryImportArgs {
-    /// File to read; `-` reads standard input
+    /// File to read; `-` reads standard input. With --from also a ZIP archive or a folder
     pub(crate) file: PathBuf,
     /// Treat the file as an unmodified Countersign export: restore origins, revisions and verdicts as they were
-    #[arg(long)]
+    #[arg(long, conflicts_with = "from")]
     pub(crate) trusted: bool,
+    /// Program that wrote the export; `export` of this program if omitted
+    #[arg(long, value_name = "PROGRAM", value_parser = ["mem0", "zep", "letta", "chatgpt", "claude", "markdown"])]
+    pub(crate) from: Option<String>,
+    /// Show what would be imported and what would be left out, without storing anything
+    #[arg(long, requires = "from")]
+    pub(crate) dry_run: bool,
+    /// File for the full report: one line of JSON for each part of the export
+    #[arg(long, value_name = "FILE", requires = "from")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 #[derive(Debug, Parser)]

@@ -244,19 +244,9 @@ pub(crate) async fn learn_insight(
     ApiPath(insight): ApiPath<String>,
     ApiJson(request): ApiJson<LearnRequest>,
 ) -> Result<Json<MemoryDecisionResponse>, ApiError> {
-    learn_as(&caller, &insight, request, InputAuthor::Person).await.map(Json)
-}
-
-/// Learns from an insight; `author` limits what the claim may say.
-pub(crate) async fn learn_as(
-    caller: &Caller,
-    insight: &str,
-    request: LearnRequest,
-    author: InputAuthor,
-) -> Result<MemoryDecisionResponse, ApiError> {
     let unprocessable = |said: String| ApiError::unprocessable("bad_body", said);
-    let scope = build_scope(caller, request.user, request.agent, None, None)?;
-    let now = resolve_now(caller, request.now)?;
+    let scope = build_scope(&caller, request.user, request.agent, None, None)?;
+    let now = resolve_now(&caller, request.now)?;
     if request.fact.is_some() == request.procedure.is_some() {
         return Err(unprocessable("set either `fact` with `value`, or `procedure`".to_owned()));
     }
@@ -281,14 +271,14 @@ pub(crate) async fn learn_as(
         entities: request.entities,
         ..MemoryInput::default()
     };
-    let write = to_memory_write(input, author, &scope, now).map_err(unprocessable)?;
+    let write = to_memory_write(input, InputAuthor::Person, &scope, now).map_err(unprocessable)?;
     let MemoryWrite::Claim { claim, origin, .. } = write else {
         return Err(unprocessable("set either `fact` with `value`, or `procedure`".to_owned()));
     };
-    let memory = require_memory(caller)?;
+    let memory = require_memory(&caller)?;
     let (decided, item) =
-        learn_from_insight(memory, &scope, insight, claim, origin, now).await?;
-    Ok(MemoryDecisionResponse { decided, saved: Some(SavedMemoryRow::from(&item)) })
+        learn_from_insight(memory, &scope, &insight, claim, origin, now).await?;
+    Ok(Json(MemoryDecisionResponse { decided, saved: Some(SavedMemoryRow::from(&item)) }))
 }
 
 async fn set_validation(

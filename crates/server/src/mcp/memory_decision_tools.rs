@@ -1,6 +1,5 @@
 //! MCP tools for decisions on what memory learns.
 
-use countersign_runtime::memory_context::InputAuthor;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -120,10 +119,10 @@ pub(super) fn build_tools() -> Vec<McpTool> {
         McpTool::new(
             tool_spec(
                 "learn_insight",
-                "Learn from a validated insight",
+                "Learn from a validated insight on behalf of a person",
                 ("POST", "/v1/memory/insights/{insight}/learn"),
-                McpToolEffect::Additive,
-                "Stores the fact or procedure that a validated insight became, with the evidence of the insight. Your claim counts as that of a model, so it never replaces what a person said. An insight that is not validated returns the problem `refused`: ask the person to test it first, and record the result with validate_insight.",
+                McpToolEffect::Irreversible,
+                "Stores the fact or procedure that a validated insight became, with the evidence of the insight. It counts as said by the person, so call this tool only after the person agreed to this wording. An insight that is not validated returns the problem `refused`: ask the person whether it holds first, and record the answer with validate_insight.",
             ),
             learn_insight,
         ),
@@ -194,5 +193,5 @@ async fn learn_insight(
     params: LearnParams,
 ) -> Result<MemoryDecisionResponse, ApiError> {
     let LearnParams { insight, learned } = params;
-    decisions::learn_as(&caller, &insight, learned, InputAuthor::Model).await
+    Ok(decisions::learn_insight(caller, ApiPath(insight), ApiJson(learned)).await?.0)
 }
