@@ -96,7 +96,7 @@ impl ChannelReader<'_> {
         if timeout < 1_000 || timeout > MAX_TIMEOUT_SECS as i64 * 1_000 {
             return Err(format!("`timeout` must be from 1s to {MAX_TIMEOUT_SECS}s"));
         }
-        let tenants = self.read_texts("tenants")?.unwrap_or_else(|| vec!["local".to_owned()]);
+        let tenants = self.read_texts("tenants")?.unwrap_or_else(|| vec!["default".to_owned()]);
         Ok(ChannelDefinition {
             name: self.name.to_owned(),
             kind,

@@ -13,6 +13,7 @@ use countersign_runtime::RuntimeBuildError;
 use countersign_runtime::effect::EffectJournalError;
 use countersign_runtime::engine::{DocumentAnswerError, EngineError};
 use countersign_runtime::folder::FolderError;
+use countersign_runtime::memory_context::MemoryDecisionError;
 use countersign_runtime::projection::ProjectionError;
 use countersign_runtime::transfer::TransferError;
 use countersign_runtime::trust::TrustError;
@@ -181,6 +182,17 @@ impl From<DocumentAnswerError> for CliError {
             DocumentAnswerError::Engine(error) => error.into(),
             DocumentAnswerError::Workspace(error) => Self::Workspace(error),
             _ => Self::Usage(detail),
+        }
+    }
+}
+
+impl From<MemoryDecisionError> for CliError {
+    fn from(error: MemoryDecisionError) -> Self {
+        match error {
+            MemoryDecisionError::Memory(error) => Self::Memory(error),
+            ambiguous @ MemoryDecisionError::Ambiguous { .. } => {
+                Self::Usage(ambiguous.to_string())
+            }
         }
     }
 }

@@ -106,8 +106,8 @@ fn over_http(folder: &Path) -> (Value, Serving) {
         done(folder, &made).trim().to_owned()
     };
     let keys = json!({
-        "agent": key("local", "operator", "agent"),
-        "reader": key("local", "reader", "looker"),
+        "agent": key("default", "operator", "agent"),
+        "reader": key("default", "reader", "looker"),
         "foreign": key("acme", "admin", "mallory"),
     });
     let mut child = Command::new(PROGRAM)

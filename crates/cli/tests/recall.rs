@@ -107,7 +107,7 @@ fn it_can_be_turned_off() {
     assert!(system.contains("whatever"), "{system}");
     assert!(!system.contains("cobalt") && !system.contains("vermilion"), "{system}");
     let mut export = Command::new(env!("CARGO_BIN_EXE_countersign"));
-    export.current_dir(project).args(["memory", "export", "--tenant", "local"]);
+    export.current_dir(project).args(["memory", "export", "--tenant", "default"]);
     let kept = export.args(["--user", "anna", "--agent", "lamps"]).output().unwrap();
     let kept = String::from_utf8(kept.stdout).unwrap();
     assert!(kept.contains("whatever"), "{kept}");

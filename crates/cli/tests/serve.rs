@@ -156,7 +156,7 @@ fn keys_are_made_listed_and_taken_back() {
     assert_eq!(nobody.status.code(), Some(2));
     assert!(said(&nobody).contains("countersign key create"), "{}", said(&nobody));
     for (arguments, expected) in [
-        (["key", "create", "--tenant", "local", "--role", "boss"], "unknown role `boss`"),
+        (["key", "create", "--tenant", "default", "--role", "boss"], "unknown role `boss`"),
         (["key", "create", "--tenant", "../x", "--role", "reader"], "invalid tenant name"),
     ] {
         let refused = done(folder, &arguments);
@@ -165,7 +165,7 @@ fn keys_are_made_listed_and_taken_back() {
     }
     let made = done(
         folder,
-        &["key", "create", "--tenant", "local", "--role", "reader", "--expires", "90d", "--json"],
+        &["key", "create", "--tenant", "default", "--role", "reader", "--expires", "90d", "--json"],
     );
     let made: Value = serde_json::from_slice(&made.stdout).unwrap();
     let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());

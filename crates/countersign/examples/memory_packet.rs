@@ -25,7 +25,7 @@ use countersign::memory::{MemoryScope, PacketRequest};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     // Whose memory it is: tenant, user, agent; and where it is said: session, run.
-    let scope = MemoryScope::new("local", "ann", "assistant", "monday", "run-1")?;
+    let scope = MemoryScope::new("default", "ann", "assistant", "monday", "run-1")?;
     let monday = Timestamp::from_date(2026, 3, 2);
     // `SqliteMemory::open` keeps the same in a file.
     let memory = EphemeralMemory::new();
@@ -46,7 +46,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     memory.record_claim(&scope, fact.into(), origin, assurance, monday).await?;
 
     // On Tuesday, in another session, a planner needs what matters for one message.
-    let later = MemoryScope::new("local", "ann", "assistant", "tuesday", "run-2")?;
+    let later = MemoryScope::new("default", "ann", "assistant", "tuesday", "run-2")?;
     let request =
         PacketRequest::new(later, PacketPurpose::Planner, Timestamp::from_date(2026, 3, 3))
             .with_message("Find a restaurant for the offsite.");

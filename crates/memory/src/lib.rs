@@ -9,6 +9,7 @@
 //!         ──► build: row references and a digest ──► replay            store, compose
 //! events ──► a model under a contract ──► claim candidates             extraction (pure)
 //! events ──► the relevant lines of a session ──► its summary           summarize  (pure)
+//! exports of other memories ──► export lines ──► import               foreign    (pure)
 //! ```
 //!
 //! Composing depends on its arguments only: it uses no clock and no random numbers, and the order
@@ -27,6 +28,7 @@ pub mod tokens;
 pub mod compose;
 pub mod render;
 pub mod store;
+pub mod foreign;
 pub mod extraction;
 pub mod summarize;
 

@@ -51,6 +51,17 @@ impl PacketRequest {
         }
     }
 
+    /// Returns the time range of the cues, both ends inclusive; an end that is not given is open.
+    /// Returns `None` without a time range, and for an invalid one, which composing reports.
+    #[must_use]
+    pub fn time_range(&self) -> Option<(Timestamp, Timestamp)> {
+        let range = self.cues.as_ref()?.time_range.as_ref()?;
+        let parse = |end: Option<&str>, open: i64| end.map_or(Some(Timestamp(open)), Timestamp::parse);
+        let from = parse(range.start.as_deref(), i64::MIN)?;
+        let until = parse(range.end.as_deref(), i64::MAX)?;
+        (from <= until).then_some((from, until))
+    }
+
     /// Sets the current message, by which rows are ranked.
     #[must_use]
     pub fn with_message(self, message: impl Into<String>) -> Self {

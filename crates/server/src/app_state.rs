@@ -1,7 +1,7 @@
 //! The state that all requests share: one store, one memory, and for each tenant an engine, a
 //! driver and a workspace.
 //!
-//! Tenant `local` works in the server's own workspace. Every other tenant has a folder below
+//! Tenant `default` works in the server's own workspace. Every other tenant has a folder below
 //! `.countersign/tenants`, so that no tenant sees the files of another. Authentication is in
 //! [`access`](crate::access).
 
@@ -51,7 +51,7 @@ pub struct ServerDeps {
     pub embedder: Option<Arc<dyn Embedder>>,
     /// The source of the current time.
     pub clock: Arc<dyn Clock>,
-    /// Receives the notifications of tenant `local` and the warnings of the server.
+    /// Receives the notifications of tenant `default` and the warnings of the server.
     pub watch: Arc<dyn RunObserver>,
     /// Resolves model names to models.
     pub models: Arc<dyn ModelResolver>,
@@ -63,7 +63,7 @@ pub struct ServerDeps {
     pub channels: Arc<ChannelSet>,
     /// The contracts that ship with the program.
     pub contracts: Arc<ContractRegistry>,
-    /// The engine's own folder, and the workspace of tenant `local`.
+    /// The engine's own folder, and the workspace of tenant `default`.
     pub home: EngineHome,
     /// The protocol folder of the workspace; `None` if there is none.
     pub protocol_folder: Option<PathBuf>,
@@ -82,7 +82,7 @@ impl ServerDeps {
     /// Creates dependencies with defaults: the system clock, models without API keys, the shipped
     /// contracts, the protocol folder of the workspace, no memory, no further kinds of sources, and
     /// a guard that permits what the shipped protocols need. Callers without a key act as user
-    /// `local`. Set the fields that should differ.
+    /// `default`. Set the fields that should differ.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, home: EngineHome) -> Self {
         let workspace = home.workspace().to_owned();
@@ -239,12 +239,12 @@ impl AppState {
 
     fn build_tenant_runtime(&self, tenant: &TenantId) -> Result<Runtime, TenantRuntimeError> {
         let deps = &self.deps;
-        let is_local = *tenant == TenantId::default();
-        let home = if is_local { deps.home.clone() } else { self.create_tenant_home(tenant)? };
+        let is_default = *tenant == TenantId::default();
+        let home = if is_default { deps.home.clone() } else { self.create_tenant_home(tenant)? };
         let observer: Arc<dyn RunObserver> =
-            if is_local { Arc::clone(&deps.watch) } else { Arc::new(NoopRunObserver) };
+            if is_default { Arc::clone(&deps.watch) } else { Arc::new(NoopRunObserver) };
         let guard = deps.guard.clone();
-        let guard = if is_local { guard } else { guard.for_tenant(home.workspace().to_owned()) };
+        let guard = if is_default { guard } else { guard.for_tenant(home.workspace().to_owned()) };
         let hub = Arc::clone(&self.hub);
         let builder = RuntimeBuilder::from_home(Arc::clone(&deps.store), home)
             .with_tenant(tenant.clone())

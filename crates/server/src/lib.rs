@@ -14,7 +14,7 @@
 //! 1. `serve` accepts a connection and passes it to the router of `http`.
 //! 2. `access` authenticates the caller: a key belongs to one tenant and has a role;
 //!    [`access::ROUTE_POLICIES`] lists what every route requires, and a route that is not in it is
-//!    not served. Requests without a key act as tenant `local`, which is possible only if the
+//!    not served. Requests without a key act as tenant `default`, which is possible only if the
 //!    server listens on loopback alone.
 //! 3. A resource, one file of `http`, parses the request and calls the engine of the caller's
 //!    tenant, which `app_state` holds. It decides nothing.

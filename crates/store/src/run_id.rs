@@ -21,9 +21,9 @@ impl TenantId {
 }
 
 impl Default for TenantId {
-    /// Returns `local`, the tenant of a store that serves only one.
+    /// Returns `default`, the tenant of a store that serves only one.
     fn default() -> Self {
-        Self::new("local")
+        Self::new("default")
     }
 }
 
@@ -49,7 +49,7 @@ impl RunId {
         Self { tenant, id: id.into() }
     }
 
-    /// Creates the id of a run of the tenant `local`.
+    /// Creates the id of a run of the tenant `default`.
     #[must_use]
     pub fn local(id: impl Into<String>) -> Self {
         Self::new(TenantId::default(), id)

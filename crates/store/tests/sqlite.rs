@@ -221,11 +221,11 @@ async fn a_file_made_by_schema_1_is_read() {
         {FIRST_SCHEMA}
         INSERT INTO migrations VALUES (1, 'runs',
             '{CHECKSUM_OF_FIRST_SCHEMA}');
-        INSERT INTO runs VALUES (7, 'local', 'old', 'sha256:aa', 'intake', 1, 1, 1, 'h1', 9, 'running',
+        INSERT INTO runs VALUES (7, 'default', 'old', 'sha256:aa', 'intake', 1, 1, 1, 'h1', 9, 'running',
             'ask', 2, 'an old run', '1.0.0', NULL, NULL, 'Old', '', NULL, 0, 0, 0, 'w', 3, 40, 50, 1,
             'old/1/0 call_model 2' || char(10) || '{{}}' || char(10));
         INSERT INTO log VALUES (9, 0, 7, 1, 1, 1, 2, 'h1', '{{}}');
-        INSERT INTO keys VALUES ('local', 'old', 'k', 1);
+        INSERT INTO keys VALUES ('default', 'old', 'k', 1);
         COMMIT;"
     );
     db.execute_batch(&text).unwrap();

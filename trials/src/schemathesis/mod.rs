@@ -121,7 +121,7 @@ impl TrialServer {
         let folder = tempfile::tempdir()?;
         run_command(Command::new(binary).args(["init", "demo"]).current_dir(folder.path()))?;
         let made = Command::new(binary)
-            .args(["key", "create", "--tenant", "local", "--role", "admin"])
+            .args(["key", "create", "--tenant", "default", "--role", "admin"])
             .current_dir(folder.path())
             .output()?;
         let key = String::from_utf8(made.stdout)?.trim().to_owned();

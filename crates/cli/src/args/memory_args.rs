@@ -100,7 +100,7 @@ pub(crate) enum MemoryCommand {
     Learn(Box<MemoryLearnArgs>),
     /// Export everything that a user and an agent have, as JSON Lines
     Export(MemoryExportArgs),
-    /// Import a file that `export` wrote
+    /// Import a file that `export` wrote, or what another memory or chat program exported
     Import(MemoryImportArgs),
     /// Erase a user, for one agent or for all of them: rows, index, builds, bytes
     Forget(MemoryForgetArgs),
@@ -309,6 +309,9 @@ pub(crate) struct ItemDetailArgs {
     /// Confirm the fact as a person: it replaces everything that contradicts it (fact)
     #[arg(long)]
     pub(crate) confirmed: bool,
+    /// Remark for people (fact)
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) notes: Option<String>,
     /// Time from which the fact holds (fact)
     #[arg(long, value_name = "TIME")]
     pub(crate) valid_from: Option<String>,
@@ -324,6 +327,9 @@ pub(crate) struct ItemDetailArgs {
     /// Important point of the episode; can be repeated (episode)
     #[arg(long = "highlight", value_name = "TEXT")]
     pub(crate) highlights: Vec<String>,
+    /// How far the episode is condensed already; `raw` if omitted (episode)
+    #[arg(long, value_parser = ["raw", "phase_summary", "milestone"])]
+    pub(crate) compression_level: Option<String>,
     /// Kind of task; `generic` if omitted (procedure)
     #[arg(long, value_name = "NAME")]
     pub(crate) task_type: Option<String>,
@@ -336,6 +342,15 @@ pub(crate) struct ItemDetailArgs {
     /// Kind of prompt that the procedure is for; can be repeated; every kind if omitted (procedure)
     #[arg(long = "purpose", value_parser = ["planner", "tool", "responder"])]
     pub(crate) purposes: Vec<String>,
+    /// Further conditions under which the procedure applies: a JSON file (procedure)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) applicability: Option<PathBuf>,
+    /// What prompted the insight; `synthesis` if omitted (insight)
+    #[arg(long, value_parser = ["conflict", "failure", "synthesis", "analogy"])]
+    pub(crate) trigger: Option<String>,
+    /// Suggestion for testing the insight; can be repeated (insight)
+    #[arg(long = "test", value_name = "TEXT")]
+    pub(crate) tests_suggested: Vec<String>,
     /// Kind of insight; `hypothesis` if omitted (insight)
     #[arg(long = "type", value_parser = ["hypothesis", "strategy", "pattern"])]
     pub(crate) insight_type: Option<String>,
@@ -357,13 +372,28 @@ pub(crate) struct MemoryExportArgs {
 }
 
 #[derive(Debug, Parser)]
-#[command(after_help = "Exits with 1 if a line was refused; the other lines are still kept.")]
+#[command(after_help = "Everything that is imported with --from has the origin `imported`; importing it again adds nothing.
+Exits with 1 if something was refused; the rest is still kept.
+
+Examples:
+  countersign memory import memory.jsonl
+  countersign memory import --from chatgpt chatgpt-export.zip --user ann --agent helper --dry-run
+  countersign memory import --from markdown notes/ --user ann --agent helper --report report.jsonl")]
 pub(crate) struct MemoryImportArgs {
-    /// File to read; `-` reads standard input
+    /// File to read; `-` reads standard input. With --from also a ZIP archive or a folder
     pub(crate) file: PathBuf,
     /// Treat the file as an unmodified Countersign export: restore origins, revisions and verdicts as they were
-    #[arg(long)]
+    #[arg(long, conflicts_with = "from")]
     pub(crate) trusted: bool,
+    /// Program that wrote the export; `export` of this program if omitted
+    #[arg(long, value_name = "PROGRAM", value_parser = ["mem0", "zep", "letta", "chatgpt", "claude", "markdown"])]
+    pub(crate) from: Option<String>,
+    /// Show what would be imported and what would be left out, without storing anything
+    #[arg(long, requires = "from")]
+    pub(crate) dry_run: bool,
+    /// File for the full report: one line of JSON for each part of the export
+    #[arg(long, value_name = "FILE", requires = "from")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 #[derive(Debug, Parser)]

@@ -86,6 +86,9 @@ pub(crate) struct MemoryLearnArgs {
     /// Mark the fact as a preference (fact)
     #[arg(long)]
     pub(crate) preference: bool,
+    /// Remark for people (fact)
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) notes: Option<String>,
     /// Time from which the fact holds (fact)
     #[arg(long, value_name = "TIME")]
     pub(crate) valid_from: Option<String>,

@@ -98,7 +98,7 @@ Roles, each with the rights of those before it: reader views runs · operator st
 Example:
   countersign key create --tenant acme --role operator --user ann --expires 90d")]
     Create {
-        /// Tenant whose runs and memory the key gives access to; `local` is this folder's own
+        /// Tenant whose runs and memory the key gives access to; `default` is this folder's own
         #[arg(long, value_name = "NAME")]
         tenant: String,
         /// Role of the key holder: reader, operator, author, admin

@@ -15,7 +15,7 @@ pub(crate) struct StoreCommandArgs {
 pub(crate) enum StoreCommand {
     /// Copy every run of one database into another and prove each; run it again to continue where it stopped
     #[command(
-        after_help = "Run it again to copy what was added to a run after it was copied. Work on open runs in only one of the two databases.\n\nExamples:\n  countersign store copy .countersign/countersign.db postgres://cs@db.example/runs\n  countersign store copy postgres://cs@db.example/runs backup.db --tenant local"
+        after_help = "Run it again to copy what was added to a run after it was copied. Work on open runs in only one of the two databases.\n\nExamples:\n  countersign store copy .countersign/countersign.db postgres://cs@db.example/runs\n  countersign store copy postgres://cs@db.example/runs backup.db --tenant default"
     )]
     Copy(StoreCopyArgs),
     /// Verify the hash chain of every run, tenant by tenant

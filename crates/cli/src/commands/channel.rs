@@ -91,7 +91,7 @@ async fn test_channel(settings: &CliSettings, name: &str, json: bool) -> Result<
         return Err(CliError::Usage(format!("no channel `{name}` is defined; defined: {known}")));
     };
     let (run, now) = (format!("test-{}", generate_run_name()), SystemClock.now());
-    let tenant = channel.tenants.first().map_or("local", String::as_str);
+    let tenant = channel.tenants.first().map_or("default", String::as_str);
     let delivery = RunDelivery {
         id: "1.1".to_owned(),
         channel: name.to_owned(),

@@ -65,7 +65,7 @@ fn list_keys(now: Timestamp, json: bool) -> Result<CliExit, CliError> {
     }
     if keys.is_empty() {
         output::print_message(
-            "there are no keys; create one with `countersign key create --tenant local --role operator`",
+            "there are no keys; create one with `countersign key create --tenant default --role operator`",
         );
         return Ok(CliExit::Success);
     }

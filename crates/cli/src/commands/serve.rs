@@ -140,7 +140,7 @@ fn to_cli_error(error: ServeError) -> CliError {
             ))
         }
         ServeError::NoActiveKey { address } => CliError::Usage(format!(
-            "every request to `{address}` needs a key, but there is none\n  create a key:       `countersign key create --tenant local --role operator`\n  or serve locally:   `countersign serve --listen 127.0.0.1:{}`",
+            "every request to `{address}` needs a key, but there is none\n  create a key:       `countersign key create --tenant default --role operator`\n  or serve locally:   `countersign serve --listen 127.0.0.1:{}`",
             address.port()
         )),
         ServeError::Bind { address, source } => {

@@ -63,7 +63,7 @@ fn an_import_writes_to_nobody_else() {
     let folder = folder.path();
     let lines = memory(folder, &["export"]).1;
     let count = lines.lines().count();
-    let other = lines.replace(r#""tenant":"local""#, r#""tenant":"acme""#);
+    let other = lines.replace(r#""tenant":"default""#, r#""tenant":"acme""#);
     fs::write(folder.join("own.jsonl"), lines).unwrap();
     fs::write(folder.join("other.jsonl"), other).unwrap();
     for arguments in [

@@ -61,7 +61,6 @@ pub(super) struct BudgetAllocator {
     shares: BTreeMap<PacketSection, u64>,
     carries_over: bool,
     carried_over: u64,
-    applied: BTreeMap<PacketSection, u64>,
     /// Tokens used by each section.
     pub(super) used: BTreeMap<PacketSection, u64>,
 }
@@ -73,23 +72,10 @@ impl BudgetAllocator {
         budgets: &SectionBudgets,
         floor: u64,
     ) -> Result<Self, ComposeError> {
-        let all: u128 = PacketSection::ALL
-            .iter()
-            .map(|section| u128::from(section.select_budget(budgets)))
-            .sum();
+        let scaled = scale_section_budgets(max_tokens, budgets);
         let shares: BTreeMap<PacketSection, u64> = PacketSection::ALL
             .into_iter()
-            .map(|section| {
-                let asked = section.select_budget(budgets);
-                (
-                    section,
-                    if all > u128::from(max_tokens) {
-                        compute_share(asked, max_tokens, all)
-                    } else {
-                        asked
-                    },
-                )
-            })
+            .map(|section| (section, section.select_budget(&scaled)))
             .collect();
         let allowed = shares[&PacketSection::WorkingState];
         if floor > allowed {
@@ -124,7 +110,6 @@ impl BudgetAllocator {
             shares,
             carries_over,
             carried_over: 0,
-            applied: BTreeMap::new(),
             used: BTreeMap::new(),
         }
     }
@@ -141,25 +126,28 @@ impl BudgetAllocator {
         self.used.insert(section, used);
         let passes_on = self.carries_over && complete;
         self.carried_over = if passes_on { allowed - used } else { 0 };
-        self.applied.insert(section, if passes_on { used } else { allowed });
     }
+}
 
-    /// Returns the final budget of each section.
-    pub(super) fn applied_budgets(&self) -> SectionBudgets {
-        let of = |section| self.applied.get(&section).copied().unwrap_or(0);
-        SectionBudgets {
-            working_state: of(PacketSection::WorkingState),
-            facts: of(PacketSection::Facts),
-            procedures: of(PacketSection::Procedures),
-            short_term_summary: of(PacketSection::ShortTermSummary),
-            episodes: of(PacketSection::Episodes),
-            insights: of(PacketSection::Insights),
-        }
+/// Reduces section budgets in proportion if they exceed the total.
+pub(super) fn scale_section_budgets(max_tokens: u64, budgets: &SectionBudgets) -> SectionBudgets {
+    let asked = PacketSection::ALL.map(|section| u128::from(section.select_budget(budgets)));
+    let all: u128 = asked.iter().sum();
+    let scale = |asked: u64| {
+        if all > u128::from(max_tokens) { compute_share(asked, max_tokens, all) } else { asked }
+    };
+    SectionBudgets {
+        working_state: scale(budgets.working_state),
+        facts: scale(budgets.facts),
+        procedures: scale(budgets.procedures),
+        short_term_summary: scale(budgets.short_term_summary),
+        episodes: scale(budgets.episodes),
+        insights: scale(budgets.insights),
     }
 }
 
 /// Computes `whole × weight / all`, rounded down.
-fn compute_share(whole: u64, weight: u64, all: u128) -> u64 {
+pub(super) fn compute_share(whole: u64, weight: u64, all: u128) -> u64 {
     let part = (u128::from(whole) * u128::from(weight)).checked_div(all);
     part.unwrap_or(0) as u64
 }

@@ -46,6 +46,8 @@ pub(super) struct CueMatch {
     pub(super) rules: Vec<String>,
     /// The total score of the matches, in millionths.
     pub(super) points: i64,
+    /// Whether the item overlaps the time range of the request.
+    pub(super) in_time_range: bool,
     kinds: u8,
     entity: bool,
 }
@@ -157,6 +159,7 @@ impl CueSet {
             && end >= from
         {
             activated.kinds += 1;
+            activated.in_time_range = true;
             activated.points = activated.points.saturating_add(worth.time);
             activated.rules.push("time".to_owned());
         }

@@ -1,4 +1,5 @@
-//! Selects episodes: recent ones without a cue, older ones by cue, the oldest not at all.
+//! Selects episodes: those of the requested time range at any age; otherwise recent ones without a
+//! cue, older ones by cue, the oldest not at all.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -205,6 +206,8 @@ fn check_visibility(
         Err(OmissionReason::Window)
     } else if is_withheld(ctx, row, text) {
         Err(OmissionReason::Quarantined)
+    } else if activated.in_time_range {
+        Ok("in_time_range")
     } else if !within(ageing.milestone) {
         Err(OmissionReason::Aged)
     } else if !within(ctx.policy.episode_window) && !activated.is_strong() {

@@ -77,31 +77,39 @@ impl<'a> EvidenceIndex<'a> {
         cited
             .into_iter()
             .map(|((ts, id), witness)| {
+                let source = describe_source(witness.origin);
                 let told = shorten_chars(witness.text.trim(), MAX_SUMMARY_CHARS);
-                let summary =
-                    told.filter(|text| !text.is_empty() && !guard.must_withhold_event(&witness));
-                let kind = format_citation_kind(witness.kind, witness.origin);
+                let summary = match told.filter(|text| !text.is_empty()) {
+                    Some(text) => format!("{source}: {text}"),
+                    None => source.to_owned(),
+                };
+                let summary = (!guard.must_withhold_event(&witness)).then_some(summary);
+                let kind = describe_kind(witness.kind).to_owned();
                 Citation { id: id.to_owned(), kind, ts: timestamp::format_timestamp(ts), summary }
             })
             .collect()
     }
 }
 
-/// Formats the kind and origin of an event; the origin shows how far it is trusted.
-fn format_citation_kind(kind: MemoryEventKind, origin: MemoryOrigin) -> String {
-    let kind = match kind {
+/// Returns the type of a citation.
+fn describe_kind(kind: MemoryEventKind) -> &'static str {
+    match kind {
         MemoryEventKind::Message => "message",
         MemoryEventKind::ToolResult => "tool_result",
         MemoryEventKind::Decision => "decision",
         MemoryEventKind::StatePatch => "state_patch",
-    };
-    let origin = match origin {
+    }
+}
+
+/// Returns who an event comes from, which shows how far it is trusted. A citation's summary begins
+/// with it.
+fn describe_source(origin: MemoryOrigin) -> &'static str {
+    match origin {
         MemoryOrigin::User => "user",
         MemoryOrigin::Tool => "tool",
         MemoryOrigin::Web => "web",
         MemoryOrigin::Model => "model",
         MemoryOrigin::System => "system",
         MemoryOrigin::Imported => "imported",
-    };
-    format!("{kind}:{origin}")
+    }
 }

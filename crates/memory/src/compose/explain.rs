@@ -10,7 +10,7 @@ use crate::ReadTruncation;
 
 /// The version of text analysis and item order. It changes when the same rows would give a
 /// different packet.
-pub const SELECTION_VERSION: &str = "countersign-words/3";
+pub const SELECTION_VERSION: &str = "countersign-words/4";
 
 /// Describes the windows, caps, levels and strengths that were applied.
 pub(super) fn describe_filters(ctx: &ComposeContext<'_>) -> JsonObject {
@@ -38,6 +38,10 @@ pub(super) fn describe_filters(ctx: &ComposeContext<'_>) -> JsonObject {
             "shares of the policy"
         },
     }));
+    if let Some((from, until)) = ctx.request.time_range() {
+        let [from, to] = [from, until].map(super::timestamp::format_timestamp);
+        filters.insert("time_range".to_owned(), json!({ "from": from, "to": to }));
+    }
     if ctx.guard.tainted_count() > 0 {
         filters.insert("written_after_insights".to_owned(), ctx.guard.tainted_count().into());
     }

@@ -1,5 +1,5 @@
 //! Selects facts: those valid at the timestamp of the request, at the nearest level. A planner
-//! receives contradicting facts together.
+//! receives contradicting facts together, as a conflict.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -203,8 +203,17 @@ fn build_packet_fact(
             .evidence_index
             .filter_citable(fact.evidence.iter().map(|evidence| &evidence.event)),
         scope_level: Some(fact.level),
-        notes: None,
+        notes: select_notes(ctx, fact),
     }
+}
+
+/// Returns the remark about a fact. It is not rendered, so it costs nothing; one that must not be
+/// visible is left out.
+fn select_notes(ctx: &ComposeContext<'_>, fact: &MemoryFact) -> Option<String> {
+    let evidence = fact.evidence.iter().map(|evidence| &evidence.event);
+    let withheld = ctx.guard.must_withhold_text(&fact.notes, &evidence, &ctx.evidence_index);
+    let notes = ctx.fit_to_longest(&fact.notes).text;
+    (!fact.notes.is_empty() && !withheld).then_some(notes)
 }
 
 fn find_omission_reason(

@@ -1,25 +1,28 @@
 //! Composes a packet from start to end.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use countersign_shipped_contracts::memory::MemoryPacket;
 use countersign_shipped_contracts::memory::insight::{
     InsightItem, InsightKind, InsightUsagePolicy, PacketInsights,
 };
-use countersign_shipped_contracts::memory::long_term::LongTermMemory;
+use countersign_shipped_contracts::memory::long_term::{LongTermMemory, PacketFact};
 use countersign_shipped_contracts::memory::meta::{
-    PacketBudget, PacketMeta, PacketScope, PacketVersion,
+    PacketBudget, PacketMeta, PacketScope, PacketVersion, SectionBudgets,
 };
 use countersign_shipped_contracts::memory::report::{BudgetReport, PacketExplanation};
 use countersign_shipped_contracts::memory::short_term::ShortTermMemory;
 
-use super::budget::{BudgetAllocator, PacketSection};
+use super::budget::{
+    BudgetAllocator, PacketSection, compute_share, scale_section_budgets,
+};
 use super::context::ComposeContext;
 use super::episode_candidates::EpisodeCandidate;
 use super::fact_candidates::FactCandidate;
 use super::insight_candidates::InsightCandidate;
 use super::message_candidates::MessageCandidate;
 use super::procedure_candidates::ProcedureCandidate;
+use super::sections::FilledFacts;
 use super::quote_candidates::QuoteCandidate;
 use super::selection_log::{OmissionReason, RankedItem, SelectionLog};
 use super::state_part_candidates::{StateFloor, StatePartCandidate};
@@ -28,7 +31,7 @@ use super::{
     message_candidates, procedure_candidates, quote_candidates, sections, state_part_candidates,
     timestamp,
 };
-use crate::policy::{MIN_BUDGET_TOKENS, MemoryPolicy};
+use crate::policy::{InjectionStrength, MIN_BUDGET_TOKENS, MemoryPolicy};
 use crate::tokens::TokenCounter;
 use crate::{Candidates, PacketRequest};
 
@@ -63,9 +66,10 @@ pub fn compose_packet(
     let mut ledger = SelectionLog::default();
     let candidates = select_candidates(&ctx, &mut ledger);
     let mut purse = allocate_budget(&ctx, &candidates, max_tokens)?;
-    let (short_term, long_term, insight) =
+    let FilledPacket { short_term, long_term, insight, disputed } =
         fill_sections(&ctx, &mut ledger, &mut purse, &candidates);
     let mut ids = collect_cited_ids(&short_term, &long_term, &insight);
+    ids.extend(disputed.iter().flat_map(|fact| &fact.sources));
     if !short_term.rolling_summary.is_empty() {
         ids.extend(found.summary.iter().flat_map(|summary| &summary.sources));
     }
@@ -79,7 +83,7 @@ pub fn compose_packet(
             purpose: request.purpose,
             task_type: request.task_type.clone(),
             cues: request.cues.clone(),
-            budget: PacketBudget { max_tokens, per_section: purse.applied_budgets() },
+            budget: PacketBudget { max_tokens, per_section: compute_section_budgets(&ctx, max_tokens) },
             policy_id: Some(policy.id.clone()),
         },
         short_term,
@@ -153,6 +157,39 @@ fn cap_section<R: RankedItem>(ledger: &mut SelectionLog, list: &mut Vec<R>, left
     *left -= list.len();
 }
 
+/// Computes the budget of each section: that of the request, or the policy's share for this
+/// purpose, whether or not the memory has anything for the section.
+fn compute_section_budgets(ctx: &ComposeContext<'_>, max_tokens: u64) -> SectionBudgets {
+    if let Some(budgets) = ctx.request.budget.and_then(|asked| asked.per_section) {
+        return scale_section_budgets(max_tokens, &budgets);
+    }
+    let weights = PacketSection::ALL.map(|section| u128::from(section_weight(ctx, section)));
+    let all = weights.iter().sum();
+    let share = |section| compute_share(max_tokens, section_weight(ctx, section), all);
+    SectionBudgets {
+        working_state: share(PacketSection::WorkingState),
+        facts: share(PacketSection::Facts),
+        procedures: share(PacketSection::Procedures),
+        short_term_summary: share(PacketSection::ShortTermSummary),
+        episodes: share(PacketSection::Episodes),
+        insights: share(PacketSection::Insights),
+    }
+}
+
+/// Returns the weight of a section for this purpose: that of its strongest part.
+fn section_weight(ctx: &ComposeContext<'_>, section: PacketSection) -> u64 {
+    let row = ctx.row;
+    let parts: &[InjectionStrength] = match section {
+        PacketSection::WorkingState => &[row.state, row.plan],
+        PacketSection::Procedures => &[row.procedures],
+        PacketSection::Insights => &[insight_candidates::insight_strength(ctx)],
+        PacketSection::Facts => &[row.facts],
+        PacketSection::Episodes => &[row.episodes],
+        PacketSection::ShortTermSummary => &[row.summary, row.quotes, row.window],
+    };
+    parts.iter().map(|part| ctx.policy.strengths.weight(*part)).max().unwrap_or(0)
+}
+
 fn allocate_budget(
     ctx: &ComposeContext<'_>,
     candidates: &PacketCandidates<'_>,
@@ -162,30 +199,30 @@ fn allocate_budget(
     if let Some(budgets) = ctx.request.budget.and_then(|asked| asked.per_section) {
         return BudgetAllocator::from_section_budgets(max_tokens, &budgets, floor);
     }
-    let (row, strengths) = (ctx.row, ctx.policy.strengths);
-    let weight = |any: bool, parts: &[crate::policy::InjectionStrength]| {
-        let strongest = parts.iter().map(|part| strengths.weight(*part)).max();
-        if any { strongest.unwrap_or(0) } else { 0 }
-    };
     let of_session = candidates.summary.is_some()
         || !candidates.window.is_empty()
         || !candidates.quotes.is_empty();
     let of_state = floor > 0 || !candidates.parts.is_empty();
-    let weights = BTreeMap::from([
-        (PacketSection::WorkingState, weight(of_state, &[row.state, row.plan])),
-        (PacketSection::Procedures, weight(!candidates.procedures.is_empty(), &[row.procedures])),
-        (
-            PacketSection::Insights,
-            weight(!candidates.insights.is_empty(), &[insight_candidates::insight_strength(ctx)]),
-        ),
-        (PacketSection::Facts, weight(!candidates.facts.is_empty(), &[row.facts])),
-        (PacketSection::Episodes, weight(!candidates.episodes.is_empty(), &[row.episodes])),
-        (
-            PacketSection::ShortTermSummary,
-            weight(of_session, &[row.summary, row.quotes, row.window]),
-        ),
-    ]);
-    BudgetAllocator::from_weights(max_tokens, &weights, floor)
+    let contents = [
+        (PacketSection::WorkingState, of_state),
+        (PacketSection::Procedures, !candidates.procedures.is_empty()),
+        (PacketSection::Insights, !candidates.insights.is_empty()),
+        (PacketSection::Facts, !candidates.facts.is_empty()),
+        (PacketSection::Episodes, !candidates.episodes.is_empty()),
+        (PacketSection::ShortTermSummary, of_session),
+    ];
+    let weights = contents.into_iter().filter(|(_, any)| *any);
+    let weights = weights.map(|(section, _)| (section, section_weight(ctx, section)));
+    BudgetAllocator::from_weights(max_tokens, &weights.collect(), floor)
+}
+
+/// The filled sections of a packet.
+struct FilledPacket {
+    short_term: ShortTermMemory,
+    long_term: LongTermMemory,
+    insight: PacketInsights,
+    /// The facts that the conflicts show.
+    disputed: Vec<PacketFact>,
 }
 
 fn fill_sections(
@@ -193,12 +230,13 @@ fn fill_sections(
     ledger: &mut SelectionLog,
     purse: &mut BudgetAllocator,
     candidates: &PacketCandidates<'_>,
-) -> (ShortTermMemory, LongTermMemory, PacketInsights) {
+) -> FilledPacket {
     let mut short_term = sections::build_empty_short_term(ctx);
     sections::fill_working_state(ctx, ledger, purse, candidates, &mut short_term);
     let procedures = sections::fill_procedures(ctx, ledger, purse, &candidates.procedures);
     let guesses = sections::fill_insights(ctx, ledger, purse, &candidates.insights);
-    let (facts, preferences) = sections::fill_facts(ctx, ledger, purse, &candidates.facts);
+    let FilledFacts { facts, preferences, disputed } =
+        sections::fill_facts(ctx, ledger, purse, &candidates.facts);
     let episodes = sections::fill_episodes(ctx, ledger, purse, &candidates.episodes);
     sections::fill_session(ctx, ledger, purse, candidates, &mut short_term);
     let of = |kind: InsightKind| -> Vec<InsightItem> {
@@ -211,7 +249,7 @@ fn fill_sections(
         patterns: of(InsightKind::Pattern),
     };
     let long_term = LongTermMemory { facts, preferences: Some(preferences), procedures, episodes };
-    (short_term, long_term, insight)
+    FilledPacket { short_term, long_term, insight, disputed }
 }
 
 /// Collects every event id that the selected items cite.

@@ -3,7 +3,7 @@
 use countersign_shipped_contracts::JsonObject;
 use countersign_shipped_contracts::memory::insight::InsightItem;
 use countersign_shipped_contracts::memory::long_term::{
-    PacketEpisode, PacketFact, PacketProcedure,
+    FactStatus, PacketEpisode, PacketFact, PacketProcedure,
 };
 use countersign_shipped_contracts::memory::short_term::{ShortTermMemory, WorkingState};
 
@@ -139,14 +139,23 @@ pub(super) fn fill_insights(
     filled.items.into_iter().map(|(_, form)| form.item).collect()
 }
 
-/// Fills the facts, sorted by key so that the order is stable when their rank changes, and the
-/// preferences among them.
+/// The facts of a packet.
+pub(super) struct FilledFacts {
+    /// The active facts, sorted by key so that the order is stable when their rank changes.
+    pub(super) facts: Vec<PacketFact>,
+    /// The preferences among them.
+    pub(super) preferences: Vec<PacketFact>,
+    /// The disputed facts, which the packet shows as conflicts and not as facts.
+    pub(super) disputed: Vec<PacketFact>,
+}
+
+/// Fills the facts and the conflicts between disputed ones.
 pub(super) fn fill_facts(
     ctx: &ComposeContext<'_>,
     ledger: &mut SelectionLog,
     purse: &mut BudgetAllocator,
     list: &[FactCandidate<'_>],
-) -> (Vec<PacketFact>, Vec<PacketFact>) {
+) -> FilledFacts {
     let section = PacketSection::Facts;
     let make = |place: usize, tier| Some(fact::build_item(ctx, &list[place], tier));
     let filled = fill_section(
@@ -163,9 +172,14 @@ pub(super) fn fill_facts(
     given.sort_by(|(one, _), (other, _)| {
         (&one.fact_key, &one.fact_id).cmp(&(&other.fact_key, &other.fact_id))
     });
+    let (disputed, given): (Vec<_>, Vec<_>) =
+        given.into_iter().partition(|(fact, _)| fact.status == FactStatus::Disputed);
+    let disputed: Vec<PacketFact> = disputed.into_iter().map(|(fact, _)| fact).collect();
+    ledger.show_disputed_facts(&disputed);
     let preferences = given.iter().filter(|(_, preference)| *preference);
     let preferences: Vec<PacketFact> = preferences.map(|(fact, _)| fact.clone()).collect();
-    (given.into_iter().map(|(fact, _)| fact).collect(), preferences)
+    let facts = given.into_iter().map(|(fact, _)| fact).collect();
+    FilledFacts { facts, preferences, disputed }
 }
 
 /// Fills the episodes, oldest first.

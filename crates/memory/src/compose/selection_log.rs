@@ -1,6 +1,9 @@
 //! The selection log of a packet: each item that was selected or omitted, and why.
 
+use std::collections::BTreeSet;
+
 use countersign_shipped_contracts::JsonObject;
+use countersign_shipped_contracts::memory::long_term::PacketFact;
 use countersign_shipped_contracts::memory::report::{
     BudgetDegradation, BudgetOmission, FactConflict, OmittedItem,
 };
@@ -210,6 +213,19 @@ impl SelectionLog {
             self.record_degradation(section, DegradationStep::DroppedSection, reason);
         } else {
             self.record_degradation(section, fewer, format!("{kept} of {all} {}s fit", R::KIND));
+        }
+    }
+
+    /// Shows disputed facts in the conflicts that name them.
+    pub(super) fn show_disputed_facts(&mut self, facts: &[PacketFact]) {
+        for conflict in self.conflicts.iter_mut().filter(|conflict| conflict.kind == "disputed") {
+            let ids = conflict.fact_ids.iter().flatten();
+            let ids: BTreeSet<&str> = ids.map(String::as_str).collect();
+            let own = facts.iter().filter(|fact| ids.contains(fact.fact_id.as_str()));
+            let own: Vec<PacketFact> = own.cloned().collect();
+            if !own.is_empty() {
+                conflict.show_facts(&own).expect("a fact serializes to JSON");
+            }
         }
     }
 

@@ -242,11 +242,12 @@ fn with_text(ctx: &ComposeContext<'_>, part: &StatePart, text: String) -> StateP
         StatePart::Step(step) => step.step = text,
         StatePart::Decision(decision) => {
             decision.evidence_id = resolving(&decision.evidence_id);
-            decision.extra.clear();
+            let extra = std::mem::take(&mut decision.extra);
+            decision.extra = keep_extra(ctx, extra, decision.evidence_id.as_ref(), whole);
             decision.statement = text;
         }
         StatePart::Risk(risk) => {
-            risk.extra.clear();
+            risk.extra = keep_extra(ctx, std::mem::take(&mut risk.extra), None, whole);
             risk.mitigation =
                 risk.mitigation.take().filter(|_| whole).map(|text| ctx.shorten_item(&text).text);
             risk.risk = text;
@@ -259,6 +260,24 @@ fn with_text(ctx: &ComposeContext<'_>, part: &StatePart, text: String) -> StateP
         }
     }
     part
+}
+
+/// Keeps the keys of a part that the packet does not define. They are not rendered, so they cost
+/// nothing; a part that is shortened, or whose keys are too long or must not be visible, has none.
+fn keep_extra(
+    ctx: &ComposeContext<'_>,
+    extra: JsonObject,
+    source: Option<&String>,
+    whole: bool,
+) -> JsonObject {
+    if extra.is_empty() || !whole {
+        return JsonObject::new();
+    }
+    let text = flatten_value(&Value::Object(extra.clone()));
+    if ctx.fit_to_longest(&text).is_truncated || is_withheld(ctx, &text, source) {
+        return JsonObject::new();
+    }
+    extra
 }
 
 fn is_withheld(ctx: &ComposeContext<'_>, text: &str, source: Option<&String>) -> bool {

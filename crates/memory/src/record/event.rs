@@ -82,8 +82,8 @@ pub enum MemoryEventKind {
     StatePatch,
 }
 
-/// The origin of an event, which determines how far it is trusted. Shown in the type of its
-/// citation.
+/// The origin of an event, which determines how far it is trusted. The summary of its citation
+/// begins with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryOrigin {

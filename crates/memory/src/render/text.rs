@@ -6,6 +6,7 @@ use countersign_shipped_contracts::memory::MemoryPacket;
 use countersign_shipped_contracts::memory::insight::InsightValidationState;
 use countersign_shipped_contracts::memory::long_term::FactStatus;
 use countersign_shipped_contracts::memory::meta::PacketPurpose;
+use countersign_shipped_contracts::memory::report::FactConflict;
 use countersign_shipped_contracts::memory::short_term::ShortTermMemory;
 use serde_json::Value;
 
@@ -15,7 +16,8 @@ use crate::policy::{CitationMarkerStyle, QuoteDateStyle, RenderOptions};
 
 /// Renders a packet as the text of a prompt.
 ///
-/// Citations, the budget report and the explanation are not rendered; they are for people and logs.
+/// Citations, the budget report and the explanation are not rendered, because they are for people
+/// and logs; of the explanation only the disputed facts are, which a planner receives.
 pub fn render_packet(packet: &MemoryPacket, purpose: PacketPurpose) -> Result<String, RenderError> {
     check_packet(packet, purpose)?;
     let options = read_render_options(packet);
@@ -35,6 +37,9 @@ pub fn render_packet(packet: &MemoryPacket, purpose: PacketPurpose) -> Result<St
     for fact in &packet.long_term.facts {
         let preference = preferences.contains(fact.fact_id.as_str());
         write(lines::select_fact_heading(fact, preference), &lines::render_fact(fact, &marks));
+    }
+    for fact in packet.explain.conflicts.iter().flat_map(FactConflict::shown_facts) {
+        write(PacketHeading::Disputed, &lines::render_fact(&fact, &marks));
     }
     for episode in &packet.long_term.episodes {
         write(PacketHeading::Episodes, &lines::render_episode(episode, &marks));
@@ -140,15 +145,16 @@ fn check_packet(packet: &MemoryPacket, purpose: PacketPurpose) -> Result<(), Ren
         }
     }
     for fact in packet.long_term.facts.iter().chain(packet.long_term.preferences.iter().flatten()) {
-        let may = match fact.status {
-            FactStatus::Active => true,
-            FactStatus::Disputed => purpose == PacketPurpose::Planner,
-            FactStatus::Deprecated => false,
-        };
-        if !may {
+        if fact.status != FactStatus::Active {
             let (id, status) = (fact.fact_id.clone(), fact.status);
             return Err(RenderError::Fact { id, status, purpose });
         }
+    }
+    // Disputed facts reach a planner only, as a conflict.
+    if purpose != PacketPurpose::Planner
+        && let Some(fact) = packet.explain.conflicts.iter().flat_map(FactConflict::shown_facts).next()
+    {
+        return Err(RenderError::Fact { id: fact.fact_id, status: FactStatus::Disputed, purpose });
     }
     Ok(())
 }

@@ -9,7 +9,9 @@ use countersign_shipped_contracts::memory::meta::PacketPurpose;
 
 use super::RetrievalLimits;
 use super::event_search::{EventSearchOptions, find_matching_events};
-use super::row_store::{FactFilter, LEVELS, MemoryResult, RowStore, resolve_fact_owner};
+use super::row_store::{
+    FactFilter, LEVELS, MemoryResult, RowPeriod, RowStore, resolve_fact_owner,
+};
 use crate::policy::SimilarityPolicy;
 use crate::rank::WeightedQuery;
 use crate::record::{
@@ -67,12 +69,7 @@ pub(super) fn retrieve_candidates(
     let rows = row_store.load_task_procedures(&subject, task_type, limits.procedures)?;
     note_truncation(&mut found, "procedures of the task", rows.len(), limits.procedures);
     found.procedures = rows.into_iter().map(ScoredRow::from_row).collect();
-    let rows = row_store.load_rows::<MemoryEpisode>(&subject, limits.episodes)?;
-    note_truncation(&mut found, "episodes", rows.len(), limits.episodes);
-    // Skip episodes that were merged into another one.
-    for (_, row) in rows.into_iter().filter(|(_, row)| row.merged_into.is_none()) {
-        found.episodes.push(ScoredRow::from_row(row));
-    }
+    add_episodes(row_store, request, &subject, limits, &mut found)?;
     let rows = row_store.load_rows::<MemoryInsight>(&subject, limits.insights)?;
     note_truncation(&mut found, "insights", rows.len(), limits.insights);
     let for_responder = request.purpose == PacketPurpose::Responder;
@@ -107,6 +104,38 @@ pub(super) fn retrieve_candidates(
         found.cleared_insights = load_cleared_insights(row_store, &subject, &found, looked_at)?;
     }
     Ok(found)
+}
+
+/// Adds the latest episodes, and those that overlap the requested time range.
+fn add_episodes(
+    row_store: &impl RowStore,
+    request: &PacketRequest,
+    subject: &MemorySubject,
+    limits: RetrievalLimits,
+    found: &mut Candidates,
+) -> MemoryResult<()> {
+    let rows = row_store.load_rows::<MemoryEpisode>(subject, limits.episodes)?;
+    let truncated = rows.len() >= limits.episodes;
+    note_truncation(found, "episodes", rows.len(), limits.episodes);
+    let mut rows: Vec<MemoryEpisode> = rows.into_iter().map(|(_, row)| row).collect();
+    if let Some((from, until)) = request.time_range().filter(|_| truncated) {
+        // Episodes are ordered by their end.
+        let within = RowPeriod { from, until, earliest_first: false };
+        let within = row_store.load_rows_between::<MemoryEpisode>(subject, within, limits.episodes)?;
+        note_truncation(found, "episodes of the time range", within.len(), limits.episodes);
+        let after = Timestamp(until.0.saturating_add(1));
+        let later =
+            RowPeriod { from: after, until: Timestamp(i64::MAX), earliest_first: true };
+        let later = row_store.load_rows_between::<MemoryEpisode>(subject, later, limits.episodes)?;
+        let overlapping = later.into_iter().filter(|row| row.start <= until && row.end >= after);
+        let known: BTreeSet<String> = rows.iter().map(|row| row.id.clone()).collect();
+        let others = within.into_iter().chain(overlapping);
+        rows.extend(others.filter(|row| !known.contains(&row.id)));
+    }
+    // Skip episodes that were merged into another one.
+    let current = rows.into_iter().filter(|row| row.merged_into.is_none());
+    found.episodes.extend(current.map(ScoredRow::from_row));
+    Ok(())
 }
 
 /// Loads the validated insights that the authors of the events had seen, except those already

@@ -193,6 +193,15 @@ pub(super) trait RecordRows {
         limit: usize,
     ) -> MemoryResult<Vec<(String, R)>>;
 
+    /// Loads the latest revisions of the rows of a period, both ends inclusive, by the timestamp
+    /// that orders them.
+    fn load_rows_between<R: RevisionedRow>(
+        &self,
+        subject: &MemorySubject,
+        period: RowPeriod,
+        limit: usize,
+    ) -> MemoryResult<Vec<R>>;
+
     /// Loads the latest revisions of the procedures of a task type, latest first.
     fn load_task_procedures(
         &self,
@@ -304,6 +313,15 @@ pub(super) struct RankedHits {
     pub(super) hits: Vec<RankedHit>,
     /// What was read of each term, rarest first.
     pub(super) reads: Vec<PostingRead>,
+}
+
+/// A period from which rows are loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RowPeriod {
+    pub(super) from: Timestamp,
+    pub(super) until: Timestamp,
+    /// Whether the limit keeps the earliest rows of the period; the latest if not.
+    pub(super) earliest_first: bool,
 }
 
 /// Selects which facts to load.

@@ -1,6 +1,7 @@
 //! What goes into a packet, what stays out, and what is told about it: a case a rule.
 
 use super::rows::*;
+use countersign_contract::Timestamp;
 use countersign_memory::compose::compose_packet;
 use countersign_memory::policy::{CitationMarkerStyle, InjectionStrength};
 use countersign_memory::record::{
@@ -114,8 +115,16 @@ fn what_is_disputed_goes_to_the_planner_whole_or_not_at_all() {
     (one.status, two.status) = (FactStatus::Disputed, FactStatus::Disputed);
     let found = with_facts(vec![one, two]);
     let packet = composed(&request(PacketPurpose::Planner), &found);
-    assert_eq!(facts(&packet), ["one", "two"]);
-    assert_eq!(packet.explain.conflicts[0].kind, "disputed");
+    assert!(facts(&packet).is_empty(), "a dispute is no fact");
+    let [conflict] = &packet.explain.conflicts[..] else { panic!("one conflict") };
+    assert_eq!(conflict.kind, "disputed");
+    let shown = conflict.shown_facts();
+    let shown: Vec<_> = shown.iter().map(|it| (&*it.fact_id, &it.value, it.status)).collect();
+    let (paris, rome) = (json!("Paris"), json!("Rome"));
+    let disputed = FactStatus::Disputed;
+    assert_eq!(shown, [("one", &paris, disputed), ("two", &rome, disputed)]);
+    let cited: Vec<&str> = packet.citations.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(cited, ["m1"], "the sources of both resolve");
     let text = render_packet(&packet, PacketPurpose::Planner).unwrap();
     assert_eq!(text, "# Disputed, not settled\n- city: Paris\n- city: Rome\n");
     for purpose in [PacketPurpose::Tool, PacketPurpose::Responder] {
@@ -206,7 +215,7 @@ fn a_fact_without_evidence_says_so() {
         ["f1|fact,active,valid", "f2|fact,active,valid,unsupported"]
     );
     assert_eq!(packet.citations.len(), 1);
-    assert_eq!(packet.citations[0].summary.as_deref(), Some("the price is 100"));
+    assert_eq!(packet.citations[0].summary.as_deref(), Some("user: the price is 100"));
 }
 
 #[test]
@@ -309,6 +318,40 @@ fn episodes_age() {
     request.cues.as_mut().unwrap().time_range = Some(range);
     let two_kinds = composed(&request, &found);
     assert!(episodes(&two_kinds).contains(&"older"));
+}
+
+#[test]
+fn a_time_range_finds_what_lies_in_it_at_any_age() {
+    let june = |day: u32| Timestamp::parse(&format!("2025-06-{day:02}T12:00:00Z")).unwrap();
+    let mut visit = episode("visit", 0, "A visit to the plant.");
+    (visit.start, visit.end) = (june(10), june(11));
+    (visit.entities, visit.tags) = (vec!["Acme".to_owned()], vec!["audit".to_owned()]);
+    let mut long = episode("long", 0, "The move to the new office.");
+    (long.start, long.end) = (june(29), june(29).plus_millis(20 * DAY));
+    let mut may = episode("may", 0, "The kick-off.");
+    (may.start, may.end) = (june(1).plus_millis(-9 * DAY), june(1).plus_millis(-8 * DAY));
+    may.entities = vec!["Acme".to_owned()];
+    let rows = [visit, long, may, episode("young", 2, "A call.")];
+    let found = Candidates {
+        episodes: rows.into_iter().map(ScoredRow::from_row).collect(),
+        ..Candidates::default()
+    };
+    let mut asked = asking(PacketPurpose::Planner, &[], &["acme"], &["audit"]);
+    assert_eq!(reason(&composed(&asked, &found), "visit").as_deref(), Some("aged"));
+    let (start, end) = ("2025-06-01T00:00:00Z", "2025-06-30T23:59:59Z");
+    let range = CueTimeRange { start: Some(start.to_owned()), end: Some(end.to_owned()) };
+    asked.cues.as_mut().unwrap().time_range = Some(range.clone());
+    let packet = composed(&asked, &found);
+    assert_eq!(episodes(&packet), ["visit", "long", "young"]);
+    assert_eq!(reason(&packet, "may").as_deref(), Some("aged"), "the range is not that wide");
+    let rule = "visit|episode,in_time_range,entity:acme,tag:audit,time,milestone";
+    assert_eq!(packet.explain.selected[0], rule);
+    assert_eq!(packet.explain.filters["time_range"]["from"], "2025-06-01T00:00:00.000Z");
+
+    // The range alone is enough.
+    let mut asked = asking(PacketPurpose::Responder, &[], &[], &[]);
+    asked.cues.as_mut().unwrap().time_range = Some(range);
+    assert_eq!(episodes(&composed(&asked, &found)), ["visit", "long", "young"]);
 }
 
 #[test]
@@ -455,20 +498,22 @@ fn evidence_is_numbered_where_the_policy_says_so() {
 #[test]
 fn a_citation_shows_what_it_is_and_where_it_came_from() {
     let cases = [
-        (MemoryEventKind::Message, MemoryOrigin::User, "message:user"),
-        (MemoryEventKind::Message, MemoryOrigin::Model, "message:model"),
-        (MemoryEventKind::Message, MemoryOrigin::Imported, "message:imported"),
-        (MemoryEventKind::ToolResult, MemoryOrigin::Tool, "tool_result:tool"),
-        (MemoryEventKind::ToolResult, MemoryOrigin::Web, "tool_result:web"),
-        (MemoryEventKind::Decision, MemoryOrigin::User, "decision:user"),
-        (MemoryEventKind::StatePatch, MemoryOrigin::System, "state_patch:system"),
+        (MemoryEventKind::Message, MemoryOrigin::User, "message", "user: "),
+        (MemoryEventKind::Message, MemoryOrigin::Model, "message", "model: "),
+        (MemoryEventKind::Message, MemoryOrigin::Imported, "message", "imported: "),
+        (MemoryEventKind::ToolResult, MemoryOrigin::Tool, "tool_result", "tool: "),
+        (MemoryEventKind::ToolResult, MemoryOrigin::Web, "tool_result", "web: "),
+        (MemoryEventKind::Decision, MemoryOrigin::User, "decision", "user: "),
+        (MemoryEventKind::StatePatch, MemoryOrigin::System, "state_patch", "system: "),
     ];
-    for (kind, origin, shown) in cases {
+    for (kind, origin, shown, source) in cases {
         let mut found = with_facts(vec![fact("f1", "city", "Rome")]);
         let cited = found.evidence.get_mut("m1").unwrap();
         (cited.kind, cited.origin) = (kind, origin);
         let packet = composed(&request(PacketPurpose::Responder), &found);
         assert_eq!(packet.citations[0].kind, shown);
+        let summary = packet.citations[0].summary.as_deref().unwrap();
+        assert!(summary.starts_with(source) && summary.len() > source.len(), "{summary}");
     }
 }
 

@@ -22,7 +22,7 @@ pub struct ChannelDefinition {
     pub retry: DeliveryRetryPolicy,
     /// Longest time that one attempt may take; 1 to 60 seconds, 10 by default.
     pub timeout: Duration,
-    /// Names of the tenants whose runs may use it; `local` by default.
+    /// Names of the tenants whose runs may use it; `default` by default.
     pub tenants: Vec<String>,
 }
 

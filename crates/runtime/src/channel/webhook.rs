@@ -116,10 +116,10 @@ mod tests {
 
     #[test]
     fn ids_name_one_delivery() {
-        let id = compute_message_id("local", "r1", "3.1");
-        assert_eq!(id, compute_message_id("local", "r1", "3.1"));
+        let id = compute_message_id("default", "r1", "3.1");
+        assert_eq!(id, compute_message_id("default", "r1", "3.1"));
         assert!(!id.contains('.') && id.len() == 36, "{id}");
         assert_ne!(id, compute_message_id("other", "r1", "3.1"));
-        assert_ne!(id, compute_message_id("local", "r1", "3.2"));
+        assert_ne!(id, compute_message_id("default", "r1", "3.2"));
     }
 }

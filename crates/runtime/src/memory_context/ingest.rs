@@ -1,7 +1,7 @@
 //! Stores memory inputs one by one: an item that the rules refuse does not block the others.
 
 use countersign_memory::MemoryScope;
-use countersign_memory::record::{MemoryClaim, MemoryEvent, SessionSummary, WorkingMemory};
+use countersign_memory::record::{MemoryEvent, SessionSummary, WorkingMemory};
 use countersign_memory::rules::{ClaimOutcome, MemoryRefusal};
 use countersign_memory::store::{ClaimReceipt, Memory, MemoryError, NewMemoryEvent};
 use countersign_run::Timestamp;
@@ -9,7 +9,7 @@ use countersign_shipped_contracts::JsonObject;
 use countersign_shipped_contracts::memory::short_term::{OpenLoop, WorkingState};
 use serde_json::Value;
 
-use super::MemoryWrite;
+use super::{MemoryWrite, describe_claim_kind};
 
 /// Number of events per commit.
 const BATCH_SIZE: usize = 1_000;
@@ -112,12 +112,7 @@ async fn save_item(
 ) -> Result<IngestedItem, MemoryError> {
     match thing {
         MemoryWrite::Claim { scope, claim, origin, assurance } => {
-            let kind = match &claim {
-                MemoryClaim::Fact(_) => "fact",
-                MemoryClaim::Episode(_) => "episode",
-                MemoryClaim::Procedure(_) => "procedure",
-                MemoryClaim::Insight(_) => "insight",
-            };
+            let kind = describe_claim_kind(&claim);
             let ClaimReceipt { id, revision, outcome } =
                 memory.record_claim(&scope, claim, origin, assurance, now).await?;
             Ok(IngestedItem { kind, id, revision: revision.into(), outcome })

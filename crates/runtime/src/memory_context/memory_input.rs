@@ -59,6 +59,8 @@ pub struct MemoryInput {
     pub preference: bool,
     /// Whether a person confirms the fact.
     pub confirmed: bool,
+    /// Remark about a fact, for people.
+    pub notes: Option<String>,
     /// When the fact starts to be valid; unbounded if absent.
     pub valid_from: Option<String>,
     /// When the fact stops being valid; unbounded if absent.
@@ -69,6 +71,9 @@ pub struct MemoryInput {
     pub end: Option<String>,
     /// Key points of an episode.
     pub highlights: Vec<String>,
+    /// How far an episode is condensed already: `raw`, `phase_summary` or `milestone`; `raw` if
+    /// absent.
+    pub compression_level: Option<String>,
     /// Kind of task of a procedure; `generic` if absent.
     pub task_type: Option<String>,
     /// Priority of a procedure; higher ones come first, 0 if absent.
@@ -77,9 +82,16 @@ pub struct MemoryInput {
     pub usage: Option<u64>,
     /// The kinds of prompt that a procedure is for: `planner`, `tool`, `responder`.
     pub purposes: Vec<String>,
+    /// Further conditions under which a procedure applies, as a packet has them.
+    pub applicability: Option<JsonObject>,
     /// Kind of an insight; `hypothesis` if absent.
     #[serde(rename = "type")]
     pub insight_type: Option<String>,
+    /// What prompted an insight: `conflict`, `failure`, `synthesis` or `analogy`; `synthesis` if
+    /// absent.
+    pub trigger: Option<String>,
+    /// Suggestions for testing an insight.
+    pub tests_suggested: Vec<String>,
     /// Validation state of an insight; `unvalidated` if absent.
     pub validation: Option<String>,
     /// When the item expires: a timestamp, or `run_end`. Insights expire at the end of the run if
@@ -158,15 +170,20 @@ impl MemoryInput {
             ("level", self.level.is_some(), &["fact"]),
             ("preference", self.preference, &["fact"]),
             ("confirmed", self.confirmed, &["fact"]),
+            ("notes", self.notes.is_some(), &["fact"]),
             ("valid_from", self.valid_from.is_some(), &["fact"]),
             ("valid_to", self.valid_to.is_some(), &["fact"]),
             ("start", self.start.is_some(), &["episode"]),
             ("end", self.end.is_some(), &["episode"]),
             ("highlights", !self.highlights.is_empty(), &["episode"]),
+            ("compression_level", self.compression_level.is_some(), &["episode"]),
             ("task_type", self.task_type.is_some(), &["procedure"]),
             ("priority", self.priority.is_some(), &["procedure"]),
             ("usage", self.usage.is_some(), &["procedure"]),
             ("purposes", !self.purposes.is_empty(), &["procedure"]),
+            ("applicability", self.applicability.is_some(), &["procedure"]),
+            ("trigger", self.trigger.is_some(), &["insight"]),
+            ("tests_suggested", !self.tests_suggested.is_empty(), &["insight"]),
             ("type", self.insight_type.is_some(), &["insight"]),
             ("validation", self.validation.is_some(), &["insight"]),
             ("expires", self.expires.is_some(), &["event", "insight"]),

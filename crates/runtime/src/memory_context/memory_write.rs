@@ -148,7 +148,7 @@ fn build_claim(
             preference: input.preference,
             tags: input.tags,
             entities: input.entities,
-            notes: String::new(),
+            notes: input.notes.unwrap_or_default(),
             superseded_by: None,
         }))
     } else if let Some(summary) = input.episode {
@@ -165,7 +165,11 @@ fn build_claim(
             tags: input.tags,
             entities: input.entities,
             sources: input.sources,
-            compression: CompressionLevel::Raw,
+            compression: parse_enum(
+                "compression_level",
+                input.compression_level.as_deref(),
+                CompressionLevel::Raw,
+            )?,
             merged_from: Vec::new(),
             merged_into: None,
         }))
@@ -173,7 +177,7 @@ fn build_claim(
         for purpose in &input.purposes {
             parse_enum("purposes", Some(purpose), PacketPurpose::Planner)?;
         }
-        let mut applicability = JsonObject::new();
+        let mut applicability = input.applicability.unwrap_or_default();
         let lists =
             [("tags", input.tags), ("entities", input.entities), ("purposes", input.purposes)];
         for (name, list) in lists {
@@ -200,14 +204,18 @@ fn build_claim(
             run: scope.run().to_owned(),
             kind: parse_enum("type", input.insight_type.as_deref(), InsightKind::Hypothesis)?,
             statement,
-            trigger: InsightTrigger::Synthesis,
+            trigger: parse_enum(
+                "trigger",
+                input.trigger.as_deref(),
+                InsightTrigger::Synthesis,
+            )?,
             confidence: input.confidence.unwrap_or(0.3),
             validation: parse_enum(
                 "validation",
                 input.validation.as_deref(),
                 InsightValidationState::Unvalidated,
             )?,
-            tests: Vec::new(),
+            tests: input.tests_suggested,
             expires: expires.unwrap_or(MemoryExpiry::RunEnd),
             sources: input.sources,
             recorded_at: now,

@@ -97,7 +97,7 @@ pub(super) fn render_prompt_memory(packet: &MemoryPacket) -> Result<String, Memo
 
 /// Returns whether a packet contains nothing but the goal of the run.
 pub(super) fn is_empty_packet(packet: &MemoryPacket) -> bool {
-    let MemoryPacket { short_term, long_term, insight, .. } = packet;
+    let MemoryPacket { short_term, long_term, insight, explain, .. } = packet;
     let state = &short_term.working_state;
     let none = |list: Option<usize>| list.unwrap_or(0) == 0;
     none(state.plan.as_ref().map(Vec::len))
@@ -112,6 +112,7 @@ pub(super) fn is_empty_packet(packet: &MemoryPacket) -> bool {
         && none(long_term.preferences.as_ref().map(Vec::len))
         && short_term.rolling_summary.is_empty()
         && long_term.facts.is_empty()
+        && explain.conflicts.iter().all(|conflict| conflict.shown_facts().is_empty())
         && long_term.procedures.is_empty()
         && long_term.episodes.is_empty()
         && insight.hypotheses.is_empty()

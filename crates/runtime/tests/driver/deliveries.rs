@@ -54,7 +54,7 @@ fn webhook(name: &str, url: &str, on: &[ChannelEvent]) -> ChannelDefinition {
         subscription: (!on.is_empty()).then_some(subscription),
         retry: DeliveryRetryPolicy { max_attempts: 4, ..DeliveryRetryPolicy::default() },
         timeout: Duration::from_secs(20),
-        tenants: vec!["local".to_owned()],
+        tenants: vec!["default".to_owned()],
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! The token is stored in `.countersign/token`. Programs send it as `Authorization: Bearer TOKEN`;
 //! a browser opens the page once with `?token=TOKEN` and gets a cookie. A caller with the token is
-//! an admin of tenant `local`.
+//! an admin of tenant `default`.
 
 use std::fmt;
 use std::fs;

@@ -1,6 +1,6 @@
 //! Authentication and authorization: keys, roles, and the policy of every route.
 //!
-//! A key belongs to one tenant and has one role. Requests without a key act as tenant `local`,
+//! A key belongs to one tenant and has one role. Requests without a key act as tenant `default`,
 //! which is possible only if the server listens on loopback alone. The run itself decides which
 //! user may answer a wait.
 

@@ -10,9 +10,9 @@ pub enum RoutePolicy {
     Public,
     /// The caller needs at least this role, and sees only its own tenant.
     Role(AccessRole),
-    /// The caller needs at least this role in tenant `local`, because the response concerns all
+    /// The caller needs at least this role in tenant `default`, because the response concerns all
     /// tenants.
-    LocalTenant(AccessRole),
+    DefaultTenant(AccessRole),
 }
 
 /// A route and its policy.
@@ -43,8 +43,8 @@ pub const ROUTE_POLICIES: &[RouteEntry] = &[
     route_entry("GET", "/v1/openapi.json", RoutePolicy::Public),
     route_entry("GET", "/v1/docs", RoutePolicy::Public),
     route_entry("GET", "/v1/me", READER_ROLE),
-    route_entry("GET", "/v1/metrics", RoutePolicy::LocalTenant(AccessRole::Reader)),
-    route_entry("GET", "/v1/workers", RoutePolicy::LocalTenant(AccessRole::Reader)),
+    route_entry("GET", "/v1/metrics", RoutePolicy::DefaultTenant(AccessRole::Reader)),
+    route_entry("GET", "/v1/workers", RoutePolicy::DefaultTenant(AccessRole::Reader)),
     route_entry("GET", "/v1/protocols", READER_ROLE),
     route_entry("GET", "/v1/protocols/{name}", READER_ROLE),
     route_entry("GET", "/v1/protocols/{name}/graph", READER_ROLE),
@@ -87,6 +87,12 @@ pub const ROUTE_POLICIES: &[RouteEntry] = &[
     route_entry("GET", "/v1/memory/builds/{build}", READER_ROLE),
     route_entry("POST", "/v1/memory/builds/{build}/replay", READER_ROLE),
     route_entry("POST", "/v1/memory/forget", ADMIN_ROLE),
+    route_entry("GET", "/v1/memory/candidates", READER_ROLE),
+    route_entry("POST", "/v1/memory/candidates/{candidate}/promote", OPERATOR_ROLE),
+    route_entry("POST", "/v1/memory/candidates/{candidate}/refuse", OPERATOR_ROLE),
+    route_entry("POST", "/v1/memory/insights/{insight}/validate", OPERATOR_ROLE),
+    route_entry("POST", "/v1/memory/insights/{insight}/reject", OPERATOR_ROLE),
+    route_entry("POST", "/v1/memory/insights/{insight}/learn", OPERATOR_ROLE),
     route_entry("GET", "/v1/runs/{run}/stream", READER_ROLE),
     // Each tool additionally needs the role of the route that it stands for.
     route_entry("POST", "/mcp", READER_ROLE),

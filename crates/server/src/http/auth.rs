@@ -70,10 +70,10 @@ async fn authorize(
     shown: RequestCredentials,
     need: RoutePolicy,
 ) -> Result<Caller, ApiError> {
-    let (role, local_only) = match need {
+    let (role, default_only) = match need {
         RoutePolicy::Public => (AccessRole::Reader, false),
         RoutePolicy::Role(role) => (role, false),
-        RoutePolicy::LocalTenant(role) => (role, true),
+        RoutePolicy::DefaultTenant(role) => (role, true),
     };
     let caller = shown.resolve_caller(app).await?;
     if let Some(key) = &caller.key_id
@@ -88,8 +88,8 @@ async fn authorize(
             format!("this request needs the role `{role}`; your role is `{}`", caller.role);
         return Err(ApiError::new(StatusCode::FORBIDDEN, "role", detail));
     }
-    if local_only && caller.tenant() != TenantId::default().as_str() {
-        let detail = "this covers all tenants and is available only to tenant `local`";
+    if default_only && caller.tenant() != TenantId::default().as_str() {
+        let detail = "this covers all tenants and is available only to tenant `default`";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "tenant", detail));
     }
     Ok(caller)

@@ -12,7 +12,7 @@ use crate::access::{AccessRole, Caller};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct CallerView {
     /// The tenant whose runs and memory the caller sees.
-    #[schema(example = "local")]
+    #[schema(example = "default")]
     pub tenant: String,
     /// The role of the caller.
     pub role: AccessRole,

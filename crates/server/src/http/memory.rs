@@ -334,7 +334,7 @@ async fn embed_request_or_warn(caller: &Caller, request: PacketRequest) -> Packe
 }
 
 /// The memory of the server; an error if it has none.
-fn require_memory(caller: &Caller) -> Result<&dyn Memory, ApiError> {
+pub(super) fn require_memory(caller: &Caller) -> Result<&dyn Memory, ApiError> {
     let recall = caller.runtime.engine.memory_recorder();
     recall.map(|recall| &**recall.memory()).ok_or_else(|| {
         let detail =
@@ -343,7 +343,7 @@ fn require_memory(caller: &Caller) -> Result<&dyn Memory, ApiError> {
     })
 }
 
-fn build_scope(
+pub(super) fn build_scope(
     caller: &Caller,
     user: String,
     agent: String,
@@ -356,7 +356,7 @@ fn build_scope(
         .map_err(|error| ApiError::unprocessable("scope", error.to_string()))
 }
 
-fn resolve_now(caller: &Caller, at: Option<String>) -> Result<Timestamp, ApiError> {
+pub(super) fn resolve_now(caller: &Caller, at: Option<String>) -> Result<Timestamp, ApiError> {
     match at {
         Some(text) => parse_time_field("now", &text),
         None => Ok(caller.runtime.engine.clock().now()),

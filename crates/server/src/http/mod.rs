@@ -34,6 +34,7 @@ pub(crate) mod http_tracing;
 mod response_middleware;
 mod workers;
 pub(crate) mod memory;
+pub(crate) mod memory_decisions;
 mod openapi;
 
 pub use api_error::{ApiError, ChangedSubject, ProblemDetails};

@@ -69,8 +69,8 @@ fn complete_operation(operation: &mut Operation, need: Option<RoutePolicy>) {
     let needs = match need {
         None | Some(RoutePolicy::Public) => "Needs no authentication.".to_owned(),
         Some(RoutePolicy::Role(role)) => format!("Needs the role `{role}`."),
-        Some(RoutePolicy::LocalTenant(role)) => {
-            format!("Needs the role `{role}` in tenant `local`.")
+        Some(RoutePolicy::DefaultTenant(role)) => {
+            format!("Needs the role `{role}` in tenant `default`.")
         }
     };
     if !matches!(need, None | Some(RoutePolicy::Public)) {
@@ -110,7 +110,7 @@ fn render_page(described: &OpenApi) -> String {
             let summary = operation.summary.as_deref().unwrap_or_default();
             let needs = match find_route_policy(method, path) {
                 None | Some(RoutePolicy::Public) => "–",
-                Some(RoutePolicy::Role(role) | RoutePolicy::LocalTenant(role)) => {
+                Some(RoutePolicy::Role(role) | RoutePolicy::DefaultTenant(role)) => {
                     AccessRole::as_str(role)
                 }
             };

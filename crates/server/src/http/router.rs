@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 
 use super::{
     ApiError, HttpState, auth, blobs, contracts, event_streams, files, health, http_tracing,
-    idempotency_cache, inbox, inputs, me, memory, metrics, openapi, protocols, request_body,
+    idempotency_cache, inbox, inputs, me, memory, memory_decisions, metrics, openapi, protocols, request_body,
     response_middleware, run_reads, run_stats, runs, start, uploads, validation, workers,
 };
 
@@ -89,6 +89,12 @@ fn build_documented_routes() -> (Router<HttpState>, OpenApi) {
         .routes(routes!(memory::explain_build))
         .routes(routes!(memory::replay_build))
         .routes(routes!(memory::forget_user))
+        .routes(routes!(memory_decisions::list_memory_candidates))
+        .routes(routes!(memory_decisions::promote_memory_candidate))
+        .routes(routes!(memory_decisions::refuse_memory_candidate))
+        .routes(routes!(memory_decisions::validate_insight))
+        .routes(routes!(memory_decisions::reject_insight))
+        .routes(routes!(memory_decisions::learn_insight))
         .split_for_parts();
     (router, openapi::complete_openapi(described))
 }

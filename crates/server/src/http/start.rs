@@ -166,7 +166,7 @@ async fn respond_created(
 }
 
 /// Checks the model that a caller names. A script is a file on this machine, and a model at a
-/// custom address would receive this machine's keys, so only an admin of tenant `local` may name
+/// custom address would receive this machine's keys, so only an admin of tenant `default` may name
 /// them; the server records such a model as trusted.
 async fn authorize_model(
     app: &HttpState,
@@ -178,7 +178,7 @@ async fn authorize_model(
     let Some(reaching) = model.clone().filter(reaches) else { return Ok(model) };
     if !owner {
         let detail =
-            "only an admin of tenant `local` can name a script or a model with a custom address";
+            "only an admin of tenant `default` can name a script or a model with a custom address";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "model", detail));
     }
     let deps = app.app_state.deps();

@@ -84,6 +84,8 @@ struct RememberItemParams {
     confidence: Option<f64>,
     /// Whether a fact is a preference.
     preference: Option<bool>,
+    /// A remark about a fact, for people.
+    notes: Option<String>,
     /// When a fact becomes valid, in RFC 3339 format.
     valid_from: Option<String>,
     /// When a fact stops being valid, in RFC 3339 format.
@@ -94,10 +96,21 @@ struct RememberItemParams {
     end: Option<String>,
     /// The important points of an episode.
     highlights: Option<Vec<String>>,
+    /// How far an episode is condensed already: `raw`, `phase_summary` or `milestone`. Default:
+    /// `raw`.
+    compression_level: Option<String>,
     /// The kind of task that a procedure is for.
     task_type: Option<String>,
     /// The priority of a procedure; the highest comes first.
     priority: Option<i64>,
+    /// Further conditions under which a procedure applies.
+    #[schema(value_type = Option<Object>)]
+    applicability: Option<Value>,
+    /// What prompted an insight: `conflict`, `failure`, `synthesis` or `analogy`. Default:
+    /// `synthesis`.
+    trigger: Option<String>,
+    /// Suggestions for testing an insight.
+    tests_suggested: Option<Vec<String>>,
     /// The type of insight: `hypothesis`, `strategy` or `pattern`. Default: `hypothesis`.
     r#type: Option<String>,
     /// How far an insight is validated: `unvalidated` or `testing`. Default: `unvalidated`.

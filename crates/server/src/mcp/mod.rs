@@ -18,6 +18,7 @@ mod run_update;
 mod protocol_tools;
 mod run_tools;
 mod inbox_tools;
+mod memory_decision_tools;
 mod memory_tools;
 mod tool_registry;
 mod resources;

@@ -23,7 +23,7 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 /// Why the session cannot run.
 #[derive(Debug, Error)]
 pub enum McpStdioError {
-    /// The runtime of tenant `local` cannot be opened.
+    /// The runtime of tenant `default` cannot be opened.
     #[error(transparent)]
     TenantRuntime(#[from] TenantRuntimeError),
     /// The client does not speak MCP.

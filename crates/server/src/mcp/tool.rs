@@ -61,7 +61,7 @@ impl McpTool {
     {
         let (method, path) = spec.route;
         let required_role = match find_route_policy(method, path) {
-            Some(RoutePolicy::Role(role) | RoutePolicy::LocalTenant(role)) => role,
+            Some(RoutePolicy::Role(role) | RoutePolicy::DefaultTenant(role)) => role,
             Some(RoutePolicy::Public) | None => unreachable!("tool `{}` has no route", spec.name),
         };
         let call = move |app, caller, arguments| -> McpToolFuture {

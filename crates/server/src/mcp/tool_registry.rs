@@ -3,13 +3,14 @@
 use std::sync::LazyLock;
 
 use super::tool::McpTool;
-use super::{inbox_tools, memory_tools, protocol_tools, run_tools};
+use super::{inbox_tools, memory_decision_tools, memory_tools, protocol_tools, run_tools};
 
 static TOOLS: LazyLock<Vec<McpTool>> = LazyLock::new(|| {
     let mut all = protocol_tools::build_tools();
     all.extend(run_tools::build_tools());
     all.extend(inbox_tools::build_tools());
     all.extend(memory_tools::build_tools());
+    all.extend(memory_decision_tools::build_tools());
     all
 });
 
@@ -51,7 +52,7 @@ mod tests {
             }
             assert_eq!(listed["inputSchema"]["additionalProperties"], false, "{name}");
         }
-        assert_eq!(names.len(), 17);
+        assert_eq!(names.len(), 23);
     }
 
     #[test]

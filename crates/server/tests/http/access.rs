@@ -49,18 +49,18 @@ async fn every_route_lets_in_whom_the_table_names_and_nobody_else() {
                 assert!(send_request(&nobody, needed, &run).await.status < 400, "{named}");
                 continue;
             }
-            RoutePolicy::Role(role) | RoutePolicy::LocalTenant(role) => role,
+            RoutePolicy::Role(role) | RoutePolicy::DefaultTenant(role) => role,
         };
         assert_eq!(send_request(&nobody, needed, &run).await.problem(401), "no_key", "{named}");
         assert_eq!(send_request(&stranger, needed, &run).await.problem(401), "no_key", "{named}");
-        let local_only = matches!(needed.policy, RoutePolicy::LocalTenant(_));
+        let default_only = matches!(needed.policy, RoutePolicy::DefaultTenant(_));
         for held in AccessRole::ALL {
             let answer = send_request(&rig.client_of("acme", held), needed, &run).await;
             if held < role {
                 assert_eq!(answer.problem(403), "role", "{named} as {held}");
-            } else if local_only {
+            } else if default_only {
                 assert_eq!(answer.problem(403), "tenant", "{named} as {held}");
-                let ours = send_request(&rig.client_of("local", held), needed, &run).await;
+                let ours = send_request(&rig.client_of("default", held), needed, &run).await;
                 assert!(!matches!(ours.status, 401 | 403), "{named} as {held}: {}", ours.text);
             } else {
                 assert!(!matches!(answer.status, 401 | 403), "{named} as {held}: {}", answer.text);
@@ -152,7 +152,7 @@ async fn only_an_admin_acts_as_another_and_names_a_model_that_reaches_out() {
     let rig = serve_keyed().await;
     let (operator, admin) =
         (rig.client_of("acme", AccessRole::Operator), rig.client_of("acme", AccessRole::Admin));
-    let owner = rig.client_of("local", AccessRole::Admin);
+    let owner = rig.client_of("default", AccessRole::Admin);
     let who = |client: &Client, name: &str| {
         Answer::of(client.request("GET", "/v1/me").header("countersign-as", name))
     };
@@ -211,7 +211,7 @@ async fn on_loopback_the_token_lets_in_and_its_absence_says_how() {
     };
     assert_eq!(Answer::of(bearer(&wrong)).await.problem(401), "no_key");
     let me = Answer::of(bearer(&token)).await.good();
-    assert_eq!((&me["role"], &me["tenant"]), (&json!("admin"), &json!("local")));
+    assert_eq!((&me["role"], &me["tenant"]), (&json!("admin"), &json!("default")));
     rig.end().await;
 }
 

@@ -28,7 +28,7 @@ async fn claims(users: &[(&str, &[&str])]) -> (Rig, Vec<Client>) {
     let rig = Rig::open(folder, AuthMode::KeyRequired).await;
     let client = |(user, groups): &(&str, &[&str])| {
         let new = NewApiKey {
-            tenant: "local".to_owned(),
+            tenant: "default".to_owned(),
             role: AccessRole::Operator,
             user: Some((*user).to_owned()),
             groups: groups.iter().map(|group| (*group).to_owned()).collect(),
@@ -146,7 +146,7 @@ async fn an_admin_who_acts_as_another_is_not_a_verified_signer() {
     let started = post(&clients[0], "/v1/runs", &body).await.good();
     let approve = format!("/v1/runs/{}/waits/w1/approve", started["run"].as_str().unwrap());
     let seen = signed(&started, "fine");
-    let admin = rig.client_of("local", AccessRole::Admin);
+    let admin = rig.client_of("default", AccessRole::Admin);
     let acting = with_json(admin.request("POST", &approve), &seen).header("countersign-as", "anna");
     assert_eq!(Answer::of(acting).await.problem(403), "not_assignee");
     post(&clients[1], &approve, &seen).await.good();

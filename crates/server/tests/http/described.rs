@@ -82,6 +82,9 @@ async fn every_answer_fits_its_shape() {
             ("/v1/memory/builds/{build}", _) => {
                 client.get(&format!("{filled}?user=ann&agent=helper")).await
             }
+            ("/v1/memory/candidates", _) => {
+                client.get(&format!("{filled}?user=ann&agent=helper")).await
+            }
             ("/v1/memory/remember", _) => client.post(&filled, &body).await,
             ("/v1/memory/compose", _) => client.post(&filled, &compose).await,
             ("/v1/memory/search", _) => {

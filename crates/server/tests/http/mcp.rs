@@ -41,7 +41,7 @@ async fn a_role_is_offered_what_its_routes_let_it_do_and_may_do_no_more() {
         roles.insert(role, offered(&rig.client_of("acme", role)).await);
     }
     let counts: Vec<usize> = roles.values().map(BTreeSet::len).collect();
-    assert_eq!(counts, [8, 16, 17, 17], "{roles:?}");
+    assert_eq!(counts, [9, 22, 23, 23], "{roles:?}");
     let all = &roles[&AccessRole::Admin];
     for role in AccessRole::ALL {
         let client = rig.client_of("acme", role);
@@ -97,6 +97,42 @@ async fn an_agent_claims_as_a_model_and_answers_for_nothing() {
     let confirmed = json!([{"fact": "diet", "value": "vegan", "confirmed": true}]);
     let result = client.post("/v1/memory/remember", &telling(confirmed)).await.good();
     assert_eq!(result["saved"][0]["outcome"], "superseded", "{result}");
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn an_insight_is_decided_on_by_the_tools_that_stand_for_a_person() {
+    let rig = serve().await;
+    let client = rig.client();
+    let whose = |more: Value| {
+        let mut body = json!({"user": "ann", "agent": "helper"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    let call = async |name: &str, arguments: Value| {
+        let params = json!({"name": name, "arguments": arguments});
+        let answer = send_request(&client, "tools/call", params).await.good();
+        answer["result"]["structuredContent"].clone()
+    };
+    let items = json!([{"insight": "She may like tofu", "id": "i1", "trigger": "analogy",
+        "tests_suggested": ["ask her"]}]);
+    call("remember", whose(json!({"items": items}))).await;
+    let learned = json!({"insight": "i1", "learned": whose(json!({"fact": "likes", "value": "tofu"}))});
+    let problem = problem_of(&client, "learn_insight", learned.clone()).await;
+    assert_eq!(problem["code"], "refused", "{problem}");
+    let validated = call("validate_insight", whose(json!({"insight": "i1"}))).await;
+    assert_eq!((&validated["decided"], &validated["saved"]["kind"]), (&json!("i1"), &json!("insight")));
+    let fact = call("learn_insight", learned).await;
+    assert_eq!((&fact["saved"]["kind"], &fact["saved"]["outcome"]), (&json!("fact"), &json!("added")));
+    let rejected = call("reject_insight", whose(json!({"insight": "i1"}))).await;
+    assert_eq!(rejected["saved"]["revision"], 3, "{rejected}");
+    let none = call("list_candidates", whose(json!({}))).await;
+    assert_eq!(none["items"], json!([]));
+    let missing = whose(json!({"candidate": "c1"}));
+    for tool in ["promote_candidate", "refuse_candidate"] {
+        let problem = problem_of(&client, tool, missing.clone()).await;
+        assert_eq!(problem["code"], "not_found", "{tool}: {problem}");
+    }
     rig.end().await;
 }
 

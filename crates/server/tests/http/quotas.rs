@@ -167,7 +167,7 @@ async fn bytes_of_bodies_are_counted_for_each_key_and_in_total() {
         ..ServiceLimits::default()
     };
     let rig = open(AuthMode::KeyRequired, limits).await;
-    let keys = [(); 3].map(|()| rig.new_key("local", AccessRole::Operator));
+    let keys = [(); 3].map(|()| rig.new_key("default", AccessRole::Operator));
     let mut stalled = Vec::new();
     for key in &keys[..2] {
         let head = format!(
@@ -177,7 +177,7 @@ async fn bytes_of_bodies_are_counted_for_each_key_and_in_total() {
         stalled.push(Stalled::send(&rig, &head, &vec![b' '; 2 << 20]).await);
     }
     let large = json!({"input": "x".repeat((3 << 20) / 2)});
-    let watching = rig.client_of("local", AccessRole::Reader);
+    let watching = rig.client_of("default", AccessRole::Reader);
     until_held(&watching, "countersign_body_bytes", 4 << 20).await;
     let post = async |key: &str, body: &Value| {
         Client::new(rig.address, Some(key.to_owned())).post("/v1/runs", body).await
@@ -196,7 +196,7 @@ async fn bytes_of_bodies_are_counted_for_each_key_and_in_total() {
 async fn streams_are_bounded_for_each_key_and_in_total_and_given_back() {
     let limits = ServiceLimits { streams: 4, streams_per_key: 3, ..ServiceLimits::default() };
     let rig = open(AuthMode::KeyRequired, limits).await;
-    let greedy = rig.client_of("local", AccessRole::Reader);
+    let greedy = rig.client_of("default", AccessRole::Reader);
     let follow = async |client: &Client| {
         let response = client.request("GET", "/v1/inbox/stream").send().await.unwrap();
         (response.status().as_u16(), response)
@@ -210,7 +210,7 @@ async fn streams_are_bounded_for_each_key_and_in_total_and_given_back() {
     let refused = greedy.get("/v1/inbox/stream").await;
     assert_eq!(refused.problem(429), "too_many_streams");
     assert_eq!(refused.header("retry-after"), "2");
-    let [other, third] = [(); 2].map(|()| rig.client_of("local", AccessRole::Reader));
+    let [other, third] = [(); 2].map(|()| rig.client_of("default", AccessRole::Reader));
     let (status, kept) = follow(&other).await;
     assert_eq!(status, 200, "another key is another's");
     assert_eq!(third.get("/v1/inbox/stream").await.problem(503), "busy");

@@ -150,7 +150,7 @@ async fn protocols_and_contracts_are_listed_and_shown() {
     let me = client.get("/v1/me").await.good();
     assert_eq!(
         me,
-        json!({"tenant": "local", "role": "admin", "user": "ann", "key": null, "keyless": true})
+        json!({"tenant": "default", "role": "admin", "user": "ann", "key": null, "keyless": true})
     );
     assert_eq!(client.get("/v1/health").await.good()["status"], "ok");
     assert_eq!(client.get("/v1/ready").await.good()["status"], "ok");

@@ -50,14 +50,14 @@ fn paths(files: &Value) -> Vec<(&str, &str)> {
 #[tokio::test]
 async fn what_a_run_wrote_and_received_is_listed_and_sent_as_a_download() {
     let rig = papers().await;
-    let client = rig.client_of("local", AccessRole::Operator);
+    let client = rig.client_of("default", AccessRole::Operator);
     let run = start(&client).await;
     let upload = client
         .request("PUT", &format!("/v1/runs/{run}/waits/w1/document?name=brief.txt"))
         .header("content-type", "application/octet-stream")
         .body("in short");
     Answer::of(upload.header("prefer", "wait=20")).await.good();
-    let reader = rig.client_of("local", AccessRole::Reader);
+    let reader = rig.client_of("default", AccessRole::Reader);
     let files = reader.get(&format!("/v1/runs/{run}/files")).await.good();
     let listed = paths(&files);
     let (upload, source) = listed[0];
@@ -98,7 +98,7 @@ async fn what_a_run_wrote_and_received_is_listed_and_sent_as_a_download() {
 #[tokio::test]
 async fn no_other_file_is_reached_through_a_run() {
     let rig = papers().await;
-    let client = rig.client_of("local", AccessRole::Operator);
+    let client = rig.client_of("default", AccessRole::Operator);
     let run = start(&client).await;
     for path in [
         "secret.md",

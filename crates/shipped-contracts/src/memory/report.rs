@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::long_term::PacketFact;
 use crate::nullable::{deserialize_counts, whole_u64};
 use crate::{JsonObject, NamedCounts};
 
@@ -90,6 +91,8 @@ pub struct OmittedItem {
 }
 
 /// Facts that contradict or replace each other.
+///
+/// A conflict that a packet shows to its reader lists the contradicting facts under `values`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FactConflict {
     /// The type of conflict, as the composer names it.
@@ -103,4 +106,26 @@ pub struct FactConflict {
     /// Keys that the schema does not define.
     #[serde(flatten)]
     pub extra: JsonObject,
+}
+
+/// The member of a conflict that lists the contradicting facts.
+const VALUES: &str = "values";
+
+impl FactConflict {
+    /// Returns the contradicting facts that the conflict shows; none if it shows only their ids.
+    #[must_use]
+    pub fn shown_facts(&self) -> Vec<PacketFact> {
+        let values = self.extra.get(VALUES).and_then(|values| values.as_array());
+        let facts = values.into_iter().flatten();
+        facts.filter_map(|fact| serde_json::from_value(fact.clone()).ok()).collect()
+    }
+
+    /// Lists the contradicting facts in the conflict.
+    ///
+    /// # Errors
+    /// If a value cannot be written as JSON.
+    pub fn show_facts(&mut self, facts: &[PacketFact]) -> Result<(), serde_json::Error> {
+        self.extra.insert(VALUES.to_owned(), serde_json::to_value(facts)?);
+        Ok(())
+    }
 }

@@ -252,7 +252,7 @@ async fn a_run_that_somebody_locks_is_busy_and_holds_up_nobody_else() {
     sample::create_run_at_version(&*store, &locked, 1).await;
     sample::create_run_at_version(&*store, &other, 1).await;
     let admin = connect(&site.url()).await;
-    let lock = "BEGIN; SET LOCAL countersign.tenant = 'local';
+    let lock = "BEGIN; SET LOCAL countersign.tenant = 'default';
         SELECT 1 FROM countersign.runs WHERE id = 'locked' FOR UPDATE";
     admin.batch_execute(lock).await.unwrap();
     let (refused, kept) = tokio::join!(

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use countersign_contract::patch::Patch;
 use countersign_memory::ScoredRow;
-use countersign_memory::record::MemoryEvent;
+use countersign_memory::record::{ClaimCandidate, MemoryClaim, MemoryEvent};
 use countersign_memory::render::{RenderError, render_packet};
 use countersign_memory::rules::ClaimOutcome;
 use countersign_memory::store::{EraseReport, PacketBuild, compute_packet_digest};
-use countersign_runtime::memory_context::{ComposedContext, IngestReport, IngestedItem};
+use countersign_runtime::memory_context::{
+    ComposedContext, IngestReport, IngestedItem, describe_claim_kind,
+};
 use countersign_shipped_contracts::memory::MemoryPacket;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -74,6 +76,43 @@ impl From<&IngestedItem> for SavedMemoryRow {
         };
         let (kind, id, revision) = (done.kind.to_owned(), done.id.clone(), done.revision);
         Self { kind, id, revision, outcome: word.to_owned(), related_ids: others }
+    }
+}
+
+/// A claim that waits for a decision, or was decided.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct MemoryCandidateView {
+    /// The id of the candidate.
+    pub id: String,
+    /// The kind of the claimed record: `fact`, `episode`, `procedure` or `insight`.
+    #[schema(example = "fact")]
+    pub kind: &'static str,
+    /// The origin of the claim, such as `model`.
+    #[schema(value_type = String)]
+    pub origin: Value,
+    /// The claimed record, as it would be stored.
+    #[schema(value_type = Object)]
+    pub claim: Value,
+    /// The decision: `status` is `proposed`, `promoted` (with the `id` of the record) or `refused`
+    /// (with the `reason`).
+    #[schema(value_type = Object)]
+    pub state: Value,
+    /// When the candidate was proposed or decided, in Unix milliseconds.
+    pub recorded_at: i64,
+}
+
+impl From<&ClaimCandidate> for MemoryCandidateView {
+    fn from(candidate: &ClaimCandidate) -> Self {
+        let ClaimCandidate { id, origin, claim, state, recorded_at, .. } = candidate;
+        let kind = describe_claim_kind(claim);
+        let claim = match claim {
+            MemoryClaim::Fact(fact) => json!(fact),
+            MemoryClaim::Episode(episode) => json!(episode),
+            MemoryClaim::Procedure(procedure) => json!(procedure),
+            MemoryClaim::Insight(insight) => json!(insight),
+        };
+        let (id, origin, state) = (id.clone(), json!(origin), json!(state));
+        Self { id, kind, origin, claim, state, recorded_at: recorded_at.0 }
     }
 }
 

@@ -34,8 +34,8 @@ pub use diagnostic::{CheckReport, DiagnosticView};
 pub use graph_view::{GraphEdgeView, GraphPhaseView, GraphView};
 pub use input_response::{InputResponse, RunResultView};
 pub use memory_views::{
-    AlternativePacket, BuildExplanation, BuildReplay, ForgetResponse, MemorySearchHit, PacketView,
-    RefusedMemoryRow, RememberResponse, SavedMemoryRow,
+    AlternativePacket, BuildExplanation, BuildReplay, ForgetResponse, MemoryCandidateView,
+    MemorySearchHit, PacketView, RefusedMemoryRow, RememberResponse, SavedMemoryRow,
 };
 pub use next_step::{ExpectedInput, NextStep, StepContract, StepRule, find_expected_input};
 pub use protocol::{

@@ -1,14 +1,13 @@
 //! `countersign memory candidates | promote | refuse`: lists pending candidates and decides on
 //! them.
 
-use countersign_memory::MemorySubject;
 use countersign_memory::record::{CandidateState, ClaimCandidate, MemoryClaim};
 use countersign_memory::rules::ClaimAssurance;
-use countersign_memory::store::{Memory, MemoryError};
-use countersign_runtime::memory_context::IngestedItem;
+use countersign_memory::store::MemoryError;
+use countersign_runtime::memory_context::{self, MemoryDecisionError, describe_claim_kind};
 use countersign_view::show::truncate_line;
-use countersign_view::wire::SavedMemoryRow;
-use serde_json::{Value, json};
+use countersign_view::wire::{MemoryCandidateView, SavedMemoryRow};
+use serde_json::json;
 
 use super::open_memory;
 use super::remember::describe_outcome;
@@ -54,26 +53,16 @@ pub(super) fn promote_candidate(
 ) -> Result<CliExit, CliError> {
     let (scope, now) = (open_memory::resolve_scope(whose)?, open_memory::resolve_now(whose)?);
     let memory = open_memory::open_existing(whose)?;
+    let assurance =
+        if args.confirmed { ClaimAssurance::Confirmed } else { ClaimAssurance::Claimed };
     block_on(async {
-        let candidate = resolve_candidate(&*memory, &scope.subject(), &args.candidate).await?;
-        let id = candidate.id.clone();
-        // An insight belongs to the run that produced it.
-        let run = match &candidate.claim {
-            MemoryClaim::Insight(insight) => insight.run.as_str(),
-            _ => scope.run(),
-        };
-        let scope =
-            open_memory::build_scope(whose, scope.user(), scope.agent(), scope.session(), run)?;
-        let assurance =
-            if args.confirmed { ClaimAssurance::Confirmed } else { ClaimAssurance::Claimed };
-        match memory.promote_candidate(&scope, &id, assurance, now).await? {
-            Ok(kept) => {
-                let done = IngestedItem {
-                    kind: claim_kind(&candidate.claim),
-                    id: kept.id,
-                    revision: kept.revision.into(),
-                    outcome: kept.outcome,
-                };
+        let candidate =
+            memory_context::find_candidate(&*memory, &scope.subject(), &args.candidate).await?;
+        let id = candidate.id;
+        let promoted =
+            memory_context::promote_candidate(&*memory, &scope, &id, assurance, now).await;
+        match promoted {
+            Ok((_, done)) => {
                 if json {
                     let mut report = json!(SavedMemoryRow::from(&done));
                     report["candidate"] = id.into();
@@ -83,7 +72,7 @@ pub(super) fn promote_candidate(
                 }
                 Ok(CliExit::Success)
             }
-            Err(refusal) => {
+            Err(MemoryDecisionError::Memory(MemoryError::Refused(refusal))) => {
                 if json {
                     output::print_json(&json!({ "candidate": id, "refused": refusal.to_string() }));
                 } else {
@@ -91,6 +80,7 @@ pub(super) fn promote_candidate(
                 }
                 Ok(CliExit::Refused)
             }
+            Err(error) => Err(error.into()),
         }
     })
 }
@@ -103,8 +93,8 @@ pub(super) fn refuse_candidate(
     let (scope, now) = (open_memory::resolve_scope(whose)?, open_memory::resolve_now(whose)?);
     let memory = open_memory::open_existing(whose)?;
     block_on(async {
-        let id = resolve_candidate(&*memory, &scope.subject(), &args.candidate).await?.id;
-        memory.refuse_candidate(&scope, &id, &args.reason, now).await?;
+        let (name, reason) = (&args.candidate, &args.reason);
+        let id = memory_context::refuse_candidate(&*memory, &scope, name, reason, now).await?;
         if json {
             output::print_json(&json!({ "candidate": id, "refused": args.reason }));
         } else {
@@ -114,30 +104,9 @@ pub(super) fn refuse_candidate(
     })
 }
 
-/// Resolves the one candidate that a name refers to.
-async fn resolve_candidate(
-    memory: &dyn Memory,
-    subject: &MemorySubject,
-    name: &str,
-) -> Result<ClaimCandidate, CliError> {
-    let mut all = memory.list_candidates(subject, usize::MAX).await?;
-    if let Some(index) = all.iter().position(|candidate| candidate.id == name) {
-        return Ok(all.swap_remove(index));
-    }
-    all.retain(|candidate| !name.is_empty() && candidate.id.starts_with(name));
-    match all.len() {
-        0 => Err(MemoryError::NotFound { kind: "candidate", id: name.to_owned() }.into()),
-        1 => Ok(all.swap_remove(0)),
-        several => Err(CliError::Usage(format!(
-            "`{name}` matches {several} candidates: {}",
-            all.iter().map(|candidate| candidate.id.as_str()).collect::<Vec<_>>().join(", ")
-        ))),
-    }
-}
-
 fn print_candidates(all: &[ClaimCandidate], json: bool, empty: &str) {
     if json {
-        output::print_json(&all.iter().map(candidate_to_json).collect());
+        output::print_json(&json!(all.iter().map(MemoryCandidateView::from).collect::<Vec<_>>()));
     } else if all.is_empty() {
         output::print_message(empty);
     } else {
@@ -177,37 +146,9 @@ fn format_row(candidate: &ClaimCandidate) -> [String; 5] {
     let id = format!("{HEADING}{}{HEADING:#}", candidate.id);
     [
         id,
-        claim_kind(&candidate.claim).to_owned(),
+        describe_claim_kind(&candidate.claim).to_owned(),
         truncate_line(&what, MAX_TEXT_WIDTH),
         rests_on,
         state,
     ]
-}
-
-/// Returns a candidate as JSON.
-pub(super) fn candidate_to_json(candidate: &ClaimCandidate) -> Value {
-    let ClaimCandidate { id, origin, claim, state, recorded_at, .. } = candidate;
-    let claim = match claim {
-        MemoryClaim::Fact(fact) => json!(fact),
-        MemoryClaim::Episode(episode) => json!(episode),
-        MemoryClaim::Procedure(procedure) => json!(procedure),
-        MemoryClaim::Insight(insight) => json!(insight),
-    };
-    json!({
-        "id": id,
-        "kind": claim_kind(&candidate.claim),
-        "origin": origin,
-        "claim": claim,
-        "state": state,
-        "recorded_at": recorded_at,
-    })
-}
-
-pub(super) fn claim_kind(claim: &MemoryClaim) -> &'static str {
-    match claim {
-        MemoryClaim::Fact(_) => "fact",
-        MemoryClaim::Episode(_) => "episode",
-        MemoryClaim::Procedure(_) => "procedure",
-        MemoryClaim::Insight(_) => "insight",
-    }
 }

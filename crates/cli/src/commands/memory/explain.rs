@@ -204,8 +204,8 @@ fn render_header(build: &PacketBuild) -> String {
     text
 }
 
-/// Renders the share of each section in the whole budget as a bar, with the limit of the section if
-/// it used less.
+/// Renders the share of each section in the whole budget as a bar, with the budget of the section.
+/// A section may use more, if others leave theirs.
 fn render_budget(packet: &MemoryPacket) -> String {
     let report = &packet.budget_report;
     let most = report.max_tokens.max(1);
@@ -217,7 +217,7 @@ fn render_budget(packet: &MemoryPacket) -> String {
         let full = (used * BAR_WIDTH).div_ceil(most).min(BAR_WIDTH);
         let bar = "■".repeat(full as usize) + &"□".repeat((BAR_WIDTH - full) as usize);
         let of = section_limit(&packet.meta.budget.per_section, section);
-        let of = if of > *used { format!(" of {of}") } else { String::new() };
+        let of = if of > 0 { format!(" of {of}") } else { String::new() };
         let _ = writeln!(text, "  {section:<widest$}  {bar}  {used}{of}");
     }
     text

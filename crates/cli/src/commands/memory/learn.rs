@@ -1,19 +1,19 @@
 //! `countersign memory validate | reject | learn`: records a person's decision on an insight, and
 //! the claims derived from it.
 
-use countersign_memory::record::{MemoryClaim, MemoryInsight, MemoryOrigin};
-use countersign_memory::rules::{ClaimAssurance, MemoryRefusal};
-use countersign_memory::store::{ClaimReceipt, Memory, MemoryError, MemoryExportRow};
-use countersign_memory::{MemoryScope, MemorySubject};
+use countersign_memory::MemoryScope;
+use countersign_memory::record::{MemoryClaim, MemoryOrigin};
+use countersign_memory::rules::MemoryRefusal;
+use countersign_memory::store::MemoryError;
 use countersign_run::Timestamp;
 use countersign_runtime::memory_context::{
-    IngestedItem, InputAuthor, MemoryInput, MemoryWrite, to_memory_write,
+    self, IngestedItem, InputAuthor, MemoryDecisionError, MemoryInput, MemoryWrite,
+    to_memory_write,
 };
 use countersign_shipped_contracts::memory::insight::InsightValidationState;
 use countersign_view::wire::SavedMemoryRow;
 use serde_json::json;
 
-use super::candidates::claim_kind;
 use super::item_flags::{parse_key_value, read_object};
 use super::open_memory;
 use super::remember::describe_outcome;
@@ -48,16 +48,10 @@ fn set_validation(
     let (scope, now) = (open_memory::resolve_scope(whose)?, open_memory::resolve_now(whose)?);
     let memory = open_memory::open_existing(whose)?;
     block_on(async {
-        let insight = resolve_insight(&*memory, &scope.subject(), &args.insight).await?;
-        let id = insight.id.clone();
-        // An insight belongs to the run that produced it.
-        let (user, agent, session) = (scope.user(), scope.agent(), scope.session());
-        let scope = open_memory::build_scope(whose, user, agent, session, &insight.run)?;
-        let claim = MemoryClaim::Insight(Box::new(MemoryInsight { validation, ..insight }));
-        let kept = memory
-            .record_claim(&scope, claim, MemoryOrigin::User, ClaimAssurance::Confirmed, now)
-            .await;
-        report_outcome(kept, "insight", &id, json, |done| {
+        let id = memory_context::find_insight(&*memory, &scope.subject(), &args.insight).await?.id;
+        let kept =
+            memory_context::decide_insight(&*memory, &scope, &id, validation, now).await;
+        report_outcome(kept, &id, json, |done| {
             let word = json!(validation);
             let word = word.as_str().unwrap_or_default();
             format!("{} {HEADING}{}{HEADING:#} is now {word}", done.kind, done.id)
@@ -74,10 +68,11 @@ pub(super) fn run(
     let claim = parse_claim(args, &scope, now)?;
     let memory = open_memory::open_existing(whose)?;
     block_on(async {
-        let id = resolve_insight(&*memory, &scope.subject(), &args.insight).await?.id;
-        let kind = claim_kind(&claim);
-        let kept = memory.learn_from_insight(&scope, &id, claim, MemoryOrigin::User, now).await;
-        report_outcome(kept, kind, &id, json, describe_outcome)
+        let id = memory_context::find_insight(&*memory, &scope.subject(), &args.insight).await?.id;
+        let origin = MemoryOrigin::User;
+        let kept =
+            memory_context::learn_from_insight(&*memory, &scope, &id, claim, origin, now).await;
+        report_outcome(kept, &id, json, describe_outcome)
     })
 }
 
@@ -98,6 +93,7 @@ fn parse_claim(
         id: args.id.clone(),
         confidence: args.confidence,
         preference: args.preference,
+        notes: args.notes.clone(),
         valid_from: args.valid_from.clone(),
         valid_to: args.valid_to.clone(),
         task_type: args.task_type.clone(),
@@ -112,44 +108,15 @@ fn parse_claim(
     }
 }
 
-/// Resolves the one insight that a name refers to, in any run.
-async fn resolve_insight(
-    memory: &dyn Memory,
-    subject: &MemorySubject,
-    name: &str,
-) -> Result<MemoryInsight, CliError> {
-    let lines = memory.export(subject).await?;
-    let insight = |row: MemoryExportRow| match row {
-        MemoryExportRow::Insight(insight) => Some(*insight),
-        _ => None,
-    };
-    let mut all: Vec<MemoryInsight> =
-        lines.into_iter().filter_map(|line| insight(line.row)).collect();
-    if let Some(index) = all.iter().position(|insight| insight.id == name) {
-        return Ok(all.swap_remove(index));
-    }
-    all.retain(|insight| !name.is_empty() && insight.id.starts_with(name));
-    match all.len() {
-        0 => Err(MemoryError::NotFound { kind: "insight", id: name.to_owned() }.into()),
-        1 => Ok(all.swap_remove(0)),
-        several => Err(CliError::Usage(format!(
-            "`{name}` matches {several} insights: {}",
-            all.iter().map(|insight| insight.id.as_str()).collect::<Vec<_>>().join(", ")
-        ))),
-    }
-}
-
 /// Reports what was stored for an insight, or why nothing was.
 fn report_outcome(
-    kept: Result<ClaimReceipt, MemoryError>,
-    kind: &'static str,
+    kept: Result<(String, IngestedItem), MemoryDecisionError>,
     insight: &str,
     json: bool,
     says: impl Fn(&IngestedItem) -> String,
 ) -> Result<CliExit, CliError> {
     let refusal = match kept {
-        Ok(ClaimReceipt { id, revision, outcome }) => {
-            let done = IngestedItem { kind, id, revision: revision.into(), outcome };
+        Ok((_, done)) => {
             if json {
                 let mut report = json!(SavedMemoryRow::from(&done));
                 report["insight"] = insight.into();
@@ -159,7 +126,7 @@ fn report_outcome(
             }
             return Ok(CliExit::Success);
         }
-        Err(MemoryError::Refused(refusal)) => refusal,
+        Err(MemoryDecisionError::Memory(MemoryError::Refused(refusal))) => refusal,
         Err(other) => return Err(other.into()),
     };
     if json {

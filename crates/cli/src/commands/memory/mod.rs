@@ -5,6 +5,8 @@ mod audit;
 mod candidates;
 mod memory_export;
 mod memory_import;
+mod foreign_files;
+mod foreign_import;
 mod compose;
 mod open_memory;
 mod line_diff;
@@ -45,6 +47,9 @@ pub(super) fn run(args: &MemoryArgs, json: bool) -> Result<CliExit, CliError> {
         MemoryCommand::Reject(args) => learn::reject_insight(whose, args, json),
         MemoryCommand::Learn(args) => learn::run(whose, args, json),
         MemoryCommand::Export(args) => memory_export::export_memory(whose, args, json),
+        MemoryCommand::Import(args) if args.from.is_some() => {
+            foreign_import::import_foreign(whose, args, json)
+        }
         MemoryCommand::Import(args) => memory_import::import_memory(whose, args, json),
         MemoryCommand::Forget(args) => forget::run(whose, args, json),
         MemoryCommand::VerifyErased(args) => memory_verify::verify_erased(whose, args, json),

@@ -7,6 +7,7 @@ use countersign_models::{ChatModel, ModelSpec, connect_model};
 use countersign_runtime::memory_extraction::{
     ExtractionError, ExtractionProgress, ExtractionReport, extract_candidates,
 };
+use countersign_view::wire::MemoryCandidateView;
 use serde_json::{Value, json};
 
 use super::{candidates, open_memory};
@@ -114,7 +115,7 @@ fn print_proposals(proposals: &ExtractionReport, json: bool) {
         let refused: Vec<Value> =
             refused.iter().map(|(id, why)| json!({ "id": id, "reason": why })).collect();
         output::print_json(&json!({
-            "new": new.iter().map(candidates::candidate_to_json).collect::<Vec<_>>(),
+            "new": new.iter().map(MemoryCandidateView::from).collect::<Vec<_>>(),
             "existing": known,
             "refused": refused,
             "events": shown,

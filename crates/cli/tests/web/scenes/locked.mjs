@@ -8,7 +8,7 @@ import { TestServer } from "../test_server.mjs";
 export default async function play() {
   let operator, reader;
   const before = (server) => {
-    const made = (role, user) => server.run("key", "create", "--tenant", "local", "--role", role, "--user", user).trim();
+    const made = (role, user) => server.run("key", "create", "--tenant", "default", "--role", role, "--user", user).trim();
     [operator, reader] = [made("operator", "Ann"), made("reader", "Rae")];
   };
   const server = await TestServer.open("demo", { more: ["--keys"], before });

@@ -13,7 +13,7 @@ use super::super::repair_facts::fact_row_kind;
 use super::super::revisioned_row::RevisionedRow;
 use super::super::row_store::{
     BuildRows, CitedEventRow, EventRows, FactFilter, FactRows, MemoryResult, RankedHits,
-    RecordRows, VectorRows,
+    RecordRows, RowPeriod, VectorRows,
 };
 use super::super::{BuildRowKind, PacketBuild, UnembeddedEvents};
 use crate::rank::{
@@ -333,6 +333,22 @@ impl RecordRows for InMemoryRows {
             .into_iter()
             .map(|(id, revision)| Ok((id.clone(), decode_revision(revision)?)))
             .collect()
+    }
+
+    fn load_rows_between<R: RevisionedRow>(
+        &self,
+        subject: &MemorySubject,
+        period: RowPeriod,
+        limit: usize,
+    ) -> MemoryResult<Vec<R>> {
+        let mut rows: Vec<R> =
+            self.load_rows(subject, usize::MAX)?.into_iter().map(|(_, row)| row).collect();
+        rows.retain(|row: &R| (period.from..=period.until).contains(&row.ordering()));
+        if period.earliest_first {
+            rows.reverse();
+        }
+        rows.truncate(limit);
+        Ok(rows)
     }
 
     fn load_task_procedures(

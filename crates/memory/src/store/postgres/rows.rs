@@ -3,7 +3,7 @@
 use super::super::expired_rows::ExpiryFilter;
 use super::super::revisioned_row::{LookupValue, RevisionedRow, compute_task_digest};
 use super::super::row_codec::{decode_row, encode_row};
-use super::super::row_store::MemoryResult;
+use super::super::row_store::{MemoryResult, RowPeriod};
 use super::subject_rows::{SubjectRows, is_storable_text, read_column, to_sql_limit};
 use crate::record::{MemoryInsight, MemoryProcedure};
 
@@ -53,6 +53,29 @@ pub(super) fn load_latest_rows<R: RevisionedRow>(
     );
     let rows = shelf.query(shelf.build_statement(&sql).bind_int8(&limit))?;
     rows.iter().map(|row| Ok((read_column(row, 0)?, decode_row(read_column(row, 1)?)?))).collect()
+}
+
+pub(super) fn build_period_sql<R: RevisionedRow>(earliest_first: bool) -> String {
+    let (table, order) = (R::TABLE, if earliest_first { "ASC, id DESC" } else { "DESC, id ASC" });
+    format!(
+        "SELECT body FROM countersign.memory_{table}
+        WHERE tenant = $1 AND subject = $2 AND current AND ordering >= $3 AND ordering <= $4
+        ORDER BY ordering {order} LIMIT $5"
+    )
+}
+
+pub(super) fn load_rows_between<R: RevisionedRow>(
+    shelf: &SubjectRows<'_>,
+    period: RowPeriod,
+    limit: usize,
+) -> MemoryResult<Vec<R>> {
+    let (sql, limit) = (build_period_sql::<R>(period.earliest_first), to_sql_limit(limit));
+    let call = shelf
+        .build_statement(&sql)
+        .bind_int8(&period.from.0)
+        .bind_int8(&period.until.0)
+        .bind_int8(&limit);
+    shelf.query(call)?.iter().map(|row| decode_row(read_column(row, 0)?)).collect()
 }
 
 pub(super) fn load_task_procedures(

@@ -18,7 +18,7 @@ use super::super::memory_error::corrupt_error;
 use super::super::revisioned_row::RevisionedRow;
 use super::super::row_store::{
     BuildRows, CitedEventRow, EventRows, FactFilter, FactRows, MemoryResult, RankedHits,
-    RecordRows, VectorRows,
+    RecordRows, RowPeriod, VectorRows,
 };
 use super::super::term_index;
 use super::super::{BuildRowKind, PacketBuild, UnembeddedEvents};
@@ -360,6 +360,16 @@ impl RecordRows for PgMemoryTransaction<'_> {
     ) -> MemoryResult<Vec<(String, R)>> {
         self.open_subject_rows(subject)?
             .map_or(Ok(Vec::new()), |own| rows::load_latest_rows(&own, limit))
+    }
+
+    fn load_rows_between<R: RevisionedRow>(
+        &self,
+        subject: &MemorySubject,
+        period: RowPeriod,
+        limit: usize,
+    ) -> MemoryResult<Vec<R>> {
+        self.open_subject_rows(subject)?
+            .map_or(Ok(Vec::new()), |own| rows::load_rows_between(&own, period, limit))
     }
 
     fn load_task_procedures(

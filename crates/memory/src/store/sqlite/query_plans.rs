@@ -73,6 +73,11 @@ fn sweeps_builds_and_procedures_go_by_indexes() {
             "SEARCH insights USING INDEX insights_expiring (subject=? AND expires_at<?)",
         ),
         (
+            &*rows::build_period_sql::<MemoryInsight>(true),
+            vec![subject.clone(), 400.into(), 500.into(), 50.into()],
+            "SEARCH insights USING INDEX insights_current (subject=? AND ordering>? AND ordering<?)",
+        ),
+        (
             builds::USED,
             vec![text("e55"), subject.clone()],
             "SEARCH build_rows USING COVERING INDEX build_rows_id (id=? AND subject=?)",

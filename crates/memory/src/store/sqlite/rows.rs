@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Rows, params, params_from_ite
 use super::super::expired_rows::ExpiryFilter;
 use super::super::revisioned_row::{LookupValue, RevisionedRow, compute_task_digest};
 use super::super::row_codec::{decode_row, encode_row};
-use super::super::row_store::MemoryResult;
+use super::super::row_store::{MemoryResult, RowPeriod};
 use super::subjects::read_text;
 use crate::record::{MemoryInsight, MemoryProcedure};
 
@@ -22,6 +22,15 @@ fn build_current_rows_sql<R: RevisionedRow>() -> String {
     format!(
         "SELECT id, body FROM {table} WHERE subject = ?1 AND current = 1
         ORDER BY ordering DESC, id LIMIT ?2"
+    )
+}
+
+pub(super) fn build_period_sql<R: RevisionedRow>(earliest_first: bool) -> String {
+    let (table, order) = (R::TABLE, if earliest_first { "ASC, id DESC" } else { "DESC, id ASC" });
+    format!(
+        "SELECT id, body FROM {table} WHERE subject = ?1 AND current = 1
+            AND ordering >= ?2 AND ordering <= ?3
+        ORDER BY ordering {order} LIMIT ?4"
     )
 }
 
@@ -68,6 +77,19 @@ pub(super) fn load_latest_rows<R: RevisionedRow>(
 ) -> MemoryResult<Vec<(String, R)>> {
     let mut query = db.prepare_cached(&build_current_rows_sql::<R>())?;
     decode_rows(query.query(params![subject, i64::try_from(limit).unwrap_or(i64::MAX)])?)
+}
+
+pub(super) fn load_rows_between<R: RevisionedRow>(
+    db: &Connection,
+    subject: i64,
+    period: RowPeriod,
+    limit: usize,
+) -> MemoryResult<Vec<R>> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut query = db.prepare_cached(&build_period_sql::<R>(period.earliest_first))?;
+    let params = params![subject, period.from.0, period.until.0, limit];
+    let rows: Vec<(String, R)> = decode_rows(query.query(params)?)?;
+    Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
 pub(super) fn load_task_procedures(

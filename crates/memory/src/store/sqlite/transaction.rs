@@ -9,7 +9,7 @@ use super::super::expired_rows::ExpiryFilter;
 use super::super::revisioned_row::RevisionedRow;
 use super::super::row_store::{
     BuildRows, CitedEventRow, EventRows, FactFilter, FactRows, MemoryResult, RankedHits,
-    RecordRows, VectorRows,
+    RecordRows, RowPeriod, VectorRows,
 };
 use super::super::term_index;
 use super::super::{BuildRowKind, PacketBuild, UnembeddedEvents};
@@ -249,6 +249,16 @@ impl RecordRows for SqliteMemoryTransaction<'_> {
     ) -> MemoryResult<Vec<(String, R)>> {
         let Some(number) = self.resolve_subject_number(subject)? else { return Ok(Vec::new()) };
         rows::load_latest_rows(self.db, number, limit)
+    }
+
+    fn load_rows_between<R: RevisionedRow>(
+        &self,
+        subject: &MemorySubject,
+        period: RowPeriod,
+        limit: usize,
+    ) -> MemoryResult<Vec<R>> {
+        let Some(number) = self.resolve_subject_number(subject)? else { return Ok(Vec::new()) };
+        rows::load_rows_between(self.db, number, period, limit)
     }
 
     fn load_task_procedures(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use countersign_contract::Timestamp;
 use countersign_shipped_contracts::memory::insight::InsightValidationState;
 use countersign_shipped_contracts::memory::long_term::{FactStatus, ScopeLevel};
+use countersign_shipped_contracts::memory::report::FactConflict;
 
 use super::sample::{
     NOW, append_user_event, build_request, build_scope, episode, fact, insight, procedure,
@@ -67,8 +68,12 @@ async fn list_packet_facts(memory: &dyn Memory, key: &str, at: Timestamp) -> Vec
         memory.retrieve_candidates(&request, RetrievalLimits::from_policy(&policy)).await.unwrap();
     let packet =
         compose_packet(&request, &policy, &found, &*find_counter("chars/4").unwrap()).unwrap();
-    let facts = packet.long_term.facts.iter().filter(|fact| fact.fact_key == key);
-    facts.map(|fact| fact.value.as_str().unwrap().to_owned()).collect()
+    // Disputed facts are conflicts of the packet, not facts.
+    let disputed = packet.explain.conflicts.iter().flat_map(FactConflict::shown_facts);
+    let facts = packet.long_term.facts.iter().cloned().map(|fact| (fact, ""));
+    let facts = facts.chain(disputed.map(|fact| (fact, "disputed: ")));
+    let facts = facts.filter(|(fact, _)| fact.fact_key == key);
+    facts.map(|(fact, mark)| format!("{mark}{}", fact.value.as_str().unwrap())).collect()
 }
 
 fn from(from: Timestamp, fact: MemoryFact) -> MemoryFact {
@@ -148,7 +153,10 @@ pub async fn a_dispute_is_of_the_time_in_which_both_hold(memory: Arc<dyn Memory>
         .unwrap();
     assert_eq!(kept.outcome, ClaimOutcome::Disputed(vec!["f1".to_owned()]));
     assert_eq!(list_packet_facts(&*memory, "city", NOW.plus_millis(9)).await, ["Paris"]);
-    assert_eq!(list_packet_facts(&*memory, "city", NOW.plus_millis(10)).await, ["Paris", "Rome"]);
+    assert_eq!(list_packet_facts(&*memory, "city", NOW.plus_millis(10)).await, [
+        "disputed: Paris",
+        "disputed: Rome"
+    ]);
 }
 
 pub async fn what_was_so_before_can_be_so_again(memory: Arc<dyn Memory>) {

@@ -6,8 +6,8 @@ use countersign_contract::Timestamp;
 use countersign_shipped_contracts::memory::meta::CueTimeRange;
 
 use super::sample::{
-    NOW, append_user_event, build_request, build_scope, build_user_event, fact, insight, procedure,
-    record_claim, record_fact, retrieve_candidates, scope, search_ids, summary, with_evidence,
+    NOW, append_user_event, build_request, build_scope, build_user_event, episode, fact, insight,
+    procedure, record_claim, record_fact, retrieve_candidates, scope, search_ids, summary, with_evidence,
 };
 use crate::record::{MemoryClaim, MemoryExpiry, MemoryOrigin, MemoryProcedure};
 use crate::rules::ClaimAssurance;
@@ -260,4 +260,41 @@ pub async fn what_happened_in_a_time_is_found_by_it(memory: Arc<dyn Memory>) {
     assert_eq!(best("herons", Some("2026-02-01"), None).await[0], is("e4"), "until now");
     let years = best("", Some("2024-06-01"), Some("2025-12-31")).await;
     assert!(years.contains(&is("e1")) && !years.contains(&is("e2")), "{years:?}");
+}
+
+pub async fn episodes_of_a_time_are_found_behind_any_number_of_later_ones(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    let at = |day: &str| Timestamp::parse(&format!("{day}T12:00:00Z")).unwrap();
+    append_user_event(&*memory, &scope, "e1", "Herons came.").await;
+    let days = [
+        ("before", "2025-05-30", "2025-05-31"),
+        ("first", "2025-06-02", "2025-06-03"),
+        ("second", "2025-06-20", "2025-06-20"),
+        ("over", "2025-06-29", "2025-07-02"),
+        ("after", "2025-07-01", "2025-07-03"),
+        ("later", "2025-12-01", "2025-12-01"),
+        ("latest", "2025-12-02", "2025-12-02"),
+    ];
+    for (id, start, end) in days {
+        let mut row = episode(id, &format!("Herons, {id}."), &["e1"]);
+        (row.start, row.end) = (at(start), at(end));
+        record_claim(&*memory, &scope, MemoryClaim::Episode(Box::new(row))).await.unwrap();
+    }
+    let limits = RetrievalLimits { episodes: 2, ..RetrievalLimits::default() };
+    let found = async |range: Option<(&str, &str)>| {
+        let mut request = build_request(&scope, "herons");
+        request.cues.as_mut().unwrap().time_range = range.map(|(start, end)| CueTimeRange {
+            start: Some(at(start).to_string()),
+            end: Some(at(end).to_string()),
+        });
+        let found = memory.retrieve_candidates(&request, limits).await.unwrap();
+        let cut = found.truncations.iter().any(|cut| cut.description.contains("time range"));
+        (found.episodes.into_iter().map(|it| it.row.id).collect::<Vec<_>>(), cut)
+    };
+    let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+    assert_eq!(found(None).await, (ids(&["latest", "later"]), false));
+    let june = found(Some(("2025-06-01", "2025-06-30"))).await;
+    assert_eq!(june, (ids(&["latest", "later", "second", "first", "over"]), true));
+    let days = found(Some(("2025-06-20", "2025-06-20"))).await;
+    assert_eq!(days, (ids(&["latest", "later", "second"]), false));
 }

@@ -75,6 +75,7 @@ macro_rules! memory_suite {
                 finding::a_procedure_is_found_by_the_task_of_its_latest_revision,
                 finding::many_events_are_ranked_alike_however_they_came,
                 finding::what_happened_in_a_time_is_found_by_it,
+                finding::episodes_of_a_time_are_found_behind_any_number_of_later_ones,
                 similarity_cases::what_is_near_in_meaning_is_found_without_its_words,
                 similarity_cases::what_is_near_and_says_the_same_crowds_nothing_out,
                 similarity_cases::words_and_meaning_are_weighed,

@@ -95,7 +95,7 @@ impl Rig {
         let keyring = Arc::new(Keyring::open(home.folder().join("keys.json")));
         let address: SocketAddr = "127.0.0.1:0".parse().unwrap();
         if demand == AuthMode::KeyRequired && keyring.load_keys().unwrap().is_empty() {
-            make_key(&keyring, "local", AccessRole::Admin);
+            make_key(&keyring, "default", AccessRole::Admin);
         }
         let app_state = Arc::new(AppState::open(build_deps(&folder, home)));
         let bound =

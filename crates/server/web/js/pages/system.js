@@ -50,7 +50,7 @@ function looks() {
 }
 
 function workersOf(node, signal) {
-  // Only tenant `local` may list the workers, and an older server has no such route.
+  // Only tenant `default` may list the workers, and an older server has no such route.
   const load = () => get("/workers", {}, signal).catch((error) => {
     if (error.status === 404 || error.status === 403) return [];
     throw error;
