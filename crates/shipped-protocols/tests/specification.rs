@@ -17,9 +17,10 @@ use serde_json::{Value, json};
 fn shipped_files() -> Vec<(String, String)> {
     let mut files = Vec::new();
     for shipped in SHIPPED_PROTOCOLS {
-        let workspace = shipped.workspace_files.iter().filter_map(|(path, content)| {
-            Some((*path, std::str::from_utf8(content).ok()?))
-        });
+        let workspace = shipped
+            .workspace_files
+            .iter()
+            .filter_map(|(path, content)| Some((*path, std::str::from_utf8(content).ok()?)));
         let all = shipped.files.iter().copied().chain(workspace);
         let readable = all.filter(|(path, _)| path.ends_with(".yaml") || path.ends_with(".json"));
         files.extend(

@@ -7,8 +7,8 @@ use countersign_contract::limits::{MAX_LISTED_NAMES, MAX_MERGED_BYTES, MIN_MERGE
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
 use super::protocol_file::ProtocolFile;
-use super::workflow_settings::WorkflowSettings;
 use super::symbol_table::{SymbolTable, report_unknown_name};
+use super::workflow_settings::WorkflowSettings;
 
 /// A workflow as its file defines it, before merging.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Entry point of loading: takes a whole folder and returns a protocol or all diagnostics.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use countersign_contract::contract::{Contract, ContractRegistry};
@@ -20,9 +20,10 @@ use super::read_budget::read_budget;
 use super::symbol_table::SymbolTable;
 use super::{
     compile_workflow, read_agents, read_call_approvals, read_channels, read_document, read_hooks,
-    read_index, read_mcp_servers, read_memory_config, read_policy, read_rules, workflow_settings,
+    read_index, read_mcp_servers, read_memory_config, read_policy, read_rules, read_skills,
+    workflow_settings,
 };
-use crate::{EngineField, Protocol, ProtocolBundle, ProtocolPolicy, WorkflowDefinition};
+use crate::{EngineField, PhaseWork, Protocol, ProtocolBundle, ProtocolPolicy, WorkflowDefinition};
 
 /// A usable protocol with the warnings found in it.
 #[derive(Debug)]
@@ -68,8 +69,9 @@ pub fn load_protocol(
 
     let contracts = ProtocolContracts::load(&bundle, shipped, &faults);
     let rules = read_rules::read_rules(&bundle, &faults);
+    let skills = read_skills::read_skills(&bundle, &faults);
     let mcp = read_mcp_servers::read_mcp_servers(index, &faults);
-    let mut agents = read_agents::read_agents(&persons.files, &rules, &mcp, &faults);
+    let mut agents = read_agents::read_agents(&persons.files, &rules, &mcp, &skills, &faults);
     agents.broken.extend(persons.unread);
     let programs = read_policy::read_programs(index, &faults);
     let (contract, engine) = read_document::read_contract_and_engine(
@@ -99,14 +101,21 @@ pub fn load_protocol(
     };
     let (mut compiled, phases) = compile_workflows(&raws, &names, &faults);
 
+    let used = list_used_agents(&compiled);
+    read_agents::report_foreign_names(&names.agents, &skills, &used, &faults);
     read_hooks::check_hook_pointers(&names, &compiled, &faults);
     for (id, described) in std::mem::take(&mut names.workflow_documents) {
         let (Some(raw), Some(workflow)) = (raws.get(id.as_str()), compiled.get_mut(&id)) else {
             continue;
         };
         let run = initial_run_value(Some(workflow));
-        let document =
-            read_document::read_document(raw.settings.valid_member("document"), &bundle, described, &run, &faults);
+        let document = read_document::read_document(
+            raw.settings.valid_member("document"),
+            &bundle,
+            described,
+            &run,
+            &faults,
+        );
         workflow.document = Some(document);
     }
 
@@ -118,8 +127,13 @@ pub fn load_protocol(
         .map(|limits| read_budget(&limits, &NameScope::for_protocol(&names, &phases, &faults)));
     let run = initial_run_value(compiled.get(&card.default_workflow));
     let whole = names.is_complete() && mcp.is_complete();
-    let document =
-        read_document::read_document(index.and_then(|index| index.valid_member("document")), &bundle, (contract, names.engine), &run, &faults);
+    let document = read_document::read_document(
+        index.and_then(|index| index.valid_member("document")),
+        &bundle,
+        (contract, names.engine),
+        &run,
+        &faults,
+    );
 
     for file in index.into_iter().chain(&persons.files).chain(&flows.files) {
         file.check_specification_schema(shipped, &faults);
@@ -144,6 +158,7 @@ pub fn load_protocol(
         workflows: compiled,
         agents: names.agents.entries,
         rules,
+        skills: skills.entries,
         contracts: names.contracts.all,
         hooks: names.hooks.entries,
         policy: ProtocolPolicy {
@@ -157,6 +172,7 @@ pub fn load_protocol(
             budget: budget.unwrap_or_default(),
         },
         default_model: card.default_model,
+        model_aliases: card.model_aliases,
         language,
         memory,
         channels,
@@ -164,6 +180,16 @@ pub fn load_protocol(
         bundle,
     };
     Ok(LoadedProtocol { protocol, warnings: found })
+}
+
+/// Lists the agents that do the work of some phase.
+fn list_used_agents(workflows: &BTreeMap<String, WorkflowDefinition>) -> BTreeSet<&str> {
+    let phases = workflows.values().flat_map(|workflow| &workflow.phases);
+    let agents = phases.filter_map(|phase| match &phase.work {
+        PhaseWork::Agent(work) => Some(work.agent.id.as_str()),
+        _ => None,
+    });
+    agents.collect()
 }
 
 /// Finds the budget limits of a whole run, if they are valid.
@@ -199,8 +225,7 @@ fn read_workflow_documents(
 ) -> BTreeMap<String, (Option<Arc<Contract>>, Vec<EngineField>)> {
     let read = |raw: &RawWorkflow<'_>| {
         let section = raw.settings.valid_member("document")?;
-        let described =
-            read_document::read_contract_and_engine(Some(section), contracts, faults);
+        let described = read_document::read_contract_and_engine(Some(section), contracts, faults);
         Some((raw.id.to_owned(), described))
     };
     raws.values().filter_map(read).collect()
@@ -226,7 +251,7 @@ fn check_bundle_size(bundle: &ProtocolBundle) -> Option<Diagnostic> {
 
 /// Warns about a folder whose name is similar to a known one, because it would be ignored silently.
 fn check_folder_names(bundle: &ProtocolBundle, faults: &LoadDiagnostics) {
-    const FOLDERS: [&str; 5] = ["agents", "contracts", "memory", "rules", "workflows"];
+    const FOLDERS: [&str; 6] = ["agents", "contracts", "memory", "rules", "skills", "workflows"];
     for (path, text) in &bundle.files {
         let Some((folder, _)) = path.split_once('/') else { continue };
         if let Some(near) = find_similar_name(folder, FOLDERS).filter(|near| *near != folder) {

@@ -25,6 +25,7 @@ mod contract_records;
 mod read_rules;
 mod builtin_agents;
 mod prompt_merge;
+mod read_skills;
 mod read_agents;
 mod read_index;
 mod read_document;

@@ -67,7 +67,8 @@ pub(super) fn check_workflow_names(
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format_known_names(&names),
             };
-            let fault = sections.diagnose_key("unknown_workflow", id, format!("no workflow `{id}`"));
+            let fault =
+                sections.diagnose_key("unknown_workflow", id, format!("no workflow `{id}`"));
             fault.with_hint(Some(hint))
         });
     }
