@@ -25,7 +25,7 @@ pub(crate) fn identify_sender(user: &str) -> InputSender {
 
 /// The name of the user who runs this process, and of the groups that the user belongs to.
 #[cfg(unix)]
-fn find_os_user() -> Option<(String, Vec<String>)> {
+pub(crate) fn find_os_user() -> Option<(String, Vec<String>)> {
     let user = uzers::get_user_by_uid(uzers::get_effective_uid())?;
     let groups = uzers::get_user_groups(user.name(), user.primary_group_id()).unwrap_or_default();
     let name_text = |name: &std::ffi::OsStr| name.to_string_lossy().into_owned();
@@ -35,6 +35,6 @@ fn find_os_user() -> Option<(String, Vec<String>)> {
 
 /// Elsewhere, no name is verified.
 #[cfg(not(unix))]
-fn find_os_user() -> Option<(String, Vec<String>)> {
+pub(crate) fn find_os_user() -> Option<(String, Vec<String>)> {
     None
 }

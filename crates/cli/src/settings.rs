@@ -112,7 +112,9 @@ impl CliSettings {
                 allow.allow_service(name, address);
             }
         }
-        let user = env_var("USER")
+        let user = os_user::find_os_user()
+            .map(|(name, _)| name)
+            .or_else(|| env_var("USER"))
             .or_else(|| env_var("USERNAME"))
             .unwrap_or_else(|| "somebody".to_owned());
         Ok(Self {

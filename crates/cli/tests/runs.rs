@@ -176,6 +176,10 @@ fn what_was_not_seen_is_not_approved() {
     assert_eq!(other.code, 1);
     assert!(other.err.contains("changed since you saw it"), "{}", other.err);
 
+    let reason = project.run(&["deny", &run]);
+    assert_eq!(reason.code, 1);
+    assert!(reason.err.contains("Give the reason with `--note TEXT`"), "{}", reason.err);
+
     // A phase that lets others write asks again, and the run alone no longer says what was seen.
     let workflow = ".opencode/protocol/workflows/text.yaml";
     let text = fs::read_to_string(project.path().join(workflow)).unwrap();
@@ -615,7 +619,11 @@ transitions:
     let other = project.run(&["approve", &wait, "--as", "anna"]);
     assert_eq!(other.code, 1, "a claimed name has no groups: {}", other.err);
     assert!(other.err.contains("assigned to"), "{}", other.err);
-    project.does(&["approve", &wait, "--as", &user]);
+    // Without a name, the person is the one whom the operating system knows.
+    let mut own = project.command(&["approve", &wait]);
+    let own = own.env_remove("COUNTERSIGN_USER").env("USER", "mallory").output().unwrap();
+    assert!(own.status.success(), "{}", String::from_utf8_lossy(&own.stderr));
+    assert_eq!(project.json(&["history"])[1]["summary"], format!("{user} approved w1"));
     let events = project.json(&["history", "--full"]);
     let inputs = events.as_array().unwrap().iter();
     let senders: Vec<Value> = inputs

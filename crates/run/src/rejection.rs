@@ -80,7 +80,8 @@ pub enum InputRejection {
     },
     /// The subject is not the one that the person saw.
     #[error(
-        "the subject of `{wait}` changed since you saw it; `{current}` asks for a decision on the new subject{}",
+        "the subject of `{wait}` changed since you saw it; {}{}",
+        format_next_look(wait, current),
         format_changes_suffix(changes.as_ref())
     )]
     SubjectChanged {
@@ -268,6 +269,15 @@ fn format_violations_suffix(violations: &[Violation]) -> String {
 }
 
 /// Lists up to three changed pointers.
+/// Where the current subject is: a wait keeps its id if only the named digest is not its own.
+fn format_next_look(wait: &str, current: &str) -> String {
+    if wait == current {
+        "look at it again".to_owned()
+    } else {
+        format!("`{current}` asks for a decision on the new subject")
+    }
+}
+
 fn format_changes_suffix(changes: Option<&Patch>) -> String {
     const MOST: usize = 3;
     let ops = changes.map_or(&[][..], |patch| &patch.ops);

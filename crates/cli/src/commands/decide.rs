@@ -29,7 +29,7 @@ pub(super) fn run(args: &DecideArgs, approve: bool, json: bool) -> Result<CliExi
                     (seen.supersedes.last(), names_wait, &args.subject)
                 {
                     let rejection = EngineError::Rejected(seen.reject_old_subject(old));
-                    return Err(show_difference(rejection, json));
+                    return Err(explain_refusal(rejection, json));
                 }
                 if !json && let Some(subject) = wait_text::describe_subject(seen) {
                     let verb = if approve { "Approving" } else { "Denying" };
@@ -46,22 +46,29 @@ pub(super) fn run(args: &DecideArgs, approve: bool, json: bool) -> Result<CliExi
         let outcome = context
             .submit_input(&run, what, args.idempotency_key.clone())
             .await
-            .map_err(|error| show_difference(error, json))?;
+            .map_err(|error| explain_refusal(error, json))?;
         let exit = after_input::drive_and_report(&context, outcome, json).await?;
         // A denial that was recorded is a success, also if it ends the run.
         Ok(if approve { exit } else { CliExit::Success })
     })
 }
 
-/// Shows what changed, if a decision was refused because its subject changed.
-fn show_difference(error: EngineError, json: bool) -> CliError {
-    if let EngineError::Rejected(InputRejection::SubjectChanged {
-        changes: Some(changes), ..
-    }) = &error
-        && !json
-    {
-        let difference = wait_text::describe_changes(changes).replace('\n', "\n  ");
-        output::print_message(&format!("What changed:\n  {difference}"));
+/// Shows what helps after a refused decision: what changed, or how to give a reason.
+fn explain_refusal(error: EngineError, json: bool) -> CliError {
+    if json {
+        return error.into();
+    }
+    match &error {
+        EngineError::Rejected(InputRejection::SubjectChanged {
+            changes: Some(changes), ..
+        }) if !changes.ops.is_empty() => {
+            let difference = wait_text::describe_changes(changes).replace('\n', "\n  ");
+            output::print_message(&format!("What changed:\n  {difference}"));
+        }
+        EngineError::Rejected(InputRejection::NoteRequired { .. }) => {
+            output::print_message("Give the reason with `--note TEXT`.");
+        }
+        _ => {}
     }
     error.into()
 }

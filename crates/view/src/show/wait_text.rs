@@ -317,6 +317,50 @@ mod tests {
     }
 
     #[test]
+    fn parts_are_shown_as_their_author_wants() {
+        let wait: RunWait = serde_json::from_value(json!({
+            "id": "w2", "kind": "approval", "phase": "a", "name": "n", "question": "?", "opened_at": 0,
+            "subject": {
+                "digest": "sha256:d2",
+                "parts": [{ "pointer": "", "value": {
+                    "text": "one\n2\n", "same": "x", "sheet": "s.csv", "gone": "g.csv", "rows": [{ "what": "Train" }],
+                } }],
+                "changes": [
+                    { "op": "replace", "path": "/text", "value": "one\n2\n" },
+                    { "op": "remove", "path": "/old" },
+                    { "op": "move", "path": "/a", "from": "/b" },
+                ],
+            },
+            "presented": [
+                { "title": "The text", "pointer": "/text", "format": "difference", "before": "one\ntwo\n" },
+                { "title": "The rest", "pointer": "/same", "format": "difference", "before": "x" },
+                { "title": "The rows", "pointer": "/rows", "format": "table" },
+                { "title": "The sheet", "pointer": "/sheet", "format": "file", "file": { "path": "s.csv", "digest": "sha256:aa" } },
+                { "title": "The other", "pointer": "/gone", "format": "image", "file": { "path": "g.csv", "digest": null } },
+            ],
+        }))
+        .expect("a wait");
+        assert_eq!(
+            describe_subject(&wait).expect("a subject"),
+            "The text (changed since it was approved last):
+   one
+  -two
+  +2
+The rest: as approved last
+The rows:
+  - what: Train
+The sheet: s.csv (sha256:aa)
+The other: g.csv (missing, or too large to be signed)
+Changed since the approval was requested first:
+  /text is now \"one\\n2\\n\"
+  /old was removed
+  move /a
+subject sha256:d2
+"
+        );
+    }
+
+    #[test]
     fn schemas_are_told_in_words() {
         for (schema, words) in [
             (json!({"type": "string"}), "text"),
