@@ -298,6 +298,7 @@ function people(wait) {
   const rules = wait.approval;
   const votes = rules?.votes ?? [];
   const lines = [
+    wait.agent ? t("wait.agent", { agent: wait.agent }) : null,
     wait.requested_by?.length ? t("wait.asked_by", { who: wait.requested_by.join(", ") }) : null,
     wait.who?.length ? t("wait.for", { who: wait.who.join(", ") }) : null,
     rules?.distinct_from?.length ? t("wait.distinct", { who: rules.distinct_from.map((one) => tOr(`party.${one}`, one)).join(", ") }) : null,
