@@ -156,7 +156,7 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
   }
 
   function budget() {
-    const schema = { type: "integer", minimum: 1, title: t("wait.more_of", { name: wait.name }) };
+    const schema = { type: "integer", minimum: 1, title: t("wait.more_of", { name: plainName(wait.name) }) };
     const send = given((amount, key) => post(`/runs/${part(run)}/resume`, { grants: { [wait.name]: amount } }, { once: key }));
     const deny = h("button", { class: "button danger", type: "button", on: { click: async () => {
       try {
