@@ -271,7 +271,7 @@ pub struct InboxRow {
     /// The run that waits.
     #[schema(example = "k7mw2p")]
     pub run: String,
-    /// The title of the run. Absent if it has none, or the run was not read.
+    /// The title of the run, or its workflow if it has none. Absent if the run was not read.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[schema(example = "A shop for handmade lamps")]
     pub title: String,
