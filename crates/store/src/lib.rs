@@ -63,7 +63,9 @@ pub use postgres::{
 pub use prune::{PruneRequest, PruneSeal, PruneStats, StoreWatermark};
 pub use run_head::{ChildRunFilter, LoadedRun, RunCursor, RunFilter, RunHead};
 pub use run_id::{RunId, TenantId};
-pub use run_stats::{MAX_STATS_RUNS, RunDayTotals, RunStats, RunStatsFilter, RunStatsRow, RunTotals};
+pub use run_stats::{
+    MAX_STATS_RUNS, RunDayTotals, RunStats, RunStatsFilter, RunStatsRow, RunTotals,
+};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{
     RawFile, SqliteFile, SqliteHealth, SqliteMigration, SqliteSchema, SqliteSettings, SqliteStore,

@@ -157,12 +157,7 @@ impl RunStatsFilter {
         let days = days
             .into_iter()
             .map(|(day, totals)| RunDayTotals { day: day.0, totals: totals.finish() });
-        RunStats {
-            total: total.finish(),
-            days: days.collect(),
-            rows: rows.collect(),
-            truncated,
-        }
+        RunStats { total: total.finish(), days: days.collect(), rows: rows.collect(), truncated }
     }
 }
 

@@ -108,10 +108,13 @@ pub(crate) async fn list_inbox(
     Ok(Json(CursorPage { items, next_cursor }))
 }
 
-/// The title of a run; empty if it has none.
+/// The title of a run, or its workflow if it has none; empty if there is no such run.
 pub(crate) async fn load_title(engine: &Engine, run: &str) -> Result<String, StoreError> {
     let head = engine.store().load_head(&engine.run_id(run)).await?;
-    Ok(head.map(|head| head.title).unwrap_or_default())
+    Ok(head.map_or_else(String::new, |head| match head.title.is_empty() {
+        true => head.workflow,
+        false => head.title,
+    }))
 }
 
 /// Decodes a stored wait, and the row that is sent of it.

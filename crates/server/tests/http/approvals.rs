@@ -180,6 +180,23 @@ async fn a_wait_says_what_follows_and_why_somebody_may_not_decide() {
     );
     let listed = clerk.get("/v1/inbox").await.good();
     assert_eq!(listed["items"][0]["refusal"]["code"], "not_assignee", "{listed}");
+    // A reader decides nothing, whoever the wait is assigned to.
+    let new = NewApiKey {
+        tenant: "local".to_owned(),
+        role: AccessRole::Reader,
+        user: Some("anna".to_owned()),
+        groups: vec!["managers".to_owned()],
+        expires_at: None,
+    };
+    let secret = rig.keyring.create(new, SystemClock.now()).unwrap().1;
+    let reader = Client::new(rig.address, Some(secret.reveal().to_owned()));
+    for wait in [read(&reader).await, reader.get("/v1/inbox").await.good()["items"][0].clone()] {
+        assert_eq!(
+            (&wait["may_answer"], &wait["refusal"]["code"]),
+            (&json!(false), &json!("role")),
+            "{wait}"
+        );
+    }
     let approve = format!("/v1/runs/{run}/waits/w1/approve");
     post(anna, &approve, &signed(&started, "fine")).await.good();
     assert_eq!(read(anna).await["refusal"]["code"], "already_approved");

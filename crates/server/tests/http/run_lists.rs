@@ -61,6 +61,31 @@ async fn runs_are_found_by_title_and_filters() {
 }
 
 #[tokio::test]
+async fn the_inbox_and_forks_name_runs_by_their_titles() {
+    let rig = serve().await;
+    let client = rig.client();
+    let run = begin(&client, "Handmade lamps").await;
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let listed = loop {
+        let inbox = client.get(&format!("/v1/inbox?run={run}")).await.good();
+        if let Some(row) = inbox["items"].get(0) {
+            break row.clone();
+        }
+        assert!(std::time::Instant::now() < until, "nothing waits");
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(listed["title"], "Handmade lamps");
+    let forked = client.post(&format!("/v1/runs/{run}/fork"), &json!({"version": 1})).await.good();
+    let fork = forked["run"].as_str().unwrap();
+    let status = client.get(&format!("/v1/runs/{fork}")).await.good();
+    assert_eq!(
+        (&status["fork"]["run"], &status["fork"]["title"], &status["fork"]["version"]),
+        (&json!(run), &json!("Handmade lamps"), &json!(1))
+    );
+    rig.end().await;
+}
+
+#[tokio::test]
 async fn statistics_count_the_runs_of_a_period() {
     let rig = serve().await;
     let client = rig.client();

@@ -133,7 +133,7 @@ fn push_named(text: &mut String, name: &str, value: &Value) {
             push_indented(text, plain.trim_end());
         }
         Value::String(plain) => text.push_str(&format!("{name}: {plain}\n")),
-        Value::Array(_) => text.push_str(&format!("{name}: none\n")),
+        Value::Array(_) => text.push_str(&format!("{name}: (none)\n")),
         other => text.push_str(&format!("{name}: {other}\n")),
     }
 }
@@ -312,7 +312,7 @@ mod tests {
         push_named(&mut text, "/draft", &value);
         assert_eq!(
             text,
-            "/draft:\n  title: Hello\n  body:\n    One.\n\n    Two.\n  items:\n    - what: Train\n      price: 4.5\n    - x\n  none: []\n  nothing: null\n"
+            "/draft:\n  title: Hello\n  body:\n    One.\n\n    Two.\n  items:\n    - what: Train\n      price: 4.5\n    - x\n  none: (none)\n  nothing: null\n"
         );
     }
 
@@ -358,6 +358,34 @@ Changed since the approval was requested first:
 subject sha256:d2
 "
         );
+    }
+
+    #[test]
+    fn a_text_that_was_never_approved_is_shown_once() {
+        let part = |format, before: Option<Value>| PresentedPart {
+            title: format!("{format:?}"),
+            pointer: "/text".to_owned(),
+            format: Some(format),
+            before,
+            file: None,
+        };
+        let show = |before: Option<Value>| {
+            let wait: RunWait = serde_json::from_value(json!({
+                "id": "w1", "kind": "approval", "phase": "p", "name": "n", "question": "?", "opened_at": 1,
+                "subject": {"digest": "sha256:0", "parts": [{"pointer": "/text", "value": "two"}]},
+            }))
+            .unwrap();
+            let presented = vec![
+                part(PresentationFormat::Markdown, None),
+                part(PresentationFormat::Difference, before),
+            ];
+            describe_subject(&RunWait { presented, ..wait }).unwrap()
+        };
+        assert_eq!(
+            show(None),
+            "Markdown: two\nDifference: nothing was approved before\nsubject sha256:0\n"
+        );
+        assert!(show(Some(json!("one"))).contains("-one"), "{}", show(Some(json!("one"))));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use countersign_protocol::WorkflowDefinition;
+use countersign_protocol::{PhaseWork, WorkflowDefinition};
 use countersign_run::{
     BlockReason, ClosedGate, LastReply, RunEndKind, RunState, RunWait, Timestamp,
 };
@@ -299,6 +299,7 @@ impl RunStatusView {
 fn list_waits(state: &RunState, workflow: Option<&WorkflowDefinition>) -> Vec<WaitView> {
     let views = state.waits.values().map(|wait| WaitView {
         outcomes: workflow.and_then(|workflow| DecisionOutcomes::find(workflow, wait)),
+        agent: workflow.and_then(|workflow| find_calling_agent(workflow, wait)),
         requested_by: match &state.started_by {
             Some(by) => vec![by.clone()],
             None => state.starters.iter().cloned().collect(),
@@ -306,6 +307,15 @@ fn list_waits(state: &RunState, workflow: Option<&WorkflowDefinition>) -> Vec<Wa
         ..WaitView::from(wait)
     });
     views.collect()
+}
+
+/// The agent whose call waits for an approval; `None` for other waits.
+fn find_calling_agent(workflow: &WorkflowDefinition, wait: &RunWait) -> Option<String> {
+    wait.action.as_ref()?;
+    match &workflow.find_phase(&wait.phase)?.work {
+        PhaseWork::Agent(work) => Some(work.agent.id.clone()),
+        _ => None,
+    }
 }
 
 fn list_pending_actions(state: &RunState) -> Vec<PendingActionRow> {

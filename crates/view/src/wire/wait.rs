@@ -102,6 +102,11 @@ pub struct WaitView {
     /// the workflow of the run was not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcomes: Option<DecisionOutcomes>,
+    /// The agent whose call is held. Absent for other waits, and where the workflow of the run was
+    /// not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "editor")]
+    pub agent: Option<String>,
     /// Who started the run that asks. Empty where the run was not read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requested_by: Vec<String>,
@@ -138,6 +143,7 @@ impl From<&countersign_run::RunWait> for WaitView {
             may_answer: None,
             refusal: None,
             outcomes: None,
+            agent: None,
             requested_by: Vec::new(),
         }
     }
@@ -265,7 +271,7 @@ pub struct InboxRow {
     /// The run that waits.
     #[schema(example = "k7mw2p")]
     pub run: String,
-    /// The title of the run. Absent if it has none, or the run was not read.
+    /// The title of the run, or its workflow if it has none. Absent if the run was not read.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[schema(example = "A shop for handmade lamps")]
     pub title: String,

@@ -76,6 +76,7 @@ export default async function play() {
   // Ann's page hears of the change by itself; her first yes is void.
   await ann.page.getByText("This changed while the page was open. Nothing was sent.").waitFor();
   await ann.page.getByRole("heading", { name: "Pay 9000 to Atelier Nord?" }).waitFor();
+  assert.match(await ann.page.locator(".subject summary").first().textContent(), /requested first: Amount$/);
   await picture(ann.page, "approval-replaced", true);
   assert.equal(await ann.page.locator(".votes li[data-given=true]").count(), 0);
 

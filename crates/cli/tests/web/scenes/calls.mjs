@@ -78,6 +78,8 @@ export default async function play() {
   const card = ann.page.locator(".wait");
   await card.getByText("The requested action is performed exactly as shown.").waitFor();
   assert.equal(await card.getByText("The agent reads that the call was denied, and why, and goes on without it.").count(), 2);
+  // Who asks is the agent.
+  await card.getByText("The agent editor wants to do this.").waitFor();
   await card.getByText("The exact arguments that are signed").click();
   await card.locator(".json").getByText("report.md").waitFor();
   await bob.page.getByText("Somebody else must decide this.").waitFor();

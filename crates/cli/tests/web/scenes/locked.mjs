@@ -46,6 +46,9 @@ export default async function play() {
   await none("Approve", "Deny");
   await rae.to("/start/demo");
   await page.getByRole("heading", { name: "You cannot start runs" }).waitFor();
+  await rae.to("/protocols/demo");
+  await page.locator(".graph svg").first().waitFor();
+  assert.equal(await page.locator("a[href^='/start']:visible").count(), 0);
   await rae.to(`/runs/${run}/prompt`);
   await page.locator(".split, .empty").first().waitFor();
   await none("Submit");

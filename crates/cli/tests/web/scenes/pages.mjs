@@ -45,6 +45,8 @@ export default async function play() {
       if (name === "inbox") await ann.page.getByRole("heading", { name: title }).waitFor();
       await picture(ann.page, `${name}-${language}`, true);
       await fits(ann.page, `${name} (${language})`);
+      const cut = await ann.page.locator(".nav .word").evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
+      assert.deepEqual(cut, [], `the navigation is cut off (${language})`);
     }
     ann.check();
     await ann.close();

@@ -47,7 +47,7 @@ export default async function play() {
   for (const n of [1, 2, 3, 4, 5]) await brings(`w${n}`, `# Brief ${n}\n`);
   const grant = page.locator(".wait").filter({ hasText: "The executor has asked for documents five times" });
   await grant.waitFor();
-  await grant.getByLabel("Amount to add to budget input_rounds").fill("3");
+  await grant.getByLabel("Amount to add to budget Input rounds").fill("3");
   await picture(page, "delivery-grant");
   await grant.getByRole("button", { name: "Grant and continue" }).click();
   await brings("w7", "# Brief, once more\n");
@@ -55,6 +55,13 @@ export default async function play() {
   const [whole] = JSON.parse(server.run("list", "--workflow", "delivery", "--json"));
   await ann.to(`/runs/${whole.run}`);
   await page.getByText("Completed", { exact: true }).first().waitFor();
+  // What is delivered is looked at and downloaded, not a list of digests.
+  const delivered = page.locator(".product .file", { hasText: "v2-countersigning.md" });
+  await delivered.locator(".markdown").waitFor();
+  const [saved] = await Promise.all([page.waitForEvent("download"), delivered.getByRole("link", { name: /Download/ }).click()]);
+  assert.equal(saved.suggestedFilename(), "v2-countersigning.md");
+  assert.equal(await page.locator(".file[data-path='deliverables/note/v2-countersigning.md']").count(), 1);
+  await page.evaluate(() => window.scrollTo(0, 0));
   await picture(page, "delivery-done");
   const manifest = JSON.parse(fs.readFileSync(path.join(server.folder, "deliverables/manifest.json"), "utf8"));
   assert.equal(manifest.deliverables[0].version, 2);

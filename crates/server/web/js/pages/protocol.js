@@ -3,6 +3,7 @@
 import { h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
 import { get, part } from "../core/api.js";
+import { hasRole } from "../core/me.js";
 import { t } from "../core/words.js";
 import { graph } from "../parts/graph.js";
 import { head } from "../parts/head.js";
@@ -11,7 +12,7 @@ import { shown } from "../parts/states.js";
 
 export default function page(root, { name }, signal) {
   const body = h("div", {});
-  put(root, head(name, null, h("a", { class: "button first", href: `/start/${part(name)}` }, icon("start"), t("nav.start"))), body);
+  put(root, head(name, null, hasRole("operator") ? h("a", { class: "button first", href: `/start/${part(name)}` }, icon("start"), t("nav.start")) : null), body);
   shown(body, () => get(`/protocols/${part(name)}`, {}, signal), (protocol) => view(protocol, signal));
 }
 

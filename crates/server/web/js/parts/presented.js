@@ -12,7 +12,7 @@ const MOST_ROWS = 200;
 const MOST_COLUMNS = 20;
 const IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*$/;
 
-const FORMATS = { text: plain, markdown: formatted, table, json: (value) => json(value), image, file, difference: changed };
+const FORMATS = { text: plain, markdown: formatted, table, json: (value) => json(value), image, file, files, difference: changed };
 
 /**
  * One presented part: `{ title, pointer, format, value, before }`. Without a format, the value decides. `run` is the
@@ -49,11 +49,17 @@ const isBrief = ({ title, pointer, format, value }) => Boolean(title ?? pointer)
 export function guess(value) {
   if (typeof value === "string") return IMAGE.test(value) ? "image" : looksLikeMarkdown(value) ? "markdown" : "text";
   if (isFile(value)) return "file";
+  if (isFiles(value)) return "files";
   if (Array.isArray(value) && value.every(isRow)) return "table";
   return "json";
 }
 
 const isFile = (value) => typeof value?.path === "string" && typeof value?.sha256 === "string";
+const isFiles = (value) => Array.isArray(value) && value.length > 0 && value.every(isFile);
+
+/** The paths of the files that a value is: one, or several. */
+export const filePaths = (value) => (isFile(value) ? [value.path] : isFiles(value) ? value.map(({ path }) => path) : []);
+
 const isRow = (value) => value !== null && typeof value === "object" && !Array.isArray(value) && Object.values(value).every((one) => one === null || typeof one !== "object");
 
 function plain(value) {
@@ -98,6 +104,15 @@ function file(value, { run }) {
   if (typeof path !== "string" || !run) return plain(value);
   const known = typeof value === "object" ? value : {};
   return fileCard({ run, path, bytes: known.bytes, sha256: known.sha256 }, { open: true });
+}
+
+/** Number of files whose previews are open at once. */
+const MOST_OPEN = 3;
+
+/** Several files of the run, each with its preview; few of them are open. */
+function files(value, context) {
+  if (!context.run) return table(value);
+  return h("ul", { class: "files" }, value.map((one) => h("li", {}, fileCard({ run: context.run, path: one.path, bytes: one.bytes, sha256: one.sha256 }, { open: value.length <= MOST_OPEN }))));
 }
 
 function changed(value, { before }) {

@@ -3,6 +3,7 @@
 import { h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
 import { part } from "../core/api.js";
+import { hasRole } from "../core/me.js";
 import { offered } from "../core/offered.js";
 import { t } from "../core/words.js";
 
@@ -49,5 +50,5 @@ export async function exampleAnswers(protocol, use) {
 export async function scriptStrip() {
   const own = await scripted();
   if (!own) return null;
-  return h("p", { class: "strip", role: "note" }, icon("robot"), h("span", {}, t("script.strip", { protocol: own.name })), h("a", { href: `/start/${part(own.name)}` }, t("script.start")));
+  return h("p", { class: "strip", role: "note" }, icon("robot"), h("span", {}, t("script.strip", { protocol: own.name })), hasRole("operator") ? h("a", { href: `/start/${part(own.name)}` }, t("script.start")) : null);
 }

@@ -31,7 +31,7 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
   const place = `${run}/${wait.id}`;
   const path = `/runs/${part(run)}/waits/${part(wait.id)}`;
   const heading = fresh("wait");
-  let title = state?.title || wait.title;
+  let title = state?.title || state?.workflow || wait.title;
   // The name of the phase, where the author gave it one.
   let phase = state?.phase === wait.phase ? state.phase_name : null;
   const work = h("div", {});
@@ -156,7 +156,7 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
   }
 
   function budget() {
-    const schema = { type: "integer", minimum: 1, title: t("wait.more_of", { name: wait.name }) };
+    const schema = { type: "integer", minimum: 1, title: t("wait.more_of", { name: plainName(wait.name) }) };
     const send = given((amount, key) => post(`/runs/${part(run)}/resume`, { grants: { [wait.name]: amount } }, { once: key }));
     const deny = h("button", { class: "button danger", type: "button", on: { click: async () => {
       try {
@@ -244,7 +244,7 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
     const now = state ?? (await get(`/runs/${part(run)}`).catch(() => null));
     if (!now || done) return;
     const found = now.waits.find((one) => one.id === wait.id);
-    title = now.title;
+    title = now.title || now.workflow;
     phase = now.phase === wait.phase ? now.phase_name : null;
     if (found) {
       wait = { ...found, may_answer: found.may_answer ?? wait.may_answer, refusal: found.refusal ?? wait.refusal };
@@ -298,6 +298,7 @@ function people(wait) {
   const rules = wait.approval;
   const votes = rules?.votes ?? [];
   const lines = [
+    wait.agent ? t("wait.agent", { agent: wait.agent }) : null,
     wait.requested_by?.length ? t("wait.asked_by", { who: wait.requested_by.join(", ") }) : null,
     wait.who?.length ? t("wait.for", { who: wait.who.join(", ") }) : null,
     rules?.distinct_from?.length ? t("wait.distinct", { who: rules.distinct_from.map((one) => tOr(`party.${one}`, one)).join(", ") }) : null,
@@ -360,7 +361,7 @@ function subject({ subject: signed, presented: shown, supersedes, preview }, run
   return h("section", { class: "subject", "aria-label": t("wait.subject") },
     h("div", { class: "row" }, h("strong", {}, t("wait.subject")), h("span", { class: "grow" }),
       h("span", { class: "tiny soft" }, t("wait.digest"), " ", h("code", { title: digest }, digest.slice(0, 16)))),
-    changes && supersedes?.length ? h("details", { class: "note warn-note" }, h("summary", {}, t("wait.changed"), " ", changes.map((one) => one.path || "/").join(", ")), diff(changes)) : null,
+    changes && supersedes?.length ? h("details", { class: "note warn-note" }, h("summary", {}, t("wait.changed"), " ", changes.map((one) => plainName(one.path) || "/").join(", ")), diff(changes)) : null,
     preview ? callPreview(preview, parts[0]?.value) : presentedParts(all, { run }),
     omitted ? h("p", { class: "soft" }, t("wait.omitted"), " ", h("a", { href: `/runs/${part(run)}/document` }, t("run.document"))) : null);
 }

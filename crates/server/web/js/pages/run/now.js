@@ -16,7 +16,7 @@ import { quoted } from "../../parts/quoted.js";
 import { when } from "../../parts/status.js";
 import { talk } from "../../parts/talk.js";
 import { fileCard } from "../../parts/file.js";
-import { presented } from "../../parts/presented.js";
+import { filePaths, presented } from "../../parts/presented.js";
 import { waitCard } from "../../parts/wait.js";
 
 export default function tab(run, signal, again) {
@@ -88,7 +88,10 @@ export default function tab(run, signal, again) {
 
   /** The files of the run and of its children; they are listed again only if there are others. */
   async function listFiles() {
-    const found = await get(`/runs/${part(run)}/files`, {}, signal).catch(() => []);
+    const all = await get(`/runs/${part(run)}/files`, {}, signal).catch(() => []);
+    // A file that is a result is shown there.
+    const results = new Set(state.output.flatMap((one) => filePaths(one.value).map((path) => `${one.run} ${path}`)));
+    const found = all.filter((file) => !results.has(`${file.run} ${file.path}`));
     const text = JSON.stringify(found);
     if (signal.aborted || text === listed) return;
     listed = text;
