@@ -155,11 +155,11 @@ impl TextCollector {
 
     /// Adds the parts of an attached document.
     pub(crate) fn push_attachment(&mut self, name: &str, attached: &DocumentText) {
-        for part in &attached.parts {
+        for (part, number) in attached.parts.iter().zip(1..) {
             let inner = if part.name.is_empty() && part.kind == DocumentPartKind::Body {
                 name.to_owned()
             } else if part.name.is_empty() {
-                format!("{name}, {} {}", part.kind.as_str(), self.count_inner(name) + 1)
+                format!("{name}, {} {number}", part.kind.as_str())
             } else {
                 format!("{name}: {}", part.name)
             };
@@ -168,11 +168,6 @@ impl TextCollector {
         for note in &attached.notes {
             self.note(format!("`{name}`: {note}"));
         }
-    }
-
-    fn count_inner(&self, name: &str) -> usize {
-        let prefix = format!("{name}, ");
-        self.document.parts.iter().filter(|part| part.name.starts_with(&prefix)).count()
     }
 
     fn stop(&mut self, note: String) {

@@ -18,6 +18,8 @@ mod plain_text;
 mod html;
 mod mail;
 mod pdf;
+mod pdf_text;
+mod pdf_fonts;
 mod office_archive;
 mod office_xml;
 mod docx;

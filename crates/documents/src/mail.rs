@@ -18,7 +18,8 @@ pub(crate) fn extract_mail(bytes: &[u8], depth: usize) -> Result<DocumentText, D
     text.push('\n');
     text.push_str(read_body(&message, collector.remaining_bytes()).trim());
     text.push('\n');
-    let mut attached = Vec::new();
+    let mut attached: Vec<(String, DocumentText)> = Vec::new();
+    let mut attached_bytes = 0;
     for part in message.attachments() {
         let name = part.attachment_name().map_or_else(
             || format!("attachment {}", attached.len() + 1),
@@ -37,13 +38,15 @@ pub(crate) fn extract_mail(bytes: &[u8], depth: usize) -> Result<DocumentText, D
             Ok(document) => {
                 let what = document.format.describe();
                 text.push_str(&format!("\nAttached: {name} ({what}, {size} bytes)"));
+                attached_bytes += document.text_bytes();
                 attached.push((name, document));
             }
             Err(error) => {
                 text.push_str(&format!("\nAttached: {name} ({size} bytes); it {error}"));
             }
         }
-        if text.len() > collector.remaining_bytes() {
+        if text.len() + attached_bytes > collector.remaining_bytes() {
+            collector.note("the text is too long; later attachments were left out".to_owned());
             break;
         }
     }

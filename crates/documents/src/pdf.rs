@@ -1,9 +1,10 @@
 //! Extracts the text of a PDF file, page by page.
 
-use lopdf::{Document, LoadOptions};
+use lopdf::{Document, LoadOptions, ObjectId};
 
 use crate::document_text::{TextCollector, clean_text};
 use crate::limits::MAX_PARTS;
+use crate::pdf_text::PageReader;
 use crate::{DocumentError, DocumentErrorKind, DocumentFormat, DocumentPartKind, DocumentText};
 
 /// Maximum decompressed size of one stream in the file.
@@ -20,18 +21,18 @@ pub(crate) fn extract_pages(bytes: &[u8]) -> Result<DocumentText, DocumentError>
     if document.is_encrypted() {
         return Err(protected_error());
     }
-    let numbers: Vec<u32> =
-        document.page_iter().take(MAX_PARTS + 1).zip(1..).map(|(_, number)| number).collect();
-    if numbers.is_empty() {
+    let pages: Vec<ObjectId> = document.page_iter().take(MAX_PARTS + 1).collect();
+    if pages.is_empty() {
         return Err(DocumentError::broken("is a damaged PDF: no page was found"));
     }
     let mut collector = TextCollector::new(DocumentFormat::Pdf);
     let (mut empty, mut damaged) = (Vec::new(), Vec::new());
-    for number in &numbers {
+    let mut reader = PageReader::new(&document, MAX_STREAM_BYTES);
+    for (page, number) in pages.iter().zip(1..) {
         if collector.is_full() {
             break;
         }
-        let text = match document.extract_text_with_limit(&[*number], MAX_STREAM_BYTES) {
+        let text = match reader.read(*page, collector.remaining_bytes()) {
             Ok(text) => text,
             Err(error) => {
                 let error = describe_error(&error);
@@ -39,20 +40,20 @@ pub(crate) fn extract_pages(bytes: &[u8]) -> Result<DocumentText, DocumentError>
                     return Err(error);
                 }
                 // A page in an unreadable font does not affect the others.
-                damaged.push(*number);
+                damaged.push(number);
                 String::new()
             }
         };
-        if clean_text(&text).is_empty() && !damaged.contains(number) {
-            empty.push(*number);
+        if clean_text(&text).is_empty() && damaged.last() != Some(&number) {
+            empty.push(number);
         }
         collector.push(DocumentPartKind::Page, "", &text);
     }
-    if empty.len() == numbers.len() {
+    if empty.len() == pages.len() {
         let message = format!(
             "is a PDF without text: its {} {} images, such as a scan; images are not read",
-            numbers.len(),
-            if numbers.len() == 1 { "page is" } else { "pages are" }
+            pages.len(),
+            if pages.len() == 1 { "page is" } else { "pages are" }
         );
         return Err(DocumentError::new(DocumentErrorKind::Image, message));
     }

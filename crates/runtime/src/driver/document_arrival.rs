@@ -43,7 +43,7 @@ impl EffectExecutor {
                 let (workspace, path) =
                     (self.workspace_for(&live.protocol, state), path.to_owned());
                 let shared = self.find_shared_file(&state.run, wait).map(|(path, _)| path);
-                let all_runs = self.workspace.clone();
+                let all_runs = self.workspace().clone();
                 let read = move || {
                     if let Some(shared) = shared {
                         copy_shared_file(&all_runs, &shared, &workspace, &path)?;
@@ -82,10 +82,10 @@ impl EffectExecutor {
         let expected = suggested_path(wait)?;
         let below = expected.strip_prefix(&format!("{}/", RunInputs::for_run_id(run).folder()))?;
         let shared = format!("{SPECIFIED_FOLDER}/{INPUTS_FOLDER}/{below}");
-        let stamp = self.workspace.read_file_stamp(&shared)?;
+        let stamp = self.workspace().read_file_stamp(&shared)?;
         let changed = stamp.1?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_millis();
         let is_new = changed >= u128::try_from(wait.opened_at.0).ok()?;
-        let is_needed = self.workspace.read_file_stamp(expected).is_none();
+        let is_needed = self.workspace().read_file_stamp(expected).is_none();
         (is_new && is_needed).then_some((shared, stamp))
     }
 }
