@@ -8,7 +8,7 @@ use std::fs;
 use crate::process;
 
 /// The entry points in addition to the fuzz targets.
-const GROWTH_TARGETS: [&str; 11] = [
+const GROWTH_TARGETS: [&str; 12] = [
     "reply",
     "patch",
     "merge",
@@ -20,6 +20,7 @@ const GROWTH_TARGETS: [&str; 11] = [
     "yaml",
     "http_body",
     "memory_line",
+    "document",
 ];
 
 /// The entry point that a fuzz target covers, if the names differ.
@@ -28,12 +29,13 @@ const FUZZ_TARGET_ALIASES: [(&str, &str); 3] =
 
 /// The growth tests. They name an entry point with `door("name")` or
 /// `GrowthTarget::new("name", …)`.
-const GROWTH_TESTS: [&str; 5] = [
+const GROWTH_TESTS: [&str; 6] = [
     "crates/contract/tests/growth",
     "crates/schema-tools/tests/growth",
     "crates/protocol/tests/growth",
     "crates/memory/tests/growth.rs",
     "crates/server/tests/growth.rs",
+    "crates/documents/tests/growth.rs",
 ];
 
 /// Returns every entry point without a family, and every family of an unknown entry point.

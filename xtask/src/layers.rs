@@ -22,8 +22,10 @@ const FORBIDDEN_PACKAGES: [&str; 10] = [
 
 /// For each crate: the workspace crates it may name, and the otherwise forbidden packages it may
 /// use. What a named crate may depend on is allowed as well.
-const ALLOWED_DEPENDENCIES: [(&str, &[&str], &[&str]); 14] = [
+const ALLOWED_DEPENDENCIES: [(&str, &[&str], &[&str]); 15] = [
     ("countersign-contract", &[], &[]),
+    // Reads bytes and knows nothing of runs. `rand` comes with PDF, here and below.
+    ("countersign-documents", &[], &["rand"]),
     ("countersign-schema-tools", &["countersign-contract"], &[]),
     ("countersign-protocol", &["countersign-schema-tools"], &[]),
     ("countersign-run", &["countersign-protocol"], &[]),
@@ -45,8 +47,8 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str], &[&str]); 14] = [
     // the memory, whose packets have a contract. `chrono` comes with MCP, here and below.
     (
         "countersign-runtime",
-        &["countersign-run", "countersign-memory", "countersign-models"],
-        &["tokio", "reqwest", "hyper", "rusqlite", "chrono"],
+        &["countersign-run", "countersign-memory", "countersign-models", "countersign-documents"],
+        &["tokio", "reqwest", "hyper", "rusqlite", "rand", "chrono"],
     ),
     // Queries sources and makes no decisions. `rand` comes with the `PostgreSQL` authentication and
     // with PDF.
@@ -59,7 +61,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str], &[&str]); 14] = [
     (
         "countersign-view",
         &["countersign-runtime", "countersign-shipped-protocols"],
-        &["tokio", "reqwest", "hyper", "rusqlite", "chrono"],
+        &["tokio", "reqwest", "hyper", "rusqlite", "rand", "chrono"],
     ),
     // Serves and makes no decisions. `rand` and `chrono` come with MCP.
     (

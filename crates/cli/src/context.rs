@@ -267,6 +267,7 @@ impl CliContext {
             .with_models(Arc::new(models))
             .with_guard(self.build_action_guard())
             .with_sources(Arc::new(source_kinds::build_source_kinds()))
+            .with_document_reader(source_kinds::get_document_reader())
             .with_data_folder(self.home.folder().join(SHIPPED_DATA))
             .with_worker(worker)
             .with_heartbeat(heartbeat.clone());

@@ -34,10 +34,10 @@ use clap::Parser as _;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // This runs before anything else, so that a process that reads an untrusted PDF has no secrets
+    // This runs before anything else, so that a process that reads an untrusted document has no secrets
     // to leak.
-    if std::env::args().nth(1).is_some_and(|first| first == source_kinds::READ_PDF) {
-        return countersign_sources::read_pdf_from_stdin();
+    if std::env::args().nth(1).is_some_and(|first| first == source_kinds::READ_DOCUMENT) {
+        return countersign_documents::read_document_from_stdin();
     }
     std::panic::set_hook(Box::new(output::print_panic));
     let args = match args::CliArgs::try_parse() {

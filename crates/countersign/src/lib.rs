@@ -12,7 +12,8 @@ pub use countersign_models as models;
 
 #[cfg(feature = "runtime")]
 pub use {
-    countersign_memory as memory, countersign_runtime as runtime, countersign_store as store,
+    countersign_documents as documents, countersign_memory as memory,
+    countersign_runtime as runtime, countersign_store as store,
 };
 
 #[cfg(feature = "sources")]

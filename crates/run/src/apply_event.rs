@@ -203,10 +203,14 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
         RunEvent::ProviderFailed { .. } => {
             state.step.get_or_insert_with(ModelStep::default).provider_failures += 1;
         }
-        RunEvent::ReplyRefused { violations, feedback, .. } => {
+        RunEvent::ReplyRefused { violations, feedback, tool_call, .. } => {
             // A patch submitted by hand belongs to no step.
             if let Some(step) = &mut state.step {
-                step.violations.clone_from(violations);
+                if *tool_call {
+                    step.tool_rounds += 1;
+                } else {
+                    step.violations.clone_from(violations);
+                }
                 if let Some(feedback) = feedback {
                     step.messages
                         .push(PromptMessage { role: PromptRole::User, text: feedback.clone() });

@@ -75,10 +75,26 @@ pub enum EffectCall {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "tool", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ToolCall {
-    /// Reads a file of the workspace.
+    /// Reads the text of a file of the workspace, which may be a document.
     Read {
         /// Path of the file inside the workspace.
         path: String,
+        /// Number of the page, slide or sheet to read, from 1; the whole file if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        page: Option<u64>,
+        /// Name of the sheet to read, for a workbook.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sheet: Option<String>,
+        /// Number of the first line to read, from 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        offset: Option<u64>,
+        /// Maximum number of lines to read; as many as fit if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u64>,
+        /// Whether to read the source of an HTML page or a mail instead of its text. The default
+        /// is `false`.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        raw: bool,
     },
     /// Writes a file of the workspace.
     Write {
@@ -121,6 +137,13 @@ pub enum ToolCall {
 pub const SKILL_TOOL: &str = "skill";
 
 impl ToolCall {
+    /// A call that reads a whole file.
+    #[must_use]
+    pub fn read_file(path: impl Into<String>) -> Self {
+        let path = path.into();
+        Self::Read { path, page: None, sheet: None, offset: None, limit: None, raw: false }
+    }
+
     /// The tool's name, as it appears in tool calls and agent files: a workspace tool by its name,
     /// a tool of an MCP server as `SERVER.TOOL`.
     #[must_use]

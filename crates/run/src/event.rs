@@ -153,6 +153,10 @@ pub enum RunEvent {
         /// The retry message to the model; absent if there is no retry.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<String>,
+        /// Whether the reply called a tool with a wrong argument: that counts as a round of tool
+        /// use, and not as an attempt. The default is `false`.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        tool_call: bool,
     },
     /// A reply was accepted.
     ReplyAccepted {

@@ -195,6 +195,9 @@ pub fn render_contract_terms(contract: &Contract) -> String {
     text
 }
 
+/// What a model may add to a call of `read`.
+const READ_ARGUMENTS: &str = r#": the text of a file, also of PDF, Word, Excel, PowerPoint, HTML, mail. Optional: `"page": N` (or slide, sheet), `"sheet": "NAME"`, `"offset": LINE`, `"limit": LINES`, `"raw": true` (the source of HTML or mail)"#;
+
 /// Describes the workspace tools with one example each, which is shorter than their schema, and the
 /// tools of MCP servers with their descriptions and schemas.
 fn render_tools(
@@ -210,7 +213,10 @@ fn render_tools(
             r#"{"tool": "search", "query": "TEXT", "path": "FOLDER, or empty for all"}"#
         }
     };
-    let own = tools.iter().map(|tool| format!("- `{}`", example(tool)));
+    let own = tools.iter().map(|tool| {
+        let more = if *tool == AgentTool::Read { READ_ARGUMENTS } else { "" };
+        format!("- `{}`{more}", example(tool))
+    });
     let skill = has_skills.then(|| format!(r#"- `{{"tool": "{SKILL_TOOL}", "name": "SKILL"}}`"#));
     let mcp = mcp_tools.iter().map(|(server, tool)| render_mcp_tool(server, tool));
     let lines: Vec<String> = own.chain(skill).chain(mcp).collect();

@@ -3,6 +3,7 @@
 
 pub mod lru_cache;
 pub mod folder;
+pub mod document;
 pub mod workspace;
 pub mod tool;
 pub mod program;

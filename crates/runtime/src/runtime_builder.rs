@@ -22,6 +22,7 @@ use thiserror::Error;
 
 use crate::channel::ChannelSet;
 use crate::clock::{Clock, SystemClock};
+use crate::document::DocumentReader;
 use crate::driver::{
     CachedModelResolver, Driver, EffectExecutor, IdleReason, ModelResolver, WorkerHeartbeat,
 };
@@ -88,6 +89,7 @@ pub struct RuntimeBuilder {
     model_check: Option<Arc<dyn ModelResolver>>,
     model_name: Option<String>,
     sources: Option<Arc<dyn RetrieverFactory>>,
+    documents: DocumentReader,
     guard: ActionGuard,
     protocol_folder: Option<PathBuf>,
     data_folder: Option<PathBuf>,
@@ -120,6 +122,7 @@ impl RuntimeBuilder {
             model_check: None,
             model_name: None,
             sources: None,
+            documents: DocumentReader::in_process(),
             guard: ActionGuard::new(folder, |_| Vec::new()),
             protocol_folder: None,
             data_folder: None,
@@ -206,6 +209,13 @@ impl RuntimeBuilder {
         Self { sources: Some(sources), ..self }
     }
 
+    /// Sets how the text of documents is read. By default this process reads them, which suits
+    /// trusted files only: a hostile one can use up its memory. See [`DocumentReader`].
+    #[must_use]
+    pub fn with_document_reader(self, documents: DocumentReader) -> Self {
+        Self { documents, ..self }
+    }
+
     /// Sets which programs, hosts and sources protocols may use.
     #[must_use]
     pub fn with_guard(self, guard: ActionGuard) -> Self {
@@ -250,7 +260,8 @@ impl RuntimeBuilder {
 
     /// Opens the workspace, with the protocol folder hidden.
     pub fn open_workspace(&self) -> Result<Workspace, RuntimeBuildError> {
-        let workspace = Workspace::open(self.home.workspace())?;
+        let workspace =
+            Workspace::open(self.home.workspace())?.with_document_reader(self.documents.clone());
         Ok(match &self.protocol_folder {
             Some(folder) => hide_protocol(workspace, folder)?,
             None => workspace,
@@ -260,7 +271,7 @@ impl RuntimeBuilder {
     /// Returns the workspace of an engine, so that the engine and its driver share one.
     fn workspace_of(&self, engine: &Engine) -> Result<Workspace, RuntimeBuildError> {
         match engine.workspace() {
-            Some(workspace) => Ok(workspace.clone()),
+            Some(workspace) => Ok(workspace.clone().with_document_reader(self.documents.clone())),
             None => self.open_workspace(),
         }
     }

@@ -119,7 +119,7 @@ proptest! {
                 output.push_str(&hit.text);
             }
             for call in [
-                ToolCall::Read { path: path.clone() },
+                ToolCall::read_file(path.clone()),
                 ToolCall::List { path: path.clone() },
                 ToolCall::Search { query: "canary".to_owned(), path: path.clone() },
                 ToolCall::Write { path: path.clone(), content: "hostile".to_owned() },

@@ -15,6 +15,7 @@ use countersign_models::{Embedder, ModelSettings};
 use countersign_run::{IdentitySource, InputSender};
 use countersign_runtime::channel::ChannelSet;
 use countersign_runtime::clock::{Clock, SystemClock};
+use countersign_runtime::document::DocumentReader;
 use countersign_runtime::driver::{CachedModelResolver, Driver, ModelResolver, WorkerHeartbeat};
 use countersign_runtime::effect::{NoopRetrieverFactory, RetrieverFactory};
 use countersign_runtime::engine::generate_run_name;
@@ -57,6 +58,8 @@ pub struct ServerDeps {
     pub models: Arc<dyn ModelResolver>,
     /// Creates retrievers for the sources that protocols declare.
     pub sources: Arc<dyn RetrieverFactory>,
+    /// Reads the text of documents; by default in this process, which suits trusted files only.
+    pub document_reader: DocumentReader,
     /// Decides which programs, hosts and sources protocols may use on this machine.
     pub guard: ActionGuard,
     /// The channels that people are told through; each names the tenants that may use it.
@@ -95,6 +98,7 @@ impl ServerDeps {
             watch: Arc::new(NoopRunObserver),
             models: Arc::new(CachedModelResolver::new(ModelSettings::default(), workspace.clone())),
             sources: Arc::new(NoopRetrieverFactory),
+            document_reader: DocumentReader::in_process(),
             protocol_folder: find_protocol_folder(&workspace),
             guard: ActionGuard::new(workspace, load_shipped_permissions),
             channels: Arc::default(),
@@ -253,6 +257,7 @@ impl AppState {
             .with_contracts(Arc::clone(&deps.contracts))
             .with_models(Arc::clone(&deps.models))
             .with_sources(Arc::clone(&deps.sources))
+            .with_document_reader(deps.document_reader.clone())
             .with_guard(guard)
             .with_channels(Arc::clone(&deps.channels))
             .with_protocol_folder(deps.protocol_folder.clone())

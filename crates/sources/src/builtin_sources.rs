@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_protocol::RetrievalSource;
+use countersign_runtime::document::DocumentReader;
 use countersign_runtime::effect::{EffectError, RetrieverFactory, SourceRetriever};
 
-use crate::documents::{DocumentSource, PdfReader};
+use crate::documents::DocumentSource;
 use crate::neo4j::Neo4jSource;
 use crate::postgres::PostgresSource;
 use crate::settings::{EnvLookup, SourceSettings};
@@ -21,16 +22,16 @@ const MAX_OPEN_SOURCES: usize = 64;
 /// Two runs whose policies declare a source in the same way share it. Opening reads only the
 /// settings: the first query accesses the file, folder or server.
 pub struct BuiltinSources {
-    pdf: PdfReader,
+    documents: DocumentReader,
     environment: Box<EnvLookup>,
     open: Mutex<BTreeMap<String, Arc<dyn SourceRetriever>>>,
 }
 
 impl BuiltinSources {
-    /// Supports all kinds. `pdf` reads PDF files, and `environment` looks up variables.
+    /// Supports all kinds. `documents` reads PDF and Office files, and `environment` looks up variables.
     #[must_use]
-    pub fn new(pdf: PdfReader, environment: Box<EnvLookup>) -> Self {
-        Self { pdf, environment, open: Mutex::new(BTreeMap::new()) }
+    pub fn new(documents: DocumentReader, environment: Box<EnvLookup>) -> Self {
+        Self { documents, environment, open: Mutex::new(BTreeMap::new()) }
     }
 
     fn open_source(
@@ -60,7 +61,7 @@ impl BuiltinSources {
             "sqlite" => SqliteSource::from_settings(&settings).map(into_shared),
             "postgres" => PostgresSource::from_settings(&settings).map(into_shared),
             "documents" => {
-                DocumentSource::from_settings(&settings, self.pdf.clone()).map(into_shared)
+                DocumentSource::from_settings(&settings, self.documents.clone()).map(into_shared)
             }
             _ => Neo4jSource::from_settings(&settings).map(into_shared),
         })
@@ -97,6 +98,6 @@ impl RetrieverFactory for BuiltinSources {
 /// Shows no settings, because they may contain secrets.
 impl std::fmt::Debug for BuiltinSources {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BuiltinSources").field("pdf", &self.pdf).finish_non_exhaustive()
+        f.debug_struct("BuiltinSources").field("documents", &self.documents).finish_non_exhaustive()
     }
 }

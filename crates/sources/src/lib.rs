@@ -16,5 +16,4 @@ mod documents;
 mod neo4j;
 
 pub use builtin_sources::BuiltinSources;
-pub use documents::{PdfReader, read_pdf_from_stdin};
 pub use settings::EnvLookup;

@@ -117,6 +117,7 @@ pub(super) fn build_server_deps(context: &CliContext) -> Result<ServerDeps, CliE
         watch: Arc::clone(engine.observer()),
         models: Arc::new(CachedModelResolver::new(settings, context.home.workspace().to_owned())),
         sources: Arc::new(source_kinds::build_source_kinds()),
+        document_reader: source_kinds::get_document_reader(),
         guard: context.build_action_guard(),
         channels: Arc::clone(engine.channels()),
         contracts: Arc::new(load_shipped_contracts()),

@@ -193,7 +193,7 @@ impl RunDecision<'_> {
         let PhaseWork::Agent(work) = &self.current_phase().work else { return None };
         match self.parse_tool_calls(work, text, finish) {
             Some(Ok(calls)) => return self.request_tools(calls),
-            Some(Err(violations)) => return self.refuse_reply(work, violations),
+            Some(Err(violations)) => return self.refuse_tool_calls(work, violations),
             None => {}
         }
         match self.evaluate_reply(work, text, finish) {
@@ -239,7 +239,7 @@ impl RunDecision<'_> {
 
     /// Records a refused reply and retries, or continues with `Continuation::Refused` when the
     /// retries are exhausted or the model repeats its violations.
-    fn refuse_reply(
+    pub(super) fn refuse_reply(
         &mut self,
         work: &AgentWork,
         violations: Vec<Violation>,
@@ -269,7 +269,7 @@ impl RunDecision<'_> {
         };
         let last = violations.first().map_or_else(String::new, ToString::to_string);
         let what = format!("In phase `{}` {tries}: {last}", self.state.phase);
-        self.emit(RunEvent::ReplyRefused { attempt, violations, feedback });
+        self.emit(RunEvent::ReplyRefused { attempt, violations, feedback, tool_call: false });
         if retries {
             return self.request_model(attempt + 1, None);
         }
@@ -357,7 +357,12 @@ impl RunDecision<'_> {
         match self.evaluate_reply(work, text, FinishReason::Stop) {
             Err(violations) => {
                 let feedback = Some(render_reask(&work.contract, &violations));
-                self.emit(RunEvent::ReplyRefused { attempt: 0, violations, feedback });
+                self.emit(RunEvent::ReplyRefused {
+                    attempt: 0,
+                    violations,
+                    feedback,
+                    tool_call: false,
+                });
                 None
             }
             Ok((accepted, update)) => {
@@ -425,7 +430,12 @@ impl RunDecision<'_> {
         match update {
             Err(violations) => {
                 let feedback = Some(render_reask(contract, &violations));
-                self.emit(RunEvent::ReplyRefused { attempt: 0, violations, feedback });
+                self.emit(RunEvent::ReplyRefused {
+                    attempt: 0,
+                    violations,
+                    feedback,
+                    tool_call: false,
+                });
                 Ok(None)
             }
             Ok((update, accepted)) => {

@@ -8,7 +8,7 @@ use countersign_contract::contract::{Contract, load_inline_contract};
 use countersign_contract::find_similar_name;
 use countersign_contract::limits::MAX_LISTED_NAMES;
 use countersign_contract::reply::{
-    AdmissionVerdict, FinishReason, RuleContext, Violation, ViolationCode,
+    AdmissionVerdict, FinishReason, RuleContext, Violation, ViolationCode, render_reask,
 };
 use countersign_protocol::AgentWork;
 
@@ -92,6 +92,31 @@ impl RunDecision<'_> {
             }
         }
         Some(if violations.is_empty() { Ok(calls) } else { Err(violations) })
+    }
+
+    /// Refuses tool calls with a wrong argument, such as an unknown field. The model is told what is
+    /// wrong and continues; this counts as a round of tool use, and not as an attempt of the step.
+    /// A reply that is not readable at all is a refused reply like any other.
+    pub(super) fn refuse_tool_calls(
+        &mut self,
+        work: &AgentWork,
+        violations: Vec<Violation>,
+    ) -> Option<Continuation> {
+        let is_argument = |one: &Violation| {
+            one.pointer.starts_with("/tool_calls/") || one.code == ViolationCode::MoreViolations
+        };
+        if !violations.iter().all(is_argument) {
+            return self.refuse_reply(work, violations);
+        }
+        let step = self.state.step.as_ref();
+        let (attempt, rounds) = step.map_or((1, 0), |step| (step.attempt.max(1), step.tool_rounds));
+        let feedback = Some(render_reask(&TOOL_CALLS, &violations));
+        self.emit(RunEvent::ReplyRefused { attempt, violations, feedback, tool_call: true });
+        let next = Continuation::RequestModel { attempt };
+        if let Break(instead) = self.check_tool_round_budget(rounds, &next) {
+            return instead;
+        }
+        self.request_model(attempt, None)
     }
 
     /// Requests the tools, unless the budget of tool rounds is spent.

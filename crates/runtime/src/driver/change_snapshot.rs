@@ -43,6 +43,9 @@ impl Driver {
                 if let Some(path) = suggested_path(wait) {
                     let workspace = self.executor.workspace_for(&protocol, &state);
                     outlook.files.insert(path.to_owned(), workspace.read_file_stamp(path));
+                    if let Some((path, stamp)) = self.executor.find_shared_file(&run, wait) {
+                        outlook.files.insert(path, Some(stamp));
+                    }
                 }
             }
             for order in state.pending.values() {

@@ -1,6 +1,8 @@
 //! Documents that arrive at the path where they were requested: a file at the suggested path
 //! answers the wait.
 
+use std::time::SystemTime;
+
 use countersign_contract::json::sha256_hex;
 use countersign_protocol::format_assignees;
 use countersign_run::{INPUTS_FOLDER, InputKind, RunInputs, RunWait, WaitAnswerShape};
@@ -8,11 +10,16 @@ use serde_json::json;
 
 use super::effect_executor::EffectExecutor;
 use crate::engine::LiveRun;
-use crate::workspace::{TYPE_PROBE_BYTES, Workspace, check_document_type};
+use crate::workspace::{
+    SPECIFIED_FOLDER, TYPE_PROBE_BYTES, Workspace, WorkspaceError, check_document_type,
+};
 
 /// Maximum size of a document that is accepted automatically, in bytes. A person must confirm a
 /// larger one.
 const MAX_DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Size and modification time of a file.
+pub(super) type FileStamp = (u64, Option<SystemTime>);
 
 /// The actor recorded for automatic answers.
 const ANSWERED_BY: &str = "workspace";
@@ -35,7 +42,12 @@ impl EffectExecutor {
             if let Some(path) = suggested_path(wait) {
                 let (workspace, path) =
                     (self.workspace_for(&live.protocol, state), path.to_owned());
+                let shared = self.find_shared_file(&state.run, wait).map(|(path, _)| path);
+                let all_runs = self.workspace().clone();
                 let read = move || {
+                    if let Some(shared) = shared {
+                        copy_shared_file(&all_runs, &shared, &workspace, &path)?;
+                    }
                     workspace.read(&path, MAX_DOCUMENT_BYTES).map(|content| (path, content))
                 };
                 let Ok(Ok((path, content))) = tokio::task::spawn_blocking(read).await else {
@@ -58,6 +70,38 @@ impl EffectExecutor {
         }
         None
     }
+
+    /// Finds the document of a wait where the specification writes it, `workspace/inputs/…`, with
+    /// its stamp. That place belongs to no run, so only a file counts that was put there after the
+    /// wait was opened, and only if the run has none in its own folder.
+    pub(super) fn find_shared_file(
+        &self,
+        run: &str,
+        wait: &RunWait,
+    ) -> Option<(String, FileStamp)> {
+        let expected = suggested_path(wait)?;
+        let below = expected.strip_prefix(&format!("{}/", RunInputs::for_run_id(run).folder()))?;
+        let shared = format!("{SPECIFIED_FOLDER}/{INPUTS_FOLDER}/{below}");
+        let stamp = self.workspace().read_file_stamp(&shared)?;
+        let changed = stamp.1?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_millis();
+        let is_new = changed >= u128::try_from(wait.opened_at.0).ok()?;
+        let is_needed = self.workspace().read_file_stamp(expected).is_none();
+        (is_new && is_needed).then_some((shared, stamp))
+    }
+}
+
+/// Copies a document that belongs to no run into the folder of the run that asks for it.
+fn copy_shared_file(
+    all_runs: &Workspace,
+    shared: &str,
+    workspace: &Workspace,
+    path: &str,
+) -> Result<(), WorkspaceError> {
+    let (file, size) = all_runs.open_file(shared)?;
+    if size <= MAX_DOCUMENT_BYTES {
+        workspace.write_from(path, file)?;
+    }
+    Ok(())
 }
 
 /// Describes a file that somebody put in place for a wait, and that does not answer it: it is where
@@ -103,7 +147,11 @@ pub fn describe_unused_document(
         return None;
     }
     let below = path.strip_prefix(&format!("{}/", RunInputs::for_run_id(run).folder()))?;
-    let elsewhere = [format!("{INPUTS_FOLDER}/{below}"), below.to_owned()];
+    let elsewhere = [
+        format!("{INPUTS_FOLDER}/{below}"),
+        below.to_owned(),
+        format!("{SPECIFIED_FOLDER}/{INPUTS_FOLDER}/{below}"),
+    ];
     let found = elsewhere.iter().find(|other| workspace.read_file_stamp(other).is_some())?;
     Some(format!("the file `{found}` belongs to no run; move it to `{path}`"))
 }

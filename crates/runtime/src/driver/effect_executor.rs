@@ -70,6 +70,11 @@ impl EffectExecutor {
         }
     }
 
+    /// Returns the workspace of all runs.
+    pub(super) fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
     /// Returns the workspace as a run sees it: with the restrictions of the protocol's policy, and
     /// without the documents of other runs.
     pub(super) fn workspace_for(&self, protocol: &Protocol, run: &RunState) -> Workspace {

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     fn tool() -> PendingAction {
-        PendingAction::Tool { call: ToolCall::Read { path: "a".into() } }
+        PendingAction::Tool { call: ToolCall::read_file("a") }
     }
 
     fn state(orders: impl IntoIterator<Item = (&'static str, PendingAction)>) -> RunState {

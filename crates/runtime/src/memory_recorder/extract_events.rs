@@ -215,7 +215,7 @@ fn describe_answer(kind: WaitKind, value: &Value) -> String {
 
 fn describe_tool_call(call: &ToolCall) -> String {
     match call {
-        ToolCall::Read { path } => format!("read {path}"),
+        ToolCall::Read { path, .. } => format!("read {path}"),
         ToolCall::Write { path, .. } => format!("wrote {path}"),
         ToolCall::List { path } => format!("listed {path}"),
         ToolCall::Search { query, path } => format!("searched {path} for {query}"),

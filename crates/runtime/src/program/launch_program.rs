@@ -93,8 +93,17 @@ pub enum ProgramError {
 
 /// Runs a program until it ends. Dropping the future kills the program.
 pub async fn launch_program(launch: ProgramInvocation<'_>) -> Result<ProgramOutput, ProgramError> {
+    launch_program_with_limit(launch, STDOUT_LIMIT).await
+}
+
+/// Runs a program until it ends, and captures at most `stdout_limit` bytes of its standard output
+/// instead of [`STDOUT_LIMIT`].
+pub async fn launch_program_with_limit(
+    launch: ProgramInvocation<'_>,
+    stdout_limit: usize,
+) -> Result<ProgramOutput, ProgramError> {
     let child = spawn_child(&launch)?;
-    supervise_child(child, launch.stdin, launch.timeout).await
+    supervise_child(child, launch.stdin, launch.timeout, stdout_limit).await
 }
 
 /// Starts the process of a program, as the leader of its own group.
@@ -123,6 +132,7 @@ async fn supervise_child(
     mut child: Child,
     input: &[u8],
     limit: Duration,
+    stdout_limit: usize,
 ) -> Result<ProgramOutput, ProgramError> {
     let mut group = ProcessGroup::from_child(&child);
     let (mut stdout, mut stderr) = (CapturedOutput::default(), CapturedOutput::default());
@@ -132,7 +142,7 @@ async fn supervise_child(
         let talk = async {
             tokio::join!(
                 write_stdin(input_pipe, input),
-                stdout.drain(stdout_pipe, STDOUT_LIMIT),
+                stdout.drain(stdout_pipe, stdout_limit),
                 stderr.drain(stderr_pipe, STDERR_LIMIT),
             )
         };

@@ -13,5 +13,6 @@ mod service_process;
 pub use captured_output::CapturedOutput;
 pub use launch_program::{
     ProgramError, ProgramInvocation, ProgramOutput, STDERR_LIMIT, STDOUT_LIMIT, launch_program,
+    launch_program_with_limit,
 };
 pub use service_process::ServiceProcess;

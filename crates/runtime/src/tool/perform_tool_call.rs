@@ -3,12 +3,16 @@
 //! A mistake of the agent is not an error of the runtime: it becomes an outcome with a message that
 //! the agent reads.
 
+use std::sync::Arc;
+
+use countersign_documents::{DocumentError, DocumentText, extract_document, limits};
 use countersign_run::ToolCall;
 
 use super::suggest_paths::suggest_paths;
+use crate::document::{DocumentWindow, ReadArguments, select_window};
 use crate::workspace::{
     FileSearchLimits, FileSearchResults, FolderEntryKind, FolderListing, MAX_LISTED_ENTRIES,
-    MAX_READ_BYTES, Workspace, WorkspaceError,
+    Workspace, WorkspaceError,
 };
 
 /// Maximum size of an output that an agent receives, in bytes.
@@ -32,7 +36,10 @@ pub struct ToolOutcome {
 #[must_use]
 pub fn perform_tool_call(workspace: &Workspace, call: &ToolCall) -> ToolOutcome {
     let outcome = match call {
-        ToolCall::Read { path } => read_file(workspace, path),
+        ToolCall::Read { path, page, sheet, offset, limit, raw } => {
+            let (page, sheet, offset, limit) = (*page, sheet.as_deref(), *offset, *limit);
+            read_file(workspace, path, *raw, ReadArguments { page, sheet, offset, limit })
+        }
         ToolCall::Write { path, content } => write_file(workspace, path, content),
         ToolCall::List { path } => {
             workspace.list(path, MAX_LISTED_ENTRIES).map(|found| format_listing(&found))
@@ -52,26 +59,37 @@ pub fn perform_tool_call(workspace: &Workspace, call: &ToolCall) -> ToolOutcome 
     outcome.unwrap_or_else(|error| error_to_outcome(workspace, &error))
 }
 
-fn read_file(workspace: &Workspace, path: &str) -> Result<ToolOutcome, WorkspaceError> {
-    let content = workspace.read(path, MAX_READ_BYTES)?;
-    let text = match String::from_utf8(content.bytes) {
-        Ok(text) => text,
-        // The limit may have split a character; any other invalid byte means that the file is not
-        // text.
-        Err(error) if content.truncated && error.utf8_error().error_len().is_none() => {
-            let whole = error.utf8_error().valid_up_to();
-            let mut bytes = error.into_bytes();
-            bytes.truncate(whole);
-            String::from_utf8(bytes).expect("the bytes before the first error are UTF-8")
-        }
-        Err(error) => {
-            let at = error.utf8_error().valid_up_to();
-            return Ok(build_failure(format!(
-                "`{path}` is not a text file: byte {at} is not UTF-8"
-            )));
-        }
+fn read_file(
+    workspace: &Workspace,
+    path: &str,
+    raw: bool,
+    arguments: ReadArguments<'_>,
+) -> Result<ToolOutcome, WorkspaceError> {
+    let read = if raw { read_source(workspace, path)? } else { workspace.read_document(path)? };
+    let document = match read {
+        Ok(document) => document,
+        Err(error) => return Ok(build_failure(format!("`{path}` {error}"))),
     };
-    Ok(truncate_output(text, content.size))
+    Ok(match select_window(&document, arguments, MAX_OUTPUT_BYTES) {
+        Ok(DocumentWindow { text, bytes, truncated }) => {
+            ToolOutcome { ok: true, output: text, bytes, truncated }
+        }
+        Err(violation) => {
+            let hint =
+                violation.hint.as_deref().map_or_else(String::new, |hint| format!("; {hint}"));
+            build_failure(format!("`{path}`: {violation}{hint}"))
+        }
+    })
+}
+
+/// Reads a file as text, whatever it is the source of.
+fn read_source(
+    workspace: &Workspace,
+    path: &str,
+) -> Result<Result<Arc<DocumentText>, DocumentError>, WorkspaceError> {
+    let content = workspace.read(path, limits::MAX_DOCUMENT_BYTES)?;
+    // The name does not matter: a text is recognized by its bytes.
+    Ok(extract_document("source.txt", &content.bytes).map(Arc::new))
 }
 
 fn write_file(
@@ -107,13 +125,20 @@ fn format_listing(listing: &FolderListing) -> ToolOutcome {
 fn format_hits(found: &FileSearchResults) -> ToolOutcome {
     let mut lines: Vec<String> = Vec::new();
     for hit in &found.hits {
-        lines.push(format!("{}:{}: {}", hit.path, hit.line, hit.text));
+        let part = hit.part.as_ref().map_or_else(String::new, |part| format!("{part}:"));
+        lines.push(format!("{}:{part}{}: {}", hit.path, hit.line, hit.text));
     }
     if lines.is_empty() {
         lines.push(format!("nothing found in {} files", found.files));
     }
     if found.skipped_large > 0 {
         lines.push(format!("… {} files are too long and were skipped", found.skipped_large));
+    }
+    for (path, why) in &found.unreadable {
+        lines.push(format!("… `{path}` was not searched: it {why}"));
+    }
+    if found.more_unreadable > 0 {
+        lines.push(format!("… {} more documents were not searched", found.more_unreadable));
     }
     if let Some(why) = found.incomplete_reason {
         lines.push(format!("… the search is incomplete: {why}"));

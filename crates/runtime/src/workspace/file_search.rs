@@ -1,8 +1,16 @@
 //! Searches the files of the workspace for a text, line by line, with limits on everything.
 //!
-//! The query is plain text and case-insensitive. Binary files are skipped.
+//! The query is plain text and case-insensitive. Documents are searched in the text that reading
+//! them gives; images and other binary files are skipped.
 
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use countersign_documents::{
+    DocumentError, DocumentErrorKind, DocumentFormat, DocumentText, limits,
+};
+
+use crate::document::label_part;
 
 use super::{WalkOutcome, Workspace, WorkspaceError, WorkspacePath};
 
@@ -12,8 +20,8 @@ const MAX_QUERY_BYTES: usize = 1_000;
 /// Maximum length of a returned line, in characters.
 const MAX_LINE_CHARS: usize = 240;
 
-/// A NUL within this many bytes marks a file as binary.
-const BINARY_PROBE_BYTES: usize = 8_192;
+/// Unreadable documents that the results name.
+const MAX_NAMED_UNREADABLE: usize = 10;
 
 /// The limits of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,15 +30,27 @@ pub struct FileSearchLimits {
     pub files: usize,
     /// Maximum total number of bytes that are read; 64 MiB by default.
     pub bytes: u64,
-    /// Maximum size of a file in bytes; larger ones are skipped. 1 MiB by default.
+    /// Maximum size of a text file in bytes; larger ones are skipped. 1 MiB by default. Documents
+    /// may be as large as those that are read.
     pub file_bytes: u64,
+    /// Maximum number of documents, such as PDF files, that are read; 200 by default.
+    pub documents: usize,
+    /// How long reading documents may take before the rest is left out; 60 seconds by default.
+    pub document_time: Duration,
     /// Maximum number of returned lines; 200 by default.
     pub hits: usize,
 }
 
 impl Default for FileSearchLimits {
     fn default() -> Self {
-        Self { files: 5_000, bytes: 64 * 1024 * 1024, file_bytes: 1024 * 1024, hits: 200 }
+        Self {
+            files: 5_000,
+            bytes: 64 * 1024 * 1024,
+            file_bytes: 1024 * 1024,
+            documents: 200,
+            document_time: Duration::from_secs(60),
+            hits: 200,
+        }
     }
 }
 
@@ -43,6 +63,10 @@ pub struct FileSearchResults {
     pub files: usize,
     /// Number of files that were skipped because they are too large.
     pub skipped_large: usize,
+    /// Documents that could not be read, with the reason; at most ten.
+    pub unreadable: Vec<(String, String)>,
+    /// Number of further documents that could not be read.
+    pub more_unreadable: usize,
     /// Why the search ended early; absent if it was complete.
     pub incomplete_reason: Option<&'static str>,
 }
@@ -52,7 +76,9 @@ pub struct FileSearchResults {
 pub struct FileSearchHit {
     /// Path of the file, relative to the workspace.
     pub path: String,
-    /// Line number, counted from 1.
+    /// Page, slide, sheet or attachment of a document, such as `page 3`; absent for other files.
+    pub part: Option<String>,
+    /// Line number, counted from 1; within the part if there is one.
     pub line: usize,
     /// Text of the line; for a long line, the part around the match.
     pub text: String,
@@ -82,6 +108,8 @@ impl Workspace {
             query,
             limits,
             bytes: 0,
+            documents: 0,
+            document_time: Duration::ZERO,
             results: FileSearchResults::default(),
         };
         // The path may name a file as well as a folder.
@@ -106,6 +134,9 @@ struct FileSearcher<'w> {
     query: String,
     limits: FileSearchLimits,
     bytes: u64,
+    /// Number of documents that were read, and the time that it took.
+    documents: usize,
+    document_time: Duration,
     results: FileSearchResults,
 }
 
@@ -137,22 +168,88 @@ impl FileSearcher<'_> {
         let Ok(content) = self.workspace.read_at(path, self.limits.file_bytes) else { return };
         self.results.files += 1;
         self.bytes += content.bytes.len() as u64;
+        let name = path.names().last().map_or("", String::as_str);
+        match DocumentFormat::detect(name, &content.bytes) {
+            Ok(DocumentFormat::Text) => {}
+            Ok(_) => return self.search_document(path, name),
+            // Images and other binary files have no text; a document that cannot be read is named.
+            Err(error) => {
+                let is_document = matches!(
+                    error.kind,
+                    DocumentErrorKind::Broken | DocumentErrorKind::PasswordProtected
+                );
+                if is_document {
+                    self.note_unreadable(path, error);
+                }
+                return;
+            }
+        }
         if content.truncated {
             self.results.skipped_large += 1;
             return;
         }
-        if content.bytes.iter().take(BINARY_PROBE_BYTES).any(|byte| *byte == 0) {
+        let (text, ..) = countersign_documents::decode_text(&content.bytes);
+        self.search_lines(path, None, &text);
+    }
+
+    /// Searches the text of a document; for a web page, also its source.
+    fn search_document(&mut self, path: &WorkspacePath, name: &str) {
+        if self.documents >= self.limits.documents {
+            self.results.incomplete_reason = Some("the limit of documents is reached");
             return;
         }
-        let Ok(text) = String::from_utf8(content.bytes) else { return };
+        if self.document_time >= self.limits.document_time {
+            self.results.incomplete_reason = Some("reading the documents took too long");
+            return;
+        }
+        let Ok(content) = self.workspace.read_at(path, limits::MAX_DOCUMENT_BYTES) else { return };
+        if content.truncated {
+            self.results.skipped_large += 1;
+            return;
+        }
+        let started = Instant::now();
+        let read = self.workspace.documents.read_blocking(name, &content.bytes);
+        self.documents += 1;
+        self.document_time += started.elapsed();
+        match read {
+            Ok(document) => {
+                let before = self.results.hits.len();
+                self.search_parts(path, &document);
+                if document.format == DocumentFormat::Html && self.results.hits.len() == before {
+                    let (source, ..) = countersign_documents::decode_text(&content.bytes);
+                    self.search_lines(path, Some("source"), &source);
+                }
+            }
+            Err(error) => self.note_unreadable(path, error),
+        }
+    }
+
+    fn note_unreadable(&mut self, path: &WorkspacePath, error: DocumentError) {
+        if self.results.unreadable.len() < MAX_NAMED_UNREADABLE {
+            self.results.unreadable.push((path.to_string(), error.message));
+        } else {
+            self.results.more_unreadable += 1;
+        }
+    }
+
+    fn search_parts(&mut self, path: &WorkspacePath, document: &DocumentText) {
+        let is_whole = document.parts.len() == 1 && document.parts[0].name.is_empty();
+        for (index, part) in document.parts.iter().enumerate() {
+            let label = (!is_whole).then(|| label_part(part, index));
+            self.search_lines(path, label.as_deref(), &part.text);
+        }
+    }
+
+    fn search_lines(&mut self, path: &WorkspacePath, part: Option<&str>, text: &str) {
         for (index, line) in text.lines().enumerate() {
             let Some(at) = line.to_lowercase().find(&self.query) else { continue };
             if self.results.hits.len() >= self.limits.hits {
                 self.results.incomplete_reason = Some("the limit of matching lines is reached");
                 return;
             }
-            let text = extract_excerpt(line, at);
-            self.results.hits.push(FileSearchHit { path: path.to_string(), line: index + 1, text });
+            let (text, part) = (extract_excerpt(line, at), part.map(str::to_owned));
+            let path = path.to_string();
+            self.results.hits.push(FileSearchHit { path, part, line: index + 1, text });
         }
     }
 }

@@ -25,6 +25,7 @@ pub use incoming_document::IncomingDocument;
 pub(crate) use incoming_document::{SavedDocument, check_content};
 pub use list_folder::{FolderEntry, FolderEntryKind, FolderListing, MAX_LISTED_ENTRIES};
 pub(crate) use walk_folder::WalkOutcome;
+pub(crate) use workspace::SPECIFIED_FOLDER;
 pub use workspace::{FileContent, MAX_READ_BYTES, Workspace, WrittenFile};
 pub use workspace_error::WorkspaceError;
 pub(crate) use workspace_error::is_escape_error;

@@ -13,7 +13,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::hidden_paths::{is_one_of, path_components};
 use super::workspace_policy::TrustedCommands;
+use crate::document::DocumentReader;
 use countersign_contract::json::sha256_hex;
+use countersign_documents::{DocumentError, DocumentErrorKind, DocumentText, limits};
 
 use super::{
     HiddenPaths, WorkspaceError, WorkspacePath, WorkspacePathError, sync_folder, write_atomic,
@@ -23,6 +25,10 @@ use super::{
 /// Default maximum size of a read, in bytes.
 pub const MAX_READ_BYTES: u64 = 1024 * 1024;
 
+/// The folder that paths of the specification begin with. It means the workspace itself; a folder
+/// of this name in it is read where the workspace has nothing at the rest of the path.
+pub(crate) const SPECIFIED_FOLDER: &str = "workspace";
+
 /// A folder that runs may access. Cheap to clone.
 #[derive(Clone)]
 pub struct Workspace {
@@ -31,6 +37,7 @@ pub struct Workspace {
     pub(super) path: PathBuf,
     /// Returns commands whose files are protected in addition to those of the protocol.
     pub(super) trusted_commands: Option<TrustedCommands>,
+    pub(super) documents: DocumentReader,
 }
 
 impl fmt::Debug for Workspace {
@@ -73,6 +80,7 @@ impl Workspace {
             hidden: HiddenPaths::default(),
             path,
             trusted_commands: None,
+            documents: DocumentReader::in_process(),
         })
     }
 
@@ -95,6 +103,30 @@ impl Workspace {
             self.hidden.add(&names);
         }
         Ok(self)
+    }
+
+    /// Sets how the text of documents is read; inside this process by default.
+    #[must_use]
+    pub fn with_document_reader(self, documents: DocumentReader) -> Self {
+        Self { documents, ..self }
+    }
+
+    /// Reads the text of a document, or of any file with text. Blocks until it is read.
+    ///
+    /// # Errors
+    /// The outer error concerns the path, the inner one the content of the file.
+    pub fn read_document(
+        &self,
+        path: &str,
+    ) -> Result<Result<Arc<DocumentText>, DocumentError>, WorkspaceError> {
+        let content = self.read(path, limits::MAX_DOCUMENT_BYTES)?;
+        if content.truncated {
+            let most = limits::MAX_DOCUMENT_BYTES >> 20;
+            let message = format!("has {} bytes; files up to {most} MiB are read", content.size);
+            return Ok(Err(DocumentError::new(DocumentErrorKind::TooLarge, message)));
+        }
+        let name = path.rsplit('/').next().unwrap_or(path);
+        Ok(self.documents.read_blocking(name, &content.bytes))
     }
 
     /// Returns the path of the workspace, for a program that works in it.
@@ -127,7 +159,20 @@ impl Workspace {
     /// Reads at most `limit` bytes of a file.
     pub fn read(&self, path: &str, limit: u64) -> Result<FileContent, WorkspaceError> {
         let resolved = self.resolve_path(path)?;
+        let resolved = self.find_literal_file(path, &resolved).unwrap_or(resolved);
         self.read_at(&resolved, limit)
+    }
+
+    /// Returns the file that lies exactly at `path`, if the path means another place for the run and
+    /// nothing is there: `workspace/inputs/brief.md` in a folder `workspace`.
+    fn find_literal_file(&self, path: &str, resolved: &WorkspacePath) -> Option<WorkspacePath> {
+        let literal = WorkspacePath::parse(path).ok()?;
+        let is_alias = literal != *resolved && literal.names().first()? == SPECIFIED_FOLDER;
+        if !is_alias || self.root.metadata(resolved.to_path_buf()).is_ok() {
+            return None;
+        }
+        let is_hidden = self.hidden.covers_file(&self.root, &literal).unwrap_or(true);
+        (!is_hidden && self.root.is_file(literal.to_path_buf())).then_some(literal)
     }
 
     /// Computes the SHA-256 of a file in constant memory, as `sha256:` and hexadecimal digits; `None`

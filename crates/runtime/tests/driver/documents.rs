@@ -170,17 +170,71 @@ async fn two_runs_never_share_a_document(kind: Kind) {
 
     // Agents and effects of a run reach its own inputs by the names of the specification.
     let seen = workspace.with_run(&state);
-    let read = |path: &str| perform_tool_call(&seen, &ToolCall::Read { path: path.to_owned() });
-    for path in ["inputs/plan.pdf", "workspace/inputs/plan.pdf", "inputs/r2/plan.pdf"] {
-        assert_eq!(read(path).output, "%PDF", "{path}");
+    let read = |path: &str| perform_tool_call(&seen, &ToolCall::read_file(path));
+    fs::write(app.work().join("inputs/r1/notes.md"), "notes of one").unwrap();
+    fs::write(app.work().join("inputs/r2/notes.md"), "notes of two").unwrap();
+    for path in ["inputs/notes.md", "workspace/inputs/notes.md", "inputs/r2/notes.md"] {
+        assert_eq!(read(path).output, "notes of two", "{path}");
     }
-    assert!(!read("inputs/r1/plan.pdf").ok);
-    let search = ToolCall::Search { query: "%PDF".to_owned(), path: String::new() };
+    assert!(!read("inputs/r1/notes.md").ok);
+    let search = ToolCall::Search { query: "notes".to_owned(), path: String::new() };
     let found = perform_tool_call(&seen, &search).output;
-    assert_eq!(found, "inputs/r2/plan.pdf:1: %PDF", "no document of another run is found");
+    let expected = "inputs/r2/notes.md:1: notes of two\n… `inputs/r2/plan.pdf` was not searched: it is named like a PDF, but is text";
+    assert_eq!(found, expected, "no document of another run is found");
+}
+
+async fn a_file_exactly_where_the_specification_writes_it_is_found(kind: Kind) {
+    let protocol = NEEDS.replace("inputs/{{ run.id }}/", "workspace/inputs/{{ run.id }}-");
+    let app = TestApp::new(kind, &protocol);
+    let engine = app.engine();
+    app.start(&engine, "r1").await;
+    let driver = app.driver(&engine, "w");
+    driver.drive("r1").await.unwrap();
+    let opened = app.state("r1").await.waits["w2"].opened_at.0 as u64;
+    let before = driver.take_change_snapshot("r1").await.unwrap();
+
+    // A file of an earlier time does not answer a question of now.
+    let folder = app.work().join("workspace/inputs");
+    fs::create_dir_all(&folder).unwrap();
+    let put = |time: u64| {
+        fs::write(folder.join("r1-plan.pdf"), "%PDF").unwrap();
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_millis(time);
+        let file = fs::File::options().write(true).open(folder.join("r1-plan.pdf")).unwrap();
+        file.set_modified(time).unwrap();
+    };
+    put(opened - 1);
+    driver.drive("r1").await.unwrap();
+    assert_eq!(app.state("r1").await.waits.len(), 4);
+    let workspace = Workspace::open(&app.work()).unwrap();
+    let state = app.state("r1").await;
+    let moved = "the file `workspace/inputs/r1-plan.pdf` belongs to no run; move it to `inputs/r1/r1-plan.pdf`";
+    let unused = describe_unused_document(&workspace, "r1", &state.waits["w2"]);
+    assert_eq!(unused.as_deref(), Some(moved));
+    assert_eq!(driver.take_change_snapshot("r1").await.unwrap(), before);
+
+    put(opened);
+    assert_ne!(driver.take_change_snapshot("r1").await.unwrap(), before, "somebody is woken up");
+    driver.drive("r1").await.unwrap();
+    assert_eq!(app.document("r1", "/got").await, json!(["plan inputs/r1/r1-plan.pdf 4"]));
+    assert!(app.work().join("inputs/r1/r1-plan.pdf").is_file(), "the run has a copy of its own");
+
+    // Tools find what lies exactly there, unless the run has a file of its own at that name.
+    let seen = workspace.with_run(&app.state("r1").await);
+    let read = |path: &str| perform_tool_call(&seen, &ToolCall::read_file(path)).output;
+    fs::write(folder.join("notes.md"), "of all").unwrap();
+    assert_eq!(read("workspace/inputs/notes.md"), "of all");
+    fs::write(app.work().join("inputs/r1/notes.md"), "its own").unwrap();
+    assert_eq!(read("workspace/inputs/notes.md"), "its own");
+    fs::create_dir_all(app.work().join("artifacts/note")).unwrap();
+    fs::write(app.work().join("artifacts/note/v1-a.md"), "made").unwrap();
+    assert_eq!(read("workspace/artifacts/note/v1-a.md"), "made");
+    fs::create_dir_all(app.work().join("workspace/artifacts/note")).unwrap();
+    fs::write(app.work().join("workspace/artifacts/note/b.md"), "put there").unwrap();
+    assert_eq!(read("workspace/artifacts/note/b.md"), "put there");
 }
 
 on_both!(
+    a_file_exactly_where_the_specification_writes_it_is_found,
     two_runs_never_share_a_document,
     a_file_at_its_suggested_path_answers,
     whoever_looks_out_sees_a_document_arrive

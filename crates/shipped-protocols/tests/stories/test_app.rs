@@ -10,6 +10,7 @@ use countersign_contract::contract::ContractRegistry;
 use countersign_models::ChatModel;
 use countersign_protocol::{Protocol, load_protocol};
 use countersign_run::{InputKind, PendingAction, RunStart, RunState};
+use countersign_runtime::document::DocumentReader;
 use countersign_runtime::driver::{Driver, EffectExecutor, ModelResolver};
 use countersign_runtime::effect::EffectJournal;
 use countersign_runtime::engine::{Engine, EngineConfig, EngineError, InputOutcome};
@@ -18,7 +19,7 @@ use countersign_runtime::trust::ActionGuard;
 use countersign_runtime::workspace::Workspace;
 use countersign_shipped_contracts::load_shipped_contracts;
 use countersign_shipped_protocols::find_shipped_protocol;
-use countersign_sources::{BuiltinSources, PdfReader};
+use countersign_sources::BuiltinSources;
 use countersign_store::{SqliteStore, TenantId};
 use tempfile::TempDir;
 
@@ -114,7 +115,7 @@ impl TestApp {
         let hands =
             EffectExecutor::new(workspace, ActionGuard::permit_all(), journal, &self.work())
                 .with_retriever_factory(Arc::new(BuiltinSources::new(
-                    PdfReader::InProcess,
+                    DocumentReader::in_process(),
                     Box::new(|_| None),
                 )));
         let driver =

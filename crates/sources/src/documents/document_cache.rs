@@ -4,20 +4,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use countersign_documents::{DocumentPartKind, DocumentText};
+use countersign_runtime::document::DocumentReader;
 use countersign_runtime::effect::{EffectError, EffectErrorKind};
 use sha2::{Digest as _, Sha256};
 use tokio::task::spawn_blocking;
 
-use super::document_folder::{DocumentFingerprint, DocumentFolder, DocumentFormat, FolderScan};
+use super::document_folder::{DocumentFingerprint, DocumentFolder, FileFormat, FolderScan};
 use super::passage_index::PassageIndex;
-use super::pdf_reader::PdfReader;
-use super::split::{DocumentPassage, split_document, split_page};
+use super::split::{DocumentPassage, split_document, split_part, split_text};
+use crate::evidence_builder::percent_encode;
 
 /// Maximum size of the text of all documents together.
 const MAX_TOTAL_TEXT_BYTES: usize = 32 * 1024 * 1024;
 
-/// How long reading PDF files may delay one query; the rest is read at the next query.
-const PDF_READ_BUDGET: Duration = Duration::from_secs(30);
+/// How long reading documents may delay one query; the rest is read at the next query.
+const DOCUMENT_READ_BUDGET: Duration = Duration::from_secs(30);
 
 /// The documents of a folder, as of the last scan.
 #[derive(Debug, Default)]
@@ -48,7 +50,7 @@ impl DocumentCache {
     pub(super) async fn refresh(
         &mut self,
         folder: &DocumentFolder,
-        pdf: &PdfReader,
+        documents: &DocumentReader,
     ) -> Result<Arc<DocumentIndex>, EffectError> {
         let (root, known) = (folder.clone(), self.fingerprints.clone());
         let look =
@@ -69,13 +71,16 @@ impl DocumentCache {
                 Err(why) => {
                     CachedDocument { digest: None, passages: Vec::new(), skip_reason: Some(why) }
                 }
-                Ok(_) if format == DocumentFormat::Pdf && started.elapsed() > PDF_READ_BUDGET => {
+                Ok(_)
+                    if format == FileFormat::Document
+                        && started.elapsed() > DOCUMENT_READ_BUDGET =>
+                {
                     // Without a fingerprint, the file is read at the next query.
                     stamps.insert(path.clone(), None);
-                    let why = "was not read yet: other PDFs took too long".to_owned();
+                    let why = "was not read yet: other documents took too long".to_owned();
                     CachedDocument { digest: None, passages: Vec::new(), skip_reason: Some(why) }
                 }
-                Ok(bytes) => parse_document(bytes, format, digest, pdf, folder).await,
+                Ok(bytes) => parse_document(&path, bytes, format, digest, documents).await,
             };
             self.files.insert(path, file);
         }
@@ -121,35 +126,36 @@ impl DocumentCache {
 }
 
 async fn parse_document(
+    path: &str,
     bytes: Vec<u8>,
-    format: DocumentFormat,
+    format: FileFormat,
     digest: Option<[u8; 32]>,
-    pdf: &PdfReader,
-    folder: &DocumentFolder,
+    documents: &DocumentReader,
 ) -> CachedDocument {
-    let skip =
-        |why: String| CachedDocument { digest, passages: Vec::new(), skip_reason: Some(why) };
-    if format != DocumentFormat::Pdf {
-        return match String::from_utf8(bytes) {
-            Ok(text) => {
-                let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-                CachedDocument { digest, passages: split_document(text, format), skip_reason: None }
-            }
-            Err(_) => skip("is not UTF-8".to_owned()),
-        };
-    }
-    match pdf.read_pages(bytes, &folder.path).await {
-        Ok(pages) => {
-            let numbered = pages.texts.iter().zip(1..);
-            let passages = numbered.flat_map(|(text, number)| split_page(text, number)).collect();
-            let read = pages.texts.len();
-            let cut = pages
-                .truncated
-                .then(|| format!("is a long PDF; only its first {read} pages were read"));
-            CachedDocument { digest, passages, skip_reason: cut }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let (passages, skip_reason) = match documents.read(name, bytes).await {
+        Ok(document) => {
+            let passages = split_parts(&document, format);
+            let notes = (!document.notes.is_empty()).then(|| document.notes.join("; "));
+            (passages, notes)
         }
-        Err(fault) => skip(fault.to_string()),
-    }
+        Err(error) => (Vec::new(), Some(error.message)),
+    };
+    CachedDocument { digest, passages, skip_reason }
+}
+
+/// Splits a document into passages that name the page, sheet, slide or attachment that they are on.
+fn split_parts(document: &DocumentText, format: FileFormat) -> Vec<DocumentPassage> {
+    let parts = document.parts.iter().zip(1..);
+    let passages = parts.flat_map(|(part, number)| match (part.kind, format) {
+        (DocumentPartKind::Body, FileFormat::Text) => split_text(&part.text),
+        (DocumentPartKind::Body, _) => split_document(&part.text),
+        (kind @ (DocumentPartKind::Sheet | DocumentPartKind::Attachment), _) => {
+            split_part(&part.text, &format!("{}={}", kind.as_str(), percent_encode(&part.name)))
+        }
+        (kind, _) => split_part(&part.text, &format!("{}={number}", kind.as_str())),
+    });
+    passages.collect()
 }
 
 /// Error for a search that was interrupted because the runtime shuts down.

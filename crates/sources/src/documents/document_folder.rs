@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use countersign_documents::limits::MAX_DOCUMENT_BYTES;
 use countersign_runtime::effect::{EffectError, EffectErrorKind};
 
-use super::pdf;
 use crate::settings::source_config_error;
 
 const MAX_FILES: usize = 2_000;
@@ -30,12 +30,13 @@ pub(super) struct DocumentFolder {
     pub(super) base: Option<PathBuf>,
 }
 
-/// Format of a document, by the file's extension.
+/// How a file of the folder is read, by its extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DocumentFormat {
+pub(super) enum FileFormat {
     Markdown,
     Text,
-    Pdf,
+    /// By the reader of documents.
+    Document,
 }
 
 /// Distinguishes states of a file without reading it; `None` if that is not possible.
@@ -46,7 +47,7 @@ pub(super) struct FolderScan {
     /// Every document, with its fingerprint.
     pub(super) fingerprints: BTreeMap<String, DocumentFingerprint>,
     /// Documents that may have changed: their bytes, or why they cannot be read.
-    pub(super) changed: Vec<(String, DocumentFormat, Result<Vec<u8>, String>)>,
+    pub(super) changed: Vec<(String, FileFormat, Result<Vec<u8>, String>)>,
 }
 
 impl DocumentFolder {
@@ -92,7 +93,7 @@ impl DocumentFolder {
         dir: &Dir,
         before: &str,
         depth: usize,
-        files: &mut Vec<(String, DocumentFormat, DocumentFingerprint)>,
+        files: &mut Vec<(String, FileFormat, DocumentFingerprint)>,
     ) -> Result<(), EffectError> {
         let large = |what: String| {
             let message = format!("source `{}` {what}", self.name);
@@ -136,18 +137,18 @@ fn read_fingerprint(entry: &cap_std::fs::DirEntry) -> DocumentFingerprint {
     settled.then(|| (modified, metadata.len()))
 }
 
-fn detect_format(name: &str) -> Option<DocumentFormat> {
+fn detect_format(name: &str) -> Option<FileFormat> {
     let (_, extension) = name.rsplit_once('.')?;
     match extension.to_lowercase().as_str() {
-        "md" => Some(DocumentFormat::Markdown),
-        "txt" => Some(DocumentFormat::Text),
-        "pdf" => Some(DocumentFormat::Pdf),
+        "md" => Some(FileFormat::Markdown),
+        "txt" => Some(FileFormat::Text),
+        "pdf" | "docx" | "xlsx" | "pptx" | "html" | "htm" | "eml" => Some(FileFormat::Document),
         _ => None,
     }
 }
 
-fn read_document(dir: &Dir, path: &str, format: DocumentFormat) -> Result<Vec<u8>, String> {
-    let limit = if format == DocumentFormat::Pdf { pdf::MAX_PDF_BYTES } else { MAX_TEXT_BYTES };
+fn read_document(dir: &Dir, path: &str, format: FileFormat) -> Result<Vec<u8>, String> {
+    let limit = if format == FileFormat::Document { MAX_DOCUMENT_BYTES } else { MAX_TEXT_BYTES };
     let mut bytes = Vec::new();
     let read = dir.open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes));
     match read {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use countersign_runtime::document::DocumentReader;
 use countersign_runtime::effect::{EffectError, EffectErrorKind, RetrieverFuture, SourceRetriever};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
@@ -10,7 +11,6 @@ use tokio::task::spawn_blocking;
 use super::document_cache::{DocumentCache, shutdown_error};
 use super::document_folder::DocumentFolder;
 use super::passage_index::question_words;
-use super::pdf_reader::PdfReader;
 use crate::evidence_builder::{EvidenceBuilder, percent_encode};
 use crate::settings::SourceSettings;
 
@@ -20,7 +20,7 @@ const MAX_QUERY_BYTES: usize = 2_000;
 /// A folder of documents that can be searched.
 pub(crate) struct DocumentSource {
     folder: DocumentFolder,
-    pdf: PdfReader,
+    documents: DocumentReader,
     limit: u64,
     /// Factor for the confidence of every passage.
     confidence_factor: f64,
@@ -31,7 +31,7 @@ impl DocumentSource {
     /// Reads the settings. The folder is read at the first query.
     pub(crate) fn from_settings(
         settings: &SourceSettings<'_>,
-        pdf: PdfReader,
+        documents: DocumentReader,
     ) -> Result<Self, EffectError> {
         let configured = settings.get_path("path")?;
         let path: PathBuf = configured.ok_or_else(|| {
@@ -40,7 +40,7 @@ impl DocumentSource {
         let base = settings.get("path").map(|_| settings.base().to_owned());
         Ok(Self {
             folder: DocumentFolder { name: settings.name.to_owned(), path, base },
-            pdf,
+            documents,
             limit: settings.get_count("limit", 8, MAX_PASSAGES)?,
             confidence_factor: settings.get_confidence(1.0)?,
             cache: Mutex::new(DocumentCache::default()),
@@ -51,7 +51,7 @@ impl DocumentSource {
 
     async fn search(&self, query: &Value) -> Result<Value, EffectError> {
         let (text, limit) = self.parse_query(query)?;
-        let read = self.cache.lock().await.refresh(&self.folder, &self.pdf).await?;
+        let read = self.cache.lock().await.refresh(&self.folder, &self.documents).await?;
         let (name, text, trust) =
             (self.folder.name.clone(), text.to_owned(), self.confidence_factor);
         let searched = spawn_blocking(move || {

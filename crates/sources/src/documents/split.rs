@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use super::document_folder::DocumentFormat;
-
 /// Maximum length of a passage in characters; a passage grows by whole paragraphs up to this.
 const MAX_PASSAGE_CHARS: usize = 1_200;
 
@@ -18,27 +16,20 @@ pub(super) struct DocumentPassage {
     pub(super) text: String,
 }
 
-/// Splits a Markdown or text file.
-pub(super) fn split_document(text: &str, format: DocumentFormat) -> Vec<DocumentPassage> {
-    match format {
-        DocumentFormat::Markdown => split_markdown(text),
-        DocumentFormat::Text | DocumentFormat::Pdf => split_text(text),
-    }
-}
-
-/// Splits a page of a PDF; `number` counts from 1.
-pub(super) fn split_page(text: &str, number: usize) -> Vec<DocumentPassage> {
+/// Splits a part of a document, such as a page, whose position is `anchor`.
+pub(super) fn split_part(text: &str, anchor: &str) -> Vec<DocumentPassage> {
     let mut anchors = AnchorCounter::default();
     let pieces = gather_paragraphs(text.lines().enumerate());
     let passages = pieces.into_iter().map(|(_, text)| DocumentPassage {
-        anchor: anchors.next_anchor(&format!("page={number}")),
+        anchor: anchors.next_anchor(anchor),
         headings: Vec::new(),
         text,
     });
     passages.collect()
 }
 
-fn split_text(text: &str) -> Vec<DocumentPassage> {
+/// Splits a text without headings.
+pub(super) fn split_text(text: &str) -> Vec<DocumentPassage> {
     let pieces = gather_paragraphs(text.lines().enumerate());
     let passages = pieces.into_iter().map(|(line, text)| DocumentPassage {
         anchor: format!("line={}", line + 1),
@@ -48,7 +39,8 @@ fn split_text(text: &str) -> Vec<DocumentPassage> {
     passages.collect()
 }
 
-fn split_markdown(text: &str) -> Vec<DocumentPassage> {
+/// Splits a text whose headings are those of Markdown.
+pub(super) fn split_document(text: &str) -> Vec<DocumentPassage> {
     let mut passages = Vec::new();
     let mut anchors = AnchorCounter::default();
     let mut trail: Vec<(usize, String)> = Vec::new();
@@ -194,7 +186,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[(&str, &[&str], &str)]) {
-        let found = split_document(text, DocumentFormat::Markdown);
+        let found = split_document(text);
         let found: Vec<(&str, Vec<&str>, &str)> = found
             .iter()
             .map(|it| {
@@ -239,7 +231,7 @@ mod tests {
     #[test]
     fn what_is_long_is_cut_at_sentences() {
         let sentence = "This sentence is as long as others. ";
-        let passages = split_document(&sentence.repeat(100), DocumentFormat::Text);
+        let passages = split_text(&sentence.repeat(100));
         assert!(passages.len() > 2);
         for passage in &passages {
             assert!(
@@ -247,16 +239,15 @@ mod tests {
             );
         }
         let solid = "字".repeat(3_000);
-        let whole: String =
-            split_document(&solid, DocumentFormat::Text).into_iter().map(|it| it.text).collect();
+        let whole: String = split_text(&solid).into_iter().map(|it| it.text).collect();
         assert_eq!(whole, solid);
-        let texts = split_document("a\n\nb\n", DocumentFormat::Text);
+        let texts = split_text("a\n\nb\n");
         assert_eq!((texts.len(), texts[0].anchor.as_str()), (1, "line=1"));
     }
 
     #[test]
     fn pages_are_pointed_at() {
-        let passages = split_page(&"word ".repeat(400), 3);
+        let passages = split_part(&"word ".repeat(400), "page=3");
         assert_eq!(passages[0].anchor, "page=3");
         assert_eq!(passages[1].anchor, "page=3~2");
     }

@@ -6,9 +6,10 @@ use std::sync::LazyLock;
 use countersign_contract::contract::ContractRegistry;
 use countersign_contract::reply::{AdmissionVerdict, FinishReason, RuleContext};
 use countersign_protocol::{ProtocolPolicy, RetrievalSource};
+use countersign_runtime::document::DocumentReader;
 use countersign_runtime::effect::{EffectError, EffectErrorKind, RetrieverRegistry};
 use countersign_shipped_contracts::load_shipped_contracts;
-use countersign_sources::{BuiltinSources, PdfReader};
+use countersign_sources::BuiltinSources;
 use serde_json::Value;
 
 static SHIPPED: LazyLock<ContractRegistry> = LazyLock::new(load_shipped_contracts);
@@ -27,15 +28,20 @@ impl Asking {
         let mut policy = ProtocolPolicy::default();
         let declared = RetrievalSource { kind: kind.to_owned(), settings: settings.clone() };
         policy.sources.insert(name.to_owned(), declared);
-        let kinds =
-            BuiltinSources::new(PdfReader::InProcess, Box::new(|name| std::env::var(name).ok()));
+        let kinds = BuiltinSources::new(
+            DocumentReader::in_process(),
+            Box::new(|name| std::env::var(name).ok()),
+        );
         Self { kinds, policy, base: base.to_owned(), name: name.to_owned() }
     }
 
     /// The same with one variable in the environment.
     pub(crate) fn with_variable(self, name: &'static str, value: String) -> Self {
         let environment = move |variable: &str| (variable == name).then(|| value.clone());
-        Self { kinds: BuiltinSources::new(PdfReader::InProcess, Box::new(environment)), ..self }
+        Self {
+            kinds: BuiltinSources::new(DocumentReader::in_process(), Box::new(environment)),
+            ..self
+        }
     }
 
     /// Asks. Whatever comes back is evidence as the contract has it.

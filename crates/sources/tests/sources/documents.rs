@@ -122,14 +122,13 @@ async fn what_cannot_be_read_is_named_and_the_rest_is_found() {
     let answer = source(folder.path()).ask(json!("alpha")).await.unwrap();
     let mut found = refs(&answer);
     found.sort_unstable();
-    assert_eq!(found, ["good.md", "text.pdf#page=1"]);
+    assert_eq!(found, ["good.md", "latin.txt#line=1", "text.pdf#page=1"]);
     assert_eq!(
         answer["skipped"],
         json!([
-            { "ref": "broken.pdf", "reason": "is not a readable PDF" },
-            { "ref": "empty.pdf", "reason": "is a PDF without text; images are not read" },
+            { "ref": "broken.pdf", "reason": "is a damaged PDF: missing xref keyword" },
+            { "ref": "empty.pdf", "reason": "is a PDF without text: its 1 page is images, such as a scan; images are not read" },
             { "ref": "large.md", "reason": "is larger than 4 MiB" },
-            { "ref": "latin.txt", "reason": "is not UTF-8" },
         ])
     );
 }
@@ -155,7 +154,7 @@ async fn a_bomb_is_named() {
     assert_eq!(skipped, ["bomb.pdf", "nested.pdf"]);
     assert_eq!(
         answer["skipped"][0]["reason"],
-        "is a PDF that unpacks to more than the limits allow"
+        "is a PDF with a stream that unpacks to more than 16 MiB"
     );
 }
 

@@ -161,7 +161,7 @@ pub fn describe_effect(effect: &EffectCall) -> String {
 #[must_use]
 pub fn describe_tool_call(call: &ToolCall) -> String {
     match call {
-        ToolCall::Read { path } => format!("read {path}"),
+        ToolCall::Read { path, .. } => format!("read {path}"),
         ToolCall::Write { path, .. } => format!("write {path}"),
         ToolCall::List { path } => format!("list {}", if path.is_empty() { "." } else { path }),
         ToolCall::Search { query, .. } => format!("search {query}"),

@@ -155,7 +155,7 @@ fn a_document_is_remembered_by_its_place() {
 fn results_are_remembered_when_they_came_to_something() {
     let used = |ok| {
         let mut before = run();
-        let call = ToolCall::Read { path: "a.md".to_owned() };
+        let call = ToolCall::read_file("a.md");
         before.pending.insert("6.1".to_owned(), PendingAction::Tool { call });
         let (action, output) = ("6.1".to_owned(), "green glass".to_owned());
         let what = InputKind::ToolFinished { action: action.clone(), ok, output };
@@ -209,7 +209,7 @@ fn what_a_tool_gave_comes_from_the_packet_of_the_reply_that_asked_for_it() {
     let reply = json!({"action": "5.1", "text": "{}", "by": "m", "packet_build": "r1/5.1"});
     let reply = InputKind::ModelReplied(from_value(reply).unwrap());
     apply(&mut before, &received(4, reply)).unwrap();
-    let (action, call) = ("6.1".to_owned(), ToolCall::Read { path: "a.md".to_owned() });
+    let (action, call) = ("6.1".to_owned(), ToolCall::read_file("a.md"));
     apply(&mut before, &RunEvent::ToolRequested { action: action.clone(), call }).unwrap();
 
     let what = InputKind::ToolFinished { action, ok: true, output: "green glass".to_owned() };

@@ -167,6 +167,7 @@ fn build_deps(folder: &TempDir, home: EngineHome) -> ServerDeps {
         watch: Arc::new(NoopRunObserver),
         models: Arc::new(models),
         sources: Arc::new(NoKinds),
+        document_reader: countersign_runtime::document::DocumentReader::in_process(),
         guard: ActionGuard::new(home.workspace().to_owned(), load_shipped_permissions),
         channels: Arc::default(),
         contracts: Arc::new(countersign_shipped_contracts::load_shipped_contracts()),
