@@ -46,6 +46,10 @@ pub(super) async fn start_run(
         sender: Some(context.settings.sender()),
         ..RunStart::default()
     };
+    if let Some(named) = &args.continues {
+        let earlier = context.resolve_run(Some(named)).await?;
+        start.continues = Some(context.engine.find_continued_run(&earlier).await?);
+    }
     let described = protocol.find_workflow(&start.workflow).map_err(CliError::Usage)?;
     start.input = args.input.as_deref().map(|text| read_input(text, described)).transpose()?;
     if let Some(folder) = &folder
@@ -183,7 +187,7 @@ async fn find_adoptable_state(
 ) -> Result<Option<(String, Value)>, CliError> {
     let newest = countersign_store::RunFilter::newest(context.engine.tenant().clone(), 1);
     let ours = folder.ends_with(".opencode/protocol");
-    let has_input = start.document.is_some() || start.input.is_some();
+    let has_input = start.document.is_some() || start.input.is_some() || start.continues.is_some();
     if !ours || has_input || !context.engine.store().list_runs(&newest).await?.is_empty() {
         return Ok(None);
     }
