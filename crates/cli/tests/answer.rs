@@ -94,6 +94,48 @@ fn a_copy_reads_its_own_data() {
     );
 }
 
+/// Starts a run without a model: what it is shown, and its id.
+fn shown_to_a_person(folder: &Path, more: &[&str]) -> (String, String) {
+    let start = [&["run", "answer", "--model", "human", "--detach", "--json"][..], more].concat();
+    let (good, text) = countersign(folder, &start);
+    assert!(good, "{text}");
+    let run = serde_json::from_str::<Value>(&text).unwrap()["run"].as_str().unwrap().to_owned();
+    let (good, prompt) = countersign(folder, &["next", &run]);
+    assert!(good, "{prompt}");
+    (run, prompt)
+}
+
+#[test]
+fn a_follow_up_question_sees_the_earlier_turns() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let first = ask_question(folder, LATE, "replies.yaml");
+    let first = first["trace_id"].as_str().unwrap();
+    let answer = "In project ATLAS 1 task is late";
+
+    let (alone, prompt) = shown_to_a_person(folder, &["--input", "Und wann?"]);
+    assert!(!prompt.contains("# Latest messages"), "{prompt}");
+    let (second, prompt) =
+        shown_to_a_person(folder, &["--continue", first, "--input", "Und Beacon?"]);
+    let recent = prompt.split("# Latest messages").nth(1).unwrap_or_default();
+    assert!(recent.contains(LATE) && recent.contains(answer), "{prompt}");
+    // The conversation goes on from the second question, and the first is still in it.
+    let (third, prompt) = shown_to_a_person(folder, &["--continue", &second, "--input", "Danke?"]);
+    let recent = prompt.split("# Latest messages").nth(1).unwrap_or_default();
+    assert!(recent.contains(LATE) && recent.contains("Und Beacon?"), "{prompt}");
+    assert!(!recent.contains("Und wann?"), "{prompt}");
+
+    let (_, status) = countersign(folder, &["status", &third]);
+    assert!(status.contains(&format!("run {second}")), "{status}");
+    let nobody = ["run", "answer", "--continue", "nobody", "--input", "Hm?", "--model", "human"];
+    let (good, error) = countersign(folder, &nobody);
+    assert!(!good && error.contains("nobody"), "{error}");
+    for run in [first, &*alone, &*second, &*third] {
+        let (good, output) = countersign(folder, &["replay", run, "--verify"]);
+        assert!(good, "{output}");
+    }
+}
+
 #[test]
 fn the_page_shows_the_graph_of_the_protocol() {
     let page =

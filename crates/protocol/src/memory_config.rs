@@ -15,6 +15,9 @@ pub struct ProtocolMemoryConfig {
     pub policy: Option<String>,
     /// Maximum size of a packet in tokens; the policy's own limit if absent.
     pub tokens: Option<u64>,
+    /// The number of messages that prompts get from the runs before this one in the same
+    /// conversation, newest last; none if absent, unless the policy gives a window.
+    pub window: Option<usize>,
     /// Expressions over `state` and `run` that give the parts of a run's working state.
     pub working: BTreeMap<WorkingStatePart, Expr>,
 }

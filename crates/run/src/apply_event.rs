@@ -108,6 +108,7 @@ pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogErr
             if let InputKind::Start(start) = &input.payload {
                 state.title = start_title(start);
                 state.started_by.clone_from(&start.by);
+                state.continues.clone_from(&start.continues);
                 state.input_text = start.input.as_ref().map(collect_input_text).unwrap_or_default();
             }
             if let InputKind::ModelReplied(reply) = &input.payload {

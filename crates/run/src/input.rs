@@ -323,6 +323,10 @@ pub struct RunStart {
     /// The run and version that this run is forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<ForkOrigin>,
+    /// The run whose conversation this one continues; memory shows its turns to this run. `decide`
+    /// ignores it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<ContinuedRun>,
     /// Title to start with, that of the original for a fork; absent for an excerpt of the input. A
     /// `title` of the workflow replaces it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -354,6 +358,15 @@ pub struct ParentRun {
     pub action: String,
     /// Nesting depth of the child; a run without a parent has depth 0.
     pub depth: u32,
+}
+
+/// The run that a new run follows up on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContinuedRun {
+    /// Id of the run that was continued.
+    pub run: String,
+    /// The session of its memory: the id of the first run of the conversation.
+    pub session: String,
 }
 
 /// The run and version that a fork starts from.

@@ -40,8 +40,8 @@ pub use delivery::{DeliveredWait, RunDelivery};
 pub use effect_call::{EffectCall, SKILL_TOOL, ToolCall};
 pub use event::{LOG_FORMAT, RunEvent, RunNotification};
 pub use input::{
-    AttributedInput, ExchangeDigests, ForkOrigin, HookAnswer, IdentitySource, InputKind,
-    InputSender, ModelReply, ParentRun, ReplyUsage, RunInput, RunStart,
+    AttributedInput, ContinuedRun, ExchangeDigests, ForkOrigin, HookAnswer, IdentitySource,
+    InputKind, InputSender, ModelReply, ParentRun, ReplyUsage, RunInput, RunStart,
 };
 pub use item_progress::{FailedItem, ItemProgress};
 pub use log_chain::{GENESIS_HASH, RunLogEntry, fold_entry, hash_entry, seal_entry};

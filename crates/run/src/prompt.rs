@@ -184,7 +184,13 @@ pub fn render_contract_terms(contract: &Contract) -> String {
         IntakeMode::Fenced => "Reply with one JSON object, alone or in one code fence.",
         IntakeMode::Tolerant => "Reply with exactly one JSON object; do not quote another.",
     };
-    let mut text = format!("## Contract: {}\n\n{envelope}\n\n", contract.id);
+    let mut text = format!("## Contract: {}\n\n{envelope}", contract.id);
+    if let Some(field) = &contract.text_field {
+        text.push_str(&format!(
+            " A reply that is plain text, without an object, counts as the value of `{field}`."
+        ));
+    }
+    text.push_str("\n\n");
     text.push_str(&format!("```json\n{}\n```", json::to_canonical_json(contract.schema.source())));
     if !contract.rules.is_empty() {
         text.push_str("\n\nBeyond the schema, these must hold:\n");

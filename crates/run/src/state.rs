@@ -15,7 +15,9 @@ use super::effect_call::ToolCall;
 use super::mcp_tools::PinnedMcpTools;
 use super::pending_action::PendingAction;
 use super::wait::RunWait;
-use super::{ExecutionStatus, ForkOrigin, ItemProgress, ParentRun, ReplyUsage, Timestamp};
+use super::{
+    ContinuedRun, ExecutionStatus, ForkOrigin, ItemProgress, ParentRun, ReplyUsage, Timestamp,
+};
 
 /// The state of a run at one version. A snapshot is this value as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,6 +51,9 @@ pub struct RunState {
     /// The run and version that this run was forked from; absent if it is not a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<ForkOrigin>,
+    /// The run whose conversation this one continues; absent if it begins one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<ContinuedRun>,
     /// The channels that the run is subscribed to, by name; fixed when it starts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub channels: Vec<ChannelSubscription>,
@@ -421,6 +426,7 @@ impl RunState {
             model: None,
             parent: None,
             fork: None,
+            continues: None,
             channels: Vec::new(),
             document: Arc::new(Value::Null),
             phase: String::new(),

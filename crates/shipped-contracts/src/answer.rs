@@ -7,8 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::NamedCounts;
 use crate::nullable::{deserialize_optional_counts, optional_u64};
+use crate::{JsonObject, NamedCounts};
 
 /// The analyst's interpretation of a question; the ticket for retrieval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -220,7 +220,6 @@ pub struct EvidenceItem {
 /// The state that accumulates while a question is processed. Each field is absent until its stage
 /// has run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ChatState {
     /// The question as the user wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -265,4 +264,7 @@ pub struct ChatState {
         deserialize_with = "deserialize_optional_counts"
     )]
     pub timings_ms: Option<NamedCounts>,
+    /// What else a protocol keeps in the same document.
+    #[serde(flatten)]
+    pub extra: JsonObject,
 }

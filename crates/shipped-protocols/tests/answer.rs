@@ -5,7 +5,12 @@
 mod stories;
 
 stories::stories!("answer", again status_from_the_database_alone:
+    a_fact_is_no_small_talk,
+    a_fact_is_no_small_talk_in_korean,
+    a_plain_draft_is_taken,
     a_question_that_turns_out_to_be_about_status,
+    an_invented_fact_does_not_pass,
+    an_uncited_answer_goes_up,
     analyst_cannot_demote_a_design,
     casual_forced_to_quality,
     casual_is_answered_at_once,
@@ -34,7 +39,9 @@ stories::stories!("answer", again status_from_the_database_alone:
     money_for_the_project_manager,
     money_is_not_for_everybody,
     money_is_not_looked_up_for_others,
+    no_evidence_goes_up,
     no_stage_writes_for_another,
+    nobody_says_what_is_missing,
     nobody_skips_a_stage_by_hand,
     plan_of_the_type_replaces_a_useless_one,
     policy_only_plan_is_widened,
@@ -55,5 +62,9 @@ stories::stories!("answer", again status_from_the_database_alone:
     status_list_in_korean,
     status_summary,
     template_replaces_a_useless_specification,
+    the_minimal_question_resumes_the_run,
+    the_user_is_asked_twice_at_most,
+    what_is_missing_is_asked_for,
+    what_is_missing_is_asked_for_in_korean,
     words_alone_are_no_offence,
 );

@@ -5,6 +5,9 @@
 mod stories;
 
 stories::stories!("delivery", again a_plan_is_reworked:
+    a_bad_execution_and_a_bad_review_count_together,
+    a_bad_review_is_repeated_without_the_work,
+    a_declared_retry_policy_holds_for_the_plan,
     a_declared_retry_policy_starts_the_next_attempt,
     a_delivery_is_stopped,
     a_document_is_looked_for_under_inputs_only,
@@ -25,6 +28,8 @@ stories::stories!("delivery", again a_plan_is_reworked:
     a_reply_cut_off_is_unparseable,
     a_review_asks_for_external_input,
     a_review_below_ninety_is_reworked,
+    a_review_without_a_rubric,
+    a_rubric_of_ones_own,
     a_run_in_chinese,
     a_task_is_done,
     a_version_by_hand_ends_a_blockade,
@@ -36,11 +41,13 @@ stories::stories!("delivery", again a_plan_is_reworked:
     an_error_fails_the_task,
     an_id_that_is_no_file_name_is_not_begun,
     an_invalid_plan_review_makes_no_new_plan,
-    an_invalid_review_costs_the_reviewer,
+    an_invalid_review_fails_the_attempt,
     an_unparseable_reply_fails_the_attempt,
     documents_are_asked_for_five_times_at_most,
     documents_are_waited_for,
     errors_block_by_their_code,
+    every_part_of_the_form_may_be_there,
+    json_that_is_none_is_refused,
     ninety_points_decide,
     nothing_to_do_after_a_review,
     nothing_to_do_without_an_artifact,

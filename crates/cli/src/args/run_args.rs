@@ -62,6 +62,7 @@ pub(crate) struct CheckArgs {
   countersign run task_loop --model openai:gpt-5-mini
   countersign run --input \"Plan the move\"
   countersign run ralph --input @goal.txt --model openai:gpt-5-mini
+  countersign run answer --continue RUN --input \"And of Beacon?\"
   countersign run --document start.json --detach")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct RunArgs {
@@ -70,6 +71,9 @@ pub(crate) struct RunArgs {
     /// Continue this run instead of starting one
     #[arg(long, value_name = "RUN", conflicts_with_all = ["workflow", "document", "input"])]
     pub(crate) resume: Option<String>,
+    /// Run whose conversation the new run continues: memory shows it what was said there
+    #[arg(long = "continue", value_name = "RUN", conflicts_with_all = ["resume", "document"])]
+    pub(crate) continues: Option<String>,
     /// Model to use; overrides the models of agents and of the protocol index. With --resume, the run
     /// continues with it
     #[arg(long, value_name = "MODEL")]

@@ -46,6 +46,10 @@ pub(super) async fn start_run(
         sender: Some(context.settings.sender()),
         ..RunStart::default()
     };
+    if let Some(named) = &args.continues {
+        let earlier = context.resolve_run(Some(named)).await?;
+        start.continues = Some(context.engine.find_continued_run(&earlier).await?);
+    }
     let described = protocol.find_workflow(&start.workflow).map_err(CliError::Usage)?;
     start.input = args.input.as_deref().map(|text| read_input(text, described)).transpose()?;
     if let Some(folder) = &folder
@@ -209,7 +213,7 @@ async fn find_adoptable_state(
         }
         Ok(None)
     };
-    if start.document.is_some() || start.input.is_some() {
+    if start.document.is_some() || start.input.is_some() || start.continues.is_some() {
         return keep("it starts with a document or an input of its own".to_owned());
     }
     let Some(document) = read_state_files(&files, protocol.state_format)? else {

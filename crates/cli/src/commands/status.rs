@@ -127,6 +127,9 @@ fn render_status(report: &RunStatusReport, now: Timestamp) -> String {
     if let Some(fork) = &state.fork {
         rows.push(("forked from", format!("{}@{}", fork.run, fork.version)));
     }
+    if let Some(earlier) = &state.continues {
+        rows.push(("continues", format!("run {}", earlier.run)));
+    }
     if !report.children.is_empty() {
         let children = report.list_children().into_iter();
         let children = children

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::contract_rule::ContractRule;
+use super::lenient_fields::{EmptyFieldPolicy, ExtraFieldPolicy};
 use super::schema::Schema;
 use crate::json::RepairLevel;
 use crate::reply::{
@@ -29,6 +30,15 @@ pub struct Contract {
     /// The repairs that may be made to a reply. The default is that of the base, or
     /// [`IntakeMode::default_repairs`].
     pub repairs: RepairLevel,
+    /// What happens to fields that the schema does not know. The default is that of the base, or
+    /// [`ExtraFieldPolicy::Refuse`].
+    pub extra_fields: ExtraFieldPolicy,
+    /// What happens to optional fields that hold nothing. The default is that of the base, or
+    /// [`EmptyFieldPolicy::Keep`].
+    pub empty_fields: EmptyFieldPolicy,
+    /// The field that a reply of plain text, without an object, is the value of. The default is
+    /// that of the base; if absent, plain text is refused.
+    pub text_field: Option<String>,
     /// The JSON Schema that the object must satisfy.
     pub schema: Schema,
     /// The conditions beyond the schema; the contract's own rules come before those of its base.
@@ -40,8 +50,8 @@ pub struct Contract {
     pub compatibility: CompatibilityLevel,
     /// What users of older values must do to migrate; empty if there is nothing to do.
     pub migration_notes: String,
-    /// The SHA-256 digest of everything that affects decisions: schema, intake, repairs, rules,
-    /// `on_violation` and the digest of the base. The contract's own title and description are not
+    /// The SHA-256 digest of everything that affects decisions: schema, intake, repairs, what is left
+    /// out or taken as text, rules, `on_violation` and the digest of the base. The contract's own title and description are not
     /// part of it.
     pub digest: String,
 }
@@ -161,7 +171,11 @@ impl Contract {
     ) -> AdmissionVerdict {
         let accepted = ParsedReply::from_text(text, terms)
             .and_then(|parsed| parsed.validate(self))
-            .and_then(|valid| valid.accept(self, context));
+            .and_then(|valid| valid.accept(self, context))
+            .or_else(|violations| {
+                AcceptedValue::from_plain_text(text, terms.finish, self, context)
+                    .unwrap_or(Err(violations))
+            });
         AdmissionVerdict::from(accepted)
     }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::contract_definition::{CompatibilityLevel, Contract, OnExhausted, OnViolation};
 use super::contract_registry::{ContractRegistry, ContractRegistryError};
 use super::contract_rule::{ContractRule, RULE_VARIABLES};
+use super::lenient_fields::{EmptyFieldPolicy, ExtraFieldPolicy};
 use super::schema::Schema;
 use crate::expr::Expr;
 use crate::json::{self, JsonPointerPattern, RepairLevel};
@@ -81,6 +82,14 @@ pub fn load_contract_with_base(
     let repairs = RepairLevel::parse(&text("repairs"))
         .or(base.as_ref().map(|base| base.repairs))
         .unwrap_or(intake.default_repairs());
+    let extra_fields = ExtraFieldPolicy::parse(&text("extra_fields"))
+        .or(base.as_ref().map(|base| base.extra_fields))
+        .unwrap_or_default();
+    let empty_fields = EmptyFieldPolicy::parse(&text("empty_fields"))
+        .or(base.as_ref().map(|base| base.empty_fields))
+        .unwrap_or_default();
+    let text_field = file["text_field"].as_str().map(str::to_owned);
+    let text_field = text_field.or(base.as_ref().and_then(|base| base.text_field.clone()));
     let policy = &file["on_violation"];
     let on_violation = match &base {
         Some(base) if policy.is_null() => base.on_violation,
@@ -98,6 +107,11 @@ pub fn load_contract_with_base(
         "rules": file["rules"],
         "on_violation": policy,
     });
+    for key in ["extra_fields", "empty_fields", "text_field"] {
+        if has(key) {
+            decisive[key] = file[key].clone();
+        }
+    }
     if let Some(base) = &base {
         decisive["base"] = json!(base.digest);
     }
@@ -109,6 +123,9 @@ pub fn load_contract_with_base(
         description: text("description"),
         intake,
         repairs,
+        extra_fields,
+        empty_fields,
+        text_field,
         schema,
         rules,
         on_violation,

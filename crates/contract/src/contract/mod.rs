@@ -20,11 +20,14 @@ mod contract_rule;
 mod contract_definition;
 mod load_contract;
 mod contract_registry;
+mod lenient_fields;
 mod lint;
 
 pub use contract_definition::{CompatibilityLevel, Contract, OnExhausted, OnViolation};
 pub use contract_registry::{ContractRegistry, ContractRegistryError, contract_version_key};
 pub use contract_rule::{ContractRule, RULE_VARIABLES};
+pub(crate) use lenient_fields::leave_out_fields;
+pub use lenient_fields::{EmptyFieldPolicy, ExtraFieldPolicy};
 pub use lint::{check_contract, check_schema};
 pub use load_contract::{
     CONTRACT_FILE_SCHEMA, ContractFileReader, load_contract, load_contract_value,

@@ -72,7 +72,10 @@ pub(super) fn apply_builtin(
         BuiltinFunction::Text(TextFunction::Similarity) => {
             AbstractValue { numbers: NumberSet::Between(0.0, 1.0), ..AbstractValue::default() }
         }
-        BuiltinFunction::Pointer(PointerFunction::Has) => AbstractValue::from_booleans(true, true),
+        BuiltinFunction::Text(TextFunction::IsJson)
+        | BuiltinFunction::Pointer(PointerFunction::Has) => {
+            AbstractValue::from_booleans(true, true)
+        }
         BuiltinFunction::Pointer(PointerFunction::Get) => AbstractValue::any(),
         BuiltinFunction::Convert(ConversionFunction::Number)
         | BuiltinFunction::Min

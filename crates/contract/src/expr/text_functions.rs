@@ -19,6 +19,9 @@ pub(super) fn call_text_function<'a>(
     second: &ExprValue<'a>,
     budget: &mut EvalBudget,
 ) -> Result<ExprValue<'a>, UnlocatedError> {
+    if function == TextFunction::IsJson {
+        return is_json(require_text(first, function)?, budget);
+    }
     let subject = require_string(first, function, budget)?;
     match function {
         TextFunction::Words => build_string_list(text::split_words(subject), budget),
@@ -28,6 +31,7 @@ pub(super) fn call_text_function<'a>(
         }
         TextFunction::Slug => ExprValue::new_string(text::slugify(subject), budget),
         TextFunction::Fields => list_json_fields(subject, budget),
+        TextFunction::IsJson => is_json(subject, budget),
         TextFunction::Similarity => {
             let other = require_string(second, function, budget)?;
             Ok(ExprValue::Num(text::measure_similarity(subject, other)))
@@ -42,16 +46,31 @@ fn require_string<'v>(
     function: TextFunction,
     budget: &mut EvalBudget,
 ) -> Result<&'v str, UnlocatedError> {
+    let text = require_text(value, function)?;
+    // Folding and stemming a letter costs about as much as a step.
+    budget.charge_steps(text.len())?;
+    budget.charge_bytes(text.len())?;
+    Ok(text)
+}
+
+/// Returns the string argument of a `Text` function without a charge.
+fn require_text<'v>(
+    value: &'v ExprValue<'_>,
+    function: TextFunction,
+) -> Result<&'v str, UnlocatedError> {
     let ExprValue::Str(text) = value else {
         let name = function.name();
         let found = value.describe();
         return Err(UnlocatedError::new(format!("`Text.{name}` needs a string, found {found}")));
     };
-    let text = text.as_str();
-    // Folding and stemming a letter costs about as much as a step.
-    budget.charge_steps(text.len())?;
-    budget.charge_bytes(text.len())?;
-    Ok(text)
+    Ok(text.as_str())
+}
+
+/// Returns whether the whole text is one JSON value. Nothing is built of it, so the text costs only
+/// what reading it costs.
+fn is_json<'a>(text: &str, budget: &mut EvalBudget) -> Result<ExprValue<'a>, UnlocatedError> {
+    budget.charge_scan(text.len())?;
+    Ok(ExprValue::Bool(parse_json(text, RepairLevel::None).is_ok()))
 }
 
 /// Returns the field names of a JSON object in text form; undefined if the text is not a JSON
@@ -87,6 +106,7 @@ impl TextFunction {
             Self::Numbers => "numbers",
             Self::Slug => "slug",
             Self::Fields => "fields",
+            Self::IsJson => "isJson",
         }
     }
 }

@@ -25,6 +25,7 @@ pub(crate) use pointer_text::find_member;
 pub use pointer_text::{
     JsonPointerPattern, JsonValuePath, child_pointer, parent_pointer, push_segment, split_pointer,
 };
+pub(crate) use repair::limit_repairs;
 pub use repair::{Repair, RepairClass, RepairKind, RepairLevel};
 pub use sha256::{Sha256Hasher, sha256_hex};
 pub use span::TextSpan;

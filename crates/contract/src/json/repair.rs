@@ -85,6 +85,15 @@ pub enum RepairKind {
     /// A null where a provider's schema has no other means to omit a field. The driver makes this
     /// repair before admission; its span is the whole text.
     NullForAbsent,
+    /// A field that the schema does not know, in a reply to a contract that reports such fields. It
+    /// is left out of the value; its span is that of its value.
+    ExtraField,
+    /// An optional field that holds nothing, in a reply to a contract that omits such fields. It is
+    /// left out of the value; its span is that of its value.
+    EmptyField,
+    /// Plain text instead of an object, in a reply to a contract that takes it as the value of one
+    /// field; its span is that of the text.
+    PlainText,
     /// A comma before a closing bracket.
     TrailingComma,
     /// A `//` or `/* */` comment.
@@ -128,10 +137,13 @@ pub enum RepairKind {
 
 impl RepairKind {
     /// Every kind, ordered by class.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 25] = [
         Self::ByteOrderMark,
         Self::CodeFence,
         Self::NullForAbsent,
+        Self::ExtraField,
+        Self::EmptyField,
+        Self::PlainText,
         Self::TrailingComma,
         Self::Comment,
         Self::RawNewline,
@@ -160,6 +172,9 @@ impl RepairKind {
             Self::ByteOrderMark
             | Self::CodeFence
             | Self::NullForAbsent
+            | Self::ExtraField
+            | Self::EmptyField
+            | Self::PlainText
             | Self::TrailingComma
             | Self::Comment
             | Self::RawNewline
@@ -188,7 +203,8 @@ impl RepairKind {
         match self {
             Self::ByteOrderMark => "leave out the byte-order mark",
             Self::CodeFence => "leave out the code fence",
-            Self::NullForAbsent => "leave the field out",
+            Self::NullForAbsent | Self::ExtraField | Self::EmptyField => "leave the field out",
+            Self::PlainText => "send the text as a field of the object",
             Self::TrailingComma => "remove the comma before the closing bracket",
             Self::Comment => "leave out comments; JSON has none",
             Self::SingleQuotes => "use double quotes",
@@ -217,6 +233,9 @@ impl RepairKind {
             Self::ByteOrderMark => "byte_order_mark",
             Self::CodeFence => "code_fence",
             Self::NullForAbsent => "null_for_absent",
+            Self::ExtraField => "extra_field",
+            Self::EmptyField => "empty_field",
+            Self::PlainText => "plain_text",
             Self::TrailingComma => "trailing_comma",
             Self::Comment => "comment",
             Self::SingleQuotes => "single_quotes",
@@ -273,7 +292,7 @@ fn is_one(count: &usize) -> bool {
 }
 
 /// Keeps the first [`MAX_REPAIRS`] repairs unchanged, and counts the others by kind.
-pub(super) fn limit_repairs(mut repairs: Vec<Repair>) -> Vec<Repair> {
+pub(crate) fn limit_repairs(mut repairs: Vec<Repair>) -> Vec<Repair> {
     if repairs.len() <= MAX_REPAIRS {
         return repairs;
     }

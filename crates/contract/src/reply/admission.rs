@@ -7,6 +7,7 @@
 use serde_json::Value;
 
 use super::intake::{self, AdmissionOptions, FinishReason, ReplyCandidate, describe_non_object};
+use super::plain_text;
 use super::quotation;
 use super::reply_scanner::{self, ScanResult};
 use super::rival_reply::{self, FieldOverlap, RivalReply};
@@ -14,8 +15,8 @@ use super::violation::{Violation, ViolationCode};
 use super::violation_list::ViolationList;
 use super::violation_spans;
 use super::wrapper;
-use crate::contract::Contract;
-use crate::json::{JsonDataLossKind, Repair, RepairKind, RepairLevel, TextSpan};
+use crate::contract::{self, Contract};
+use crate::json::{self, JsonDataLossKind, Repair, RepairKind, RepairLevel, TextSpan};
 
 /// The values that rules may read in addition to the reply. A rule that needs an absent value is
 /// skipped.
@@ -92,6 +93,23 @@ pub struct AcceptedValue {
 }
 
 impl AcceptedValue {
+    /// Accepts a reply of plain text as the value of the contract's `text_field`; `None` if the
+    /// contract has none, or if the reply is not plain text.
+    pub(crate) fn from_plain_text(
+        text: &str,
+        finish: FinishReason,
+        contract: &Contract,
+        context: &RuleContext<'_>,
+    ) -> Option<Result<Self, Vec<Violation>>> {
+        let field = contract.text_field.as_ref()?;
+        let span = plain_text::find_plain_text(text, field, finish)?;
+        let value = serde_json::json!({ field.as_str(): &text[span.range()] });
+        let accepted = ValidatedReply::from_value(value, contract)
+            .and_then(|valid| valid.accept(contract, context));
+        let repairs = vec![Repair::new(RepairKind::PlainText, span)];
+        Some(accepted.map(|accepted| Self { span: Some(span), repairs, ..accepted }))
+    }
+
     /// Returns the value with the declared defaults filled in.
     #[must_use]
     pub fn value(&self) -> &Value {
@@ -315,6 +333,9 @@ fn fit_candidate(
         reading.data_losses.iter().map(|flaw| intake::describe_flaw(text, flaw)).collect();
     violations.count_more(reading.data_loss_count - reading.data_losses.len());
     let mut value = reading.value;
+    let level = contract.repairs;
+    let mut repairs = reading.repairs;
+    repairs.extend(leave_out_fields(text, span, level, &mut value, contract));
     let (defaults, broken) = fill_and_validate(&mut value, contract);
     // A number that could not be read exactly is missing from the value, so the schema result would
     // be misleading.
@@ -322,10 +343,30 @@ fn fit_candidate(
         violations.extend(broken);
     }
     if violations.count() == 0 {
-        Ok(FittingCandidate { value, span, outer_span: span, repairs: reading.repairs, defaults })
+        Ok(FittingCandidate { value, span, outer_span: span, repairs, defaults })
     } else {
         Err(violations.finish())
     }
+}
+
+/// Leaves out the fields that the contract does not mean, and returns a repair for each.
+fn leave_out_fields(
+    text: &str,
+    span: TextSpan,
+    level: RepairLevel,
+    value: &mut Value,
+    contract: &Contract,
+) -> Vec<Repair> {
+    let (extra, empty) = (contract.extra_fields, contract.empty_fields);
+    let left_out = contract::leave_out_fields(value, &contract.schema, extra, empty);
+    if left_out.is_empty() {
+        return Vec::new();
+    }
+    let pointers: Vec<&str> = left_out.iter().map(|(_, pointer)| pointer.as_str()).collect();
+    let spans = json::locate_pointers(text, span.start, level, &pointers);
+    let repairs = left_out.iter().zip(spans);
+    let repairs = repairs.map(|((kind, _), found)| Repair::new(*kind, found.unwrap_or(span)));
+    json::limit_repairs(repairs.collect())
 }
 
 /// Fills in defaults and validates the value against the schema.

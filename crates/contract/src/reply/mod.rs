@@ -11,6 +11,7 @@ mod intake;
 mod reply_markers;
 mod reply_scanner;
 mod wrapper;
+mod plain_text;
 mod rival_reply;
 mod reporting_words;
 mod quotation;

@@ -36,6 +36,7 @@ pub(super) fn read_memory_config(
         off: section.value["off"].as_bool().unwrap_or(false),
         policy: section.string_at("policy"),
         tokens: section.value["tokens"].as_u64(),
+        window: section.value["window"].as_u64().and_then(|most| usize::try_from(most).ok()),
         working: WorkingStatePart::ALL.into_iter().filter_map(part).collect(),
     }
 }

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use countersign_contract::json::sha256_hex;
 use countersign_protocol::Protocol;
-use countersign_run::{InputKind, RunEvent, RunStart};
+use countersign_run::{ContinuedRun, InputKind, RunEvent, RunStart};
 use countersign_store::{RunId, StoreError};
 
 use super::read_run::row_to_entry;
 use super::{Engine, EngineError, generate_run_name};
+
+/// Maximum number of generations from a run up to its first ancestor.
+const MAX_GENERATIONS: usize = 64;
 
 /// Maximum length in bytes of a key that becomes part of a run's name unchanged.
 const MAX_PLAIN_KEY_BYTES: usize = 64;
@@ -86,6 +89,23 @@ impl Engine {
             },
             _ => None,
         }))
+    }
+
+    /// Returns what a run is started with that continues the conversation of another run. The
+    /// conversation has one session, however many runs follow each other.
+    pub async fn find_continued_run(&self, run: &str) -> Result<ContinuedRun, EngineError> {
+        let missing = || EngineError::RunNotFound { run: run.to_owned(), version: None };
+        let id = self.run_id(run);
+        let mut start = self.load_start(&id).await?.ok_or_else(missing)?;
+        let mut session = run.to_owned();
+        for _ in 0..MAX_GENERATIONS {
+            let Some(parent) = start.parent.take() else { break };
+            session.clone_from(&parent.run);
+            let Some(above) = self.load_start(&self.run_id(parent.run)).await? else { break };
+            start = above;
+        }
+        let session = start.continues.map_or(session, |earlier| earlier.session);
+        Ok(ContinuedRun { run: run.to_owned(), session })
     }
 
     /// Returns whether a run that starts like this is never remembered: a child follows its parent,

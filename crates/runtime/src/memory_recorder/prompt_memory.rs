@@ -7,8 +7,8 @@ use countersign_run::{AttributedInput, InputKind, StepPrompt};
 use countersign_store::RunId;
 
 use super::prompt_packet::{
-    build_packet_request, compose_build, is_empty_packet, load_memory_policy, rebuild_packet,
-    remove_shown_events, render_prompt_memory,
+    build_packet_request, compose_build, is_empty_packet, keep_earlier_turns, load_memory_policy,
+    rebuild_packet, remove_shown_events, render_prompt_memory,
 };
 use super::session_summary::update_session_summary;
 use super::{
@@ -20,6 +20,9 @@ use crate::memory_context::try_add_vector;
 /// How many more events are retrieved than may be quoted, because those of the current step are
 /// removed afterwards.
 const EXTRA_QUOTES: usize = 60;
+
+/// How many of the latest events of a conversation are searched for its earlier turns.
+const WINDOW_EVENTS: usize = 400;
 
 /// A prompt with the memory that belongs to it.
 #[derive(Debug, Clone)]
@@ -90,11 +93,16 @@ async fn build_memory_section(
         );
     }
     let usual = RetrievalLimits::from_policy(&policy);
-    let limits = RetrievalLimits { quotes: usual.quotes + EXTRA_QUOTES, ..usual };
+    let turns = live.protocol.memory.window;
+    let window = turns.map_or(usual.window, |_| WINDOW_EVENTS);
+    let limits = RetrievalLimits { quotes: usual.quotes + EXTRA_QUOTES, window, ..usual };
     let mut once_more = true;
     loop {
         let mut found = recall.memory().retrieve_candidates(&request, limits).await?;
         remove_shown_events(&mut found, state);
+        if let Some(turns) = turns {
+            keep_earlier_turns(&mut found, state, turns);
+        }
         let (packet, build) = compose_build(id.clone(), &request, &policy, &found)?;
         if is_empty_packet(&packet) {
             return Ok(None);

@@ -4,7 +4,8 @@ use countersign_contract::source::SourceFile;
 use countersign_memory::compose::compose_packet;
 use countersign_memory::packet::MemoryPacket;
 use countersign_memory::packet::meta::{PacketCues, PacketPurpose};
-use countersign_memory::policy::{MemoryPolicy, MemoryPolicyError};
+use countersign_memory::policy::{InjectionStrength, MemoryPolicy, MemoryPolicyError};
+use countersign_memory::record::MemoryEventKind;
 use countersign_memory::render::render_packet;
 use countersign_memory::store::{PacketBuild, compute_packet_digest};
 use countersign_memory::tokens::{TiktokenCounter, TokenCounter};
@@ -16,14 +17,24 @@ use super::MemoryRecorderError;
 use super::working_state::is_in_prompt;
 
 /// Loads the policy that composes the packets of a protocol; the shipped policy `default` if the
-/// protocol names none.
+/// protocol names none. A `window` of the protocol is part of the policy.
 pub fn load_memory_policy(protocol: &Protocol) -> Result<MemoryPolicy, MemoryPolicyError> {
     let name = protocol.memory.policy.as_deref().unwrap_or("default");
-    if let Some(shipped) = MemoryPolicy::load_shipped(name) {
-        return Ok(shipped);
+    let mut policy = match MemoryPolicy::load_shipped(name) {
+        Some(shipped) => shipped,
+        None => {
+            let text = protocol.bundle.files.get(name).map_or("", String::as_str);
+            MemoryPolicy::parse(SourceFile::new(name, text))?
+        }
+    };
+    if let Some(messages) = protocol.memory.window {
+        policy.caps.window = messages;
+        let rows = &mut policy.matrix;
+        for row in [&mut rows.planner, &mut rows.tool, &mut rows.responder] {
+            row.window = InjectionStrength::Strong;
+        }
     }
-    let text = protocol.bundle.files.get(name).map_or("", String::as_str);
-    MemoryPolicy::parse(SourceFile::new(name, text))
+    Ok(policy)
 }
 
 /// Builds the packet request of a prompt, with the first message of the prompt as the query.
@@ -62,6 +73,15 @@ pub(super) fn build_packet_request(
 pub(super) fn remove_shown_events(found: &mut Candidates, state: &RunState) {
     found.quotes.retain(|quote| !is_in_prompt(&quote.row, state));
     found.window.retain(|event| !is_in_prompt(event, state));
+}
+
+/// Keeps of the window what was said in earlier runs of the conversation, the newest messages.
+pub(super) fn keep_earlier_turns(found: &mut Candidates, state: &RunState, messages: usize) {
+    found
+        .window
+        .retain(|event| event.kind == MemoryEventKind::Message && event.scope.run() != state.run);
+    let excess = found.window.len().saturating_sub(messages);
+    found.window.drain(..excess);
 }
 
 /// Composes a packet, and the build that can compose it again.

@@ -17,7 +17,7 @@ const MAX_GENERATIONS: usize = 64;
 #[derive(Debug, Clone)]
 pub struct RunMemoryOrigin {
     /// Scope of the run: the user is who started the first ancestor, the session is the first
-    /// ancestor, the agent is the protocol.
+    /// ancestor, or the first run of the conversation that it continues, the agent is the protocol.
     pub scope: MemoryScope,
     /// The input that the run was started with, if any.
     pub input: Option<Value>,
@@ -36,16 +36,19 @@ impl RunMemoryOrigin {
         let missing = || EngineError::RunNotFound { run: run.id.clone(), version: None };
         let own = engine.load_start(run).await?.ok_or_else(missing)?;
         let (mut session, mut by, mut parent) = (run.clone(), own.by, own.parent);
+        let mut continues = own.continues;
         for _ in 0..MAX_GENERATIONS {
             let Some(above) = parent.take() else { break };
             session = engine.run_id(above.run);
             // A child may have been imported without its parent.
             let Some(above) = engine.load_start(&session).await? else { break };
             (by, parent) = (above.by.or(by), above.parent);
+            continues = above.continues;
         }
+        let session = continues.map_or(session.id, |earlier| earlier.session);
         let user = by.filter(|by| !by.trim().is_empty()).unwrap_or_else(|| UNKNOWN_USER.to_owned());
         let tenant = engine.tenant().as_str();
-        let scope = MemoryScope::new(tenant, user, protocol, session.id, run.id.as_str())?;
+        let scope = MemoryScope::new(tenant, user, protocol, session, run.id.as_str())?;
         Ok(Self { scope, input: own.input, memory_disabled: own.memory_disabled })
     }
 }

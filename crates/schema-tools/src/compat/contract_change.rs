@@ -117,6 +117,24 @@ pub(super) fn list_changes(old: &Contract, new: &Contract) -> Vec<ContractChange
             new.intake.as_str(),
         ),
         ("repairs", old.repairs.cmp(&new.repairs), old.repairs.as_str(), new.repairs.as_str()),
+        (
+            "extra_fields",
+            old.extra_fields.cmp(&new.extra_fields),
+            old.extra_fields.as_str(),
+            new.extra_fields.as_str(),
+        ),
+        (
+            "empty_fields",
+            old.empty_fields.cmp(&new.empty_fields),
+            old.empty_fields.as_str(),
+            new.empty_fields.as_str(),
+        ),
+        (
+            "text_field",
+            old.text_field.is_some().cmp(&new.text_field.is_some()),
+            old.text_field.as_deref().unwrap_or("none"),
+            new.text_field.as_deref().unwrap_or("none"),
+        ),
     ];
     for (name, order, before, after) in ways {
         if order.is_ne() {

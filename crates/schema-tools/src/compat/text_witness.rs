@@ -1,4 +1,5 @@
-//! Compares how two contracts read a reply text: intake and repairs.
+//! Compares how two contracts read a reply text: intake, repairs, and what is left out or taken as
+//! text.
 //!
 //! A looser intake accepts every text that a stricter one accepts, because bare JSON stays bare
 //! JSON.
@@ -6,14 +7,19 @@
 use countersign_contract::contract::Contract;
 use countersign_contract::json::count_bytes;
 use countersign_contract::reply::{FinishReason, IntakeMode, RuleContext};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::witness_pool::accepts_value;
 use crate::{SchemaSampler, WorkBudget};
 
-/// Returns whether `to` refuses texts that `from` accepts, because of intake or repairs.
+/// Returns whether `to` refuses texts that `from` accepts, because of how it reads
+/// them.
 pub(super) fn is_stricter(from: &Contract, to: &Contract) -> bool {
-    strictness_rank(to.intake) < strictness_rank(from.intake) || to.repairs < from.repairs
+    strictness_rank(to.intake) < strictness_rank(from.intake)
+        || to.repairs < from.repairs
+        || to.extra_fields < from.extra_fields
+        || to.empty_fields < from.empty_fields
+        || from.text_field.is_some() && to.text_field != from.text_field
 }
 
 /// Returns the rank of an intake mode, strictest first.
@@ -42,7 +48,9 @@ pub(super) fn find_text_witness(
         if !budget.spend(16 * count_bytes(&value) as u64) {
             return None;
         }
-        let text = render_text_variants(&value).into_iter().find(|text| {
+        let plain = from.text_field.as_ref().and_then(|field| value.get(field)?.as_str());
+        let variants = render_text_variants(&value).into_iter().chain(plain.map(str::to_owned));
+        let text = variants.into_iter().find(|text| {
             let admits = |contract: &Contract| {
                 contract
                     .admit(text, FinishReason::Stop, &RuleContext::default())
@@ -61,6 +69,7 @@ pub(super) fn find_text_witness(
 fn render_text_variants(value: &Value) -> Vec<String> {
     let bare = value.to_string();
     let inside = bare.strip_suffix('}').unwrap_or(&bare);
+    let comma = if *value == json!({}) { "" } else { "," };
     vec![
         format!("```json\n{bare}\n```"),
         format!("Here it is: {bare}"),
@@ -69,5 +78,6 @@ fn render_text_variants(value: &Value) -> Vec<String> {
         bare.replace('"', "'"),
         bare.replace("true", "True").replace("false", "False").replace("null", "None"),
         inside.to_owned(),
+        format!("{inside}{comma}\"no such field\": null}}"),
     ]
 }

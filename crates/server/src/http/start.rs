@@ -35,6 +35,9 @@ pub(crate) struct StartRunRequest {
     /// An object to merge into the initial document.
     #[schema(value_type = Option<Object>)]
     pub(crate) document: Option<Value>,
+    /// The id of an earlier run whose conversation this one continues: memory shows it what was
+    /// said there.
+    pub(crate) continues: Option<String>,
     /// The model to use instead of those that the protocol names: `openai:NAME`, `human`, ….
     pub(crate) model: Option<String>,
 }
@@ -79,7 +82,7 @@ pub(crate) async fn begin_run(
     new: StartRunRequest,
     key: Option<String>,
 ) -> Result<String, ApiError> {
-    let StartRunRequest { protocol, workflow, input, document, model } = new;
+    let StartRunRequest { protocol, workflow, input, document, continues, model } = new;
     let model = authorize_model(app, caller, model)
         .await?
         .or_else(|| app.app_state.deps().model_override.clone());
@@ -88,6 +91,11 @@ pub(crate) async fn begin_run(
         Ok(catalog.resolve_workflow(protocol.as_deref(), workflow.as_deref(), with_model)?)
     })
     .await?;
+    let engine = &caller.runtime.engine;
+    let continues = match continues {
+        Some(run) => Some(engine.find_continued_run(&run).await?),
+        None => None,
+    };
     let start = RunStart {
         protocol: protocol.digest.clone(),
         workflow,
@@ -96,9 +104,10 @@ pub(crate) async fn begin_run(
         model,
         by: Some(caller.user.clone()),
         sender: Some(caller.sender.clone()),
+        continues,
         ..RunStart::default()
     };
-    Ok(caller.runtime.engine.start_run(&protocol, start, key).await?)
+    Ok(engine.start_run(&protocol, start, key).await?)
 }
 
 /// Fork a run.

@@ -33,6 +33,9 @@ struct StartRunParams {
     /// An object to merge into the initial document.
     #[schema(value_type = Option<Object>)]
     document: Option<Value>,
+    /// The id of an earlier run whose conversation this one continues, such as for a follow-up
+    /// question: memory shows it what was said there.
+    continues: Option<String>,
     /// Who writes the replies. `human`: you do, with `next_step` and `submit_reply`. `auto`: the
     /// models that the protocol and the server name. Or one model: `openai:NAME`, `anthropic:NAME`,
     /// …. Default: `human`.
@@ -226,6 +229,7 @@ async fn start_run(
         workflow,
         input,
         document,
+        continues,
         model,
         idempotency_key: key,
         wait_seconds,
@@ -235,7 +239,7 @@ async fn start_run(
         Some(word) if word == AUTO_MODEL => None,
         Some(named) => Some(named),
     };
-    let new = StartRunRequest { protocol, workflow, input, document, model };
+    let new = StartRunRequest { protocol, workflow, input, document, continues, model };
     let run = begin_run(&app, &caller, new, key).await?;
     let patience = PreferWait::from_seconds(wait_seconds.unwrap_or(DEFAULT_WAIT_SECONDS));
     let stands = await_input_response(&app, &caller, &run, None, patience, None).await?;

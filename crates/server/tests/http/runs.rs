@@ -195,6 +195,29 @@ async fn the_same_key_twice_is_once_and_for_something_else_is_told() {
 }
 
 #[tokio::test]
+async fn a_run_continues_the_conversation_of_another() {
+    let rig = serve().await;
+    let client = rig.client();
+    let first = text_of(&settled(&client, "/v1/runs", &json!({})).await.good()["run"]);
+    let more = json!({ "continues": first });
+    let second = text_of(&settled(&client, "/v1/runs", &more).await.good()["run"]);
+    let status = client.get(&format!("/v1/runs/{second}")).await.good();
+    assert_eq!(status["continues"], json!(first));
+    // The demo takes no text, and shows no earlier turns to its prompts.
+    assert_eq!(status["follow_up"], json!(false));
+    let status = client.get(&format!("/v1/runs/{first}")).await.good();
+    assert_eq!(status["continues"], json!(null));
+    // The session is that of the first run, however long the conversation is.
+    let third =
+        text_of(&settled(&client, "/v1/runs", &json!({ "continues": second })).await.good()["run"]);
+    let log = client.get(&format!("/v1/runs/{third}/events")).await;
+    assert!(log.text.contains(&format!("\"session\":\"{first}\"")), "{}", log.text);
+    let unknown = client.post("/v1/runs", &json!({ "continues": "nobody" })).await;
+    assert_eq!(unknown.problem(404), "unknown_run");
+    rig.end().await;
+}
+
+#[tokio::test]
 async fn a_fork_goes_on_from_a_version() {
     let rig = serve().await;
     let client = rig.client();

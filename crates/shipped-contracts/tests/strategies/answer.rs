@@ -4,7 +4,7 @@ use countersign_shipped_contracts::answer::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{counts, maybe, one_of, share, text, texts};
+use super::{counts, extra, maybe, one_of, share, text, texts};
 
 strategy!(plan: AnalystPlan {
     intent in text(1), request_type in text(0), track in track(), required_sources in vec(source(), 0..4),
@@ -23,7 +23,7 @@ strategy!(state: ChatState {
     user_query in maybe(text(1)), track in maybe(track()), request_type in maybe(text(0)), route_reason in maybe(text(0)),
     analyst_plan in maybe(plan()), evidence in maybe(vec(evidence(), 0..3)), architect_spec in maybe(spec()),
     draft_answer in maybe(text(0)), guardian in maybe(report()), final_answer in maybe(text(1)),
-    retry_count in maybe(any::<u64>()), trace_id in maybe(text(1)), timings_ms in maybe(counts()),
+    retry_count in maybe(any::<u64>()), trace_id in maybe(text(1)), timings_ms in maybe(counts()), extra in extra(),
 });
 
 fn track() -> impl Strategy<Value = AnswerTrack> {

@@ -6,7 +6,7 @@ use countersign_shipped_contracts::answer::GuardianAction;
 use countersign_shipped_contracts::load_shipped_contracts;
 use serde_json::{Value, json};
 
-use super::protocol::{TYPES, ask_question, read, shipped};
+use super::protocol::{TYPES, WORKFLOW, ask_question, read, shipped};
 
 /// A table of the policy, as runs have it.
 fn table(name: &str) -> Value {
@@ -129,4 +129,32 @@ fn free_text_of_models_stands_in_the_draft_and_the_final_answer_alone() {
         })
         .collect();
     assert_eq!(open, BTreeSet::from(["draft_answer", "final_answer"]));
+}
+
+/// The rules in words are the same in number in both languages, and every prompt of a role that they
+/// judge shows those that judge it.
+#[test]
+fn the_rules_of_the_guardian_are_shown_to_those_they_judge() {
+    let rules = table("rules");
+    for part in ["evidence", "any", "fast", "quality", "status"] {
+        let count = |language: &str| rules[language][part].as_array().unwrap().len();
+        assert_eq!(count("en"), count("ko"), "{part}");
+    }
+    let workflow = read(WORKFLOW);
+    for (phase, parts) in [
+        ("analyst", &["evidence"][..]),
+        ("lookup", &["evidence"]),
+        ("architect", &["quality"]),
+        ("draft", &["any", "fast", "quality", "status"]),
+    ] {
+        let phases = workflow["phases"].as_array().unwrap();
+        let found = phases.iter().find(|one| one["id"] == phase).unwrap();
+        for language in ["en", "ko"] {
+            let prompt = found["prompt"][language].as_str().unwrap();
+            for part in parts {
+                let shown = format!("state.policy.rules.{language}.{part}");
+                assert!(prompt.contains(&shown), "{phase} {language}: {shown}");
+            }
+        }
+    }
 }

@@ -22,7 +22,7 @@ fn refused(old: &str, new: &str, phase: &str, ticket: &str) {
     assert!(found.iter().any(mentions), "{phase} without {ticket}: {found:#?}");
 }
 
-const LAST: &str = "  - { from: classify, to: track }\n";
+const LAST: &str = "  - { from: lookup, to: retrieve }\n";
 
 #[test]
 fn a_way_around_a_stage_is_an_error_of_the_protocol() {

@@ -123,3 +123,24 @@ fn a_source_that_is_set_aside_stays_out() {
         ["rule:set_aside_stays_out"]
     );
 }
+
+#[test]
+fn nothing_is_answered_without_evidence_but_small_talk() {
+    let rule = ["rule:answer_rests_on_evidence"];
+    assert_eq!(broken(|document| document["evidence"] = json!([])), rule);
+    let small_talk = |document: &mut Value| {
+        document["evidence"] = json!([]);
+        document["request_type"] = json!("CASUAL");
+    };
+    assert_eq!(broken(small_talk), [] as [String; 0]);
+}
+
+#[test]
+fn the_user_is_asked_as_often_as_the_policy_says() {
+    let asked = json!({ "asked_by": "analyst", "question": "Which?", "answer": "That." });
+    let often = |times: usize| {
+        broken(|document| document["clarifications"] = json!(vec![asked.clone(); times]))
+    };
+    assert_eq!(often(2), [] as [String; 0]);
+    assert_eq!(often(3), ["rule:questions_are_limited"]);
+}

@@ -1,10 +1,13 @@
 //! A version of a log, as a reader of snapshots wants it, and what must hold of every one.
 
 use std::fmt::Write as _;
+use std::sync::{Arc, LazyLock};
 
+use countersign_contract::contract::ContractRegistry;
 use countersign_contract::reply::{AdmissionVerdict, RuleContext};
 use countersign_protocol::Protocol;
 use countersign_run::{InputKind, RunEvent, RunLogEntry, RunState, build_run_value, fold_entry};
+use countersign_shipped_contracts::load_shipped_contracts;
 use serde_json::Value;
 
 /// Folds a version into the state, and tells it. The document it leaves fits its contract.
@@ -69,20 +72,30 @@ pub(crate) fn last(protocol: &Protocol, state: &RunState) -> Value {
 /// From so many bytes on a value of the engine is not told in full.
 const LONG: usize = 200;
 
-/// The document fits its contract, rules and all.
+/// What a document of the first contract is of the second as well: what it keeps besides is the protocol's
+/// own.
+const ALSO: [(&str, &str); 1] = [("answer_state", "chat_state")];
+
+/// The document fits its contract, rules and all, and the shipped contract that it goes beyond.
 fn hold(protocol: &Protocol, state: &RunState, text: &str) {
     let workflow = &protocol.workflows[&state.workflow];
     let Some(contract) = &protocol.document_for(workflow).contract else { return };
     let document = &*state.document;
     let run = build_run_value(state);
     let context = RuleContext { state: Some(document), run: Some(&run), new: Some(document) };
-    if let AdmissionVerdict::Refused(violations) = contract.admit_value(document, &context) {
-        panic!(
-            "version {}: the document breaks its contract: {violations:#?}\n{text}",
-            state.version
-        );
+    let shipped = ALSO.iter().find(|(own, _)| *own == contract.id);
+    let shipped = shipped.map(|(_, id)| Arc::clone(SHIPPED.find(id).unwrap()));
+    for contract in [Some(contract), shipped.as_ref()].into_iter().flatten() {
+        if let AdmissionVerdict::Refused(violations) = contract.admit_value(document, &context) {
+            panic!(
+                "version {}: the document breaks `{}`: {violations:#?}\n{text}",
+                state.version, contract.id
+            );
+        }
     }
 }
+
+static SHIPPED: LazyLock<ContractRegistry> = LazyLock::new(load_shipped_contracts);
 
 /// An input as a reader needs it: what came, without what is known anyway.
 fn shown(what: &InputKind) -> String {

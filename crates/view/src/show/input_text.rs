@@ -104,7 +104,9 @@ fn describe_start(start: &RunStart) -> String {
             let with = start.input.as_ref().map_or_else(String::new, |input| {
                 format!(" with {}", truncate_line(&input.to_string(), 80))
             });
-            format!("started{by}{with}")
+            let after = start.continues.as_ref();
+            let after = after.map_or_else(String::new, |earlier| format!(" after {}", earlier.run));
+            format!("started{by}{after}{with}")
         }
     }
 }

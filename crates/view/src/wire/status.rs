@@ -97,6 +97,11 @@ pub struct RunStatusView {
     pub waiting_child: Option<WaitingChildView>,
     /// The run that this one was forked from. Null if it is not a fork.
     pub fork: Option<ForkRunView>,
+    /// The run whose conversation this one continues. Null if it begins one.
+    pub continues: Option<String>,
+    /// Whether a new run can follow up on this one: the run has ended, its workflow takes a text,
+    /// and its protocol shows earlier turns to prompts.
+    pub follow_up: bool,
     /// The size of the document as JSON, in bytes.
     pub document_bytes: usize,
     /// The protocol that the run is pinned to.
@@ -265,6 +270,8 @@ impl From<&RunStatusReport> for RunStatusView {
                     .map(|head| head.title.clone())
                     .unwrap_or_default(),
             }),
+            continues: state.continues.as_ref().map(|earlier| earlier.run.clone()),
+            follow_up: can_follow_up(report),
             document_bytes: report.document_bytes,
             protocol: ProtocolRef {
                 name: protocol.name.clone(),
@@ -293,6 +300,17 @@ impl RunStatusView {
         }
         self
     }
+}
+
+/// Returns whether a new run of the same workflow can continue the conversation of this one.
+fn can_follow_up(report: &RunStatusReport) -> bool {
+    let InputOutcome { state, protocol, .. } = &report.outcome;
+    let workflow = protocol.workflows.get(&state.workflow);
+    let input = workflow.and_then(|workflow| workflow.input.as_ref());
+    let takes_text =
+        input.is_some_and(|input| input.answer.schema.is_valid(&serde_json::json!("?")));
+    let memory = &protocol.memory;
+    takes_text && memory.window.is_some() && !memory.off && state.status().is_ended()
 }
 
 /// The open waits, each with who asks and what follows from a decision.

@@ -77,6 +77,18 @@ export default async function play() {
   assert.equal(await page.getByRole("list", { name: "Tokens by section" }).getByRole("listitem").count(), 6);
   assert.deepEqual(await axe(page), []);
   await picture(page, "packet-answer", true);
+  // A follow-up question is a new run; its first prompt has what was said before.
+  await ann.to(`/runs/${run}`);
+  const follow = page.locator("form[data-follow]");
+  await follow.getByLabel("Ask a follow-up question").fill("How many tasks of project Beacon are late?");
+  await picture(page, "answer-follow-up");
+  await follow.getByRole("button", { name: "Ask" }).click();
+  await page.getByText("Continues", { exact: true }).waitFor();
+  assert.deepEqual(await axe(page), []);
+  await page.locator(`dl.facts a[href="/runs/${run}"]`).waitFor();
+  const second = page.url().split("/").at(-1);
+  assert.notEqual(second, run);
+  assert.equal((await server.api("GET", `/runs/${second}`)).continues, run);
   ann.check();
   await chromium.close();
   await server.close();

@@ -23,6 +23,8 @@ fn text_is_read_as_words_and_numbers() {
         ("Text.slug('Итог №1: ../x')", r#""итог-no1-x""#),
         (r#"Text.fields(' {"b": 1, "a": {"c": 2}} ')"#, r#"["b","a"]"#),
         ("Text.fields('{}')", "[]"),
+        (r#"[' {"a": [1]} ', '[]', '"a"', '-1', 'null'].every(text => Text.isJson(text))"#, "true"),
+        (r#"['', '{"a": 1,}', '{} {}', 'so: {}', 'NaN'].some(text => Text.isJson(text))"#, "false"),
         (
             r#"[Text.fields('[1]'), Text.fields('{"a": 1,}'), Text.fields('so: {"a": 1}')].filter(Boolean)"#,
             "[]",
@@ -106,7 +108,7 @@ fn a_pattern_is_compiled_when_the_expression_is() {
             "Text.stems('a')",
             "`Text.stems` is not supported",
             "stems",
-            "`Text` supports `words`, `fingerprint`, `similarity`, `numbers`, `slug`, `fields`, `matches`",
+            "`Text` supports `words`, `fingerprint`, `similarity`, `numbers`, `slug`, `fields`, `isJson`, `matches`",
         ),
         (
             "Text.matches",

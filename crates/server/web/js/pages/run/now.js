@@ -16,6 +16,7 @@ import { quoted } from "../../parts/quoted.js";
 import { when } from "../../parts/status.js";
 import { talk } from "../../parts/talk.js";
 import { fileCard } from "../../parts/file.js";
+import { followUp } from "../../parts/follow.js";
 import { filePaths, presented } from "../../parts/presented.js";
 import { waitCard } from "../../parts/wait.js";
 
@@ -35,13 +36,14 @@ export default function tab(run, signal, again) {
   const writing = h("section", { class: "writing", hidden: true, "aria-label": t("run.writing") }, h("header", {}, h("span", { class: "status", data: { is: "running" } }, icon("running"), t("run.writing"))), text);
   const stands = h("div", { class: "stack" });
   const products = h("div", { class: "stack" });
+  const follow = h("div", {});
   const files = h("section", { class: "stack", "aria-label": t("run.files") });
   let listed = "";
   const drawing = graph(`/runs/${part(run)}/graph`, {}, t("run.graph"));
   const budgets = h("section", { class: "card" });
   const facts = h("section", { class: "card" });
   const node = h("div", { class: "split" },
-    h("div", { class: "stack stack-wide" }, said.node, h("div", { class: "stack" }, stands, writing, waits, products, files)),
+    h("div", { class: "stack stack-wide" }, said.node, h("div", { class: "stack" }, stands, writing, waits, products, follow, files)),
     h("aside", { class: "stack", "aria-label": t("run.about") }, drawing.node, budgets, facts));
   let version = -1;
 
@@ -79,6 +81,8 @@ export default function tab(run, signal, again) {
     said.show(versions, open);
     put(stands, standing(status));
     put(products, status.output.map((one) => product(one, run, signal)));
+    // A version that arrives while somebody types does not take the form away.
+    if (status.follow_up && !follow.childElementCount) put(follow, followUp(run, status));
     listFiles();
     drawing.update(signal);
     budgets.hidden = !status.budgets.length;
@@ -169,6 +173,7 @@ function about(status) {
     status.cost ? [t("run.cost"), cost(status.cost)] : null,
     status.parent ? [t("run.parent"), h("span", {}, link(status.parent.run, status.parent.title), status.parent.status ? ` ${tOr(`status.${status.parent.status}`, status.parent.status)}` : null)] : null,
     status.fork ? [t("run.forked"), h("span", {}, link(status.fork.run, status.fork.title), ` v${status.fork.version}`)] : null,
+    status.continues ? [t("run.continues"), link(status.continues)] : null,
     status.children.length ? [t("run.children"), h("ul", {}, status.children.map((child) => h("li", {}, link(child.run, child.title), ` ${tOr(`status.${child.status}`, tOr(`child.${child.status}`, child.status))}`)))] : null,
     status.tickets.length ? [t("run.tickets"), status.tickets.join(", ")] : null,
     [t("run.id"), h("code", { class: "break tiny" }, status.run)],
