@@ -79,6 +79,7 @@ pub(super) enum TextFunction {
     Numbers,
     Slug,
     Fields,
+    Language,
 }
 
 /// Functions of `Pointer`, an extension to JavaScript.
@@ -153,6 +154,7 @@ const BUILTINS: &[(&str, &str, BuiltinFunction, usize)] = &[
     ("Text", "numbers", BuiltinFunction::Text(TextFunction::Numbers), ONE),
     ("Text", "slug", BuiltinFunction::Text(TextFunction::Slug), ONE),
     ("Text", "fields", BuiltinFunction::Text(TextFunction::Fields), ONE),
+    ("Text", "language", BuiltinFunction::Text(TextFunction::Language), ONE),
     ("Pointer", "has", BuiltinFunction::Pointer(PointerFunction::Has), TWO),
     ("Pointer", "get", BuiltinFunction::Pointer(PointerFunction::Get), TWO),
 ];
