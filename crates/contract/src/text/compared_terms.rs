@@ -7,9 +7,7 @@ use super::fold::fold_text;
 use super::identifiers::Identifiers;
 use super::question_kind::{self, QuestionKind};
 use super::script::{ScriptClass, classify_script};
-use super::stop_words::{
-    self, is_courtesy_word, is_stop_word, strip_korean_ending, unify_synonym,
-};
+use super::stop_words::{self, is_courtesy_word, is_stop_word, strip_korean_ending, unify_synonym};
 use super::words::split_words;
 
 /// Stop phrases and question phrases of scripts without spaces, longest first, so that `什么时候` is
@@ -115,7 +113,10 @@ fn join_chinese_alternatives(text: &str) -> String {
     let mut characters = text.chars().peekable();
     let mut before = None;
     while let Some(character) = characters.next() {
-        if matches!(character, '不' | '没') && before.is_some() && characters.peek() == before.as_ref() {
+        if matches!(character, '不' | '没')
+            && before.is_some()
+            && characters.peek() == before.as_ref()
+        {
             characters.next();
             continue;
         }

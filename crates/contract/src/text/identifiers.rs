@@ -27,6 +27,8 @@ const RUSSIAN_ENDINGS: &[&str] = &[
 ];
 /// Minimum length in letters of what is left of a Russian name without its ending.
 const MIN_NAME_BASE: usize = 3;
+/// Maximum length in letters of an ending behind an apostrophe.
+const MAX_ENDING_LETTERS: usize = 2;
 
 /// What a text names, and every word that may be meant when the other text names it.
 #[derive(Debug, Default)]
@@ -81,6 +83,7 @@ impl Identifiers {
 
 /// A run of letters and digits of one kind of script.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one property of the run")]
 struct Token {
     folded: String,
     /// The letter, if it is the only one.
@@ -104,8 +107,16 @@ fn split_tokens(text: &str) -> Vec<Token> {
     let mut rest = text.chars().chain([' ']).peekable();
     while let Some(character) = rest.next() {
         if matches!(character, '\'' | '\u{2019}') && !run.is_empty() {
-            // What follows an apostrophe inside a word is an ending: `owner's`, `don't`.
-            while rest.next_if(|next| next.is_alphanumeric()).is_some() {}
+            // What follows an apostrophe inside a word is an ending, as in `owner's`, or the rest of
+            // a name, as in `O'Brien`.
+            let mut ending = String::new();
+            while let Some(letter) = rest.next_if(|next| next.is_alphanumeric()) {
+                ending.push(letter);
+            }
+            if ending.chars().nth(MAX_ENDING_LETTERS).is_some() {
+                run.push('\'');
+                run.push_str(&ending);
+            }
             continue;
         }
         let is_word = character.is_alphanumeric();

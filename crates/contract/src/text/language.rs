@@ -99,7 +99,8 @@ fn detect_latin_language(text: &str) -> Option<(&'static str, usize)> {
         .split(|character: char| !character.is_alphabetic())
         .filter(|word| !word.is_empty())
         .collect();
-    let count = |known: &BTreeSet<String>| words.iter().filter(|word| known.contains(**word)).count();
+    let count =
+        |known: &BTreeSet<String>| words.iter().filter(|word| known.contains(**word)).count();
     let counted = FOLDED_LATIN_WORDS.iter().map(|(language, known)| (*language, count(known)));
     // On a tie the language that comes first in the table.
     counted.reduce(|best, other| if other.1 > best.1 { other } else { best })

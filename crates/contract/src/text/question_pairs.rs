@@ -51,7 +51,12 @@ fn different_questions_are_told_apart_and_few_rewordings_are_missed() {
     }
     for ((part, kind, language), share) in &shares {
         let error = if *kind == "same" { "rewordings missed" } else { "different joined" };
-        println!("{part:<8}  {language:<3}  {error:<17}  {}/{} = {:.1} %", share.wrong, share.all, share.percent());
+        println!(
+            "{part:<8}  {language:<3}  {error:<17}  {}/{} = {:.1} %",
+            share.wrong,
+            share.all,
+            share.percent()
+        );
     }
     println!("{}", mistakes.join("\n"));
     let total: usize = ["tuned", "held out"]
@@ -62,7 +67,12 @@ fn different_questions_are_told_apart_and_few_rewordings_are_missed() {
     // The bounds are what was measured: a change for the worse is seen.
     for (part, kind, most) in BOUNDS {
         let share = shares[&(*part, *kind, "all")];
-        assert!(share.wrong <= *most, "{part}, {kind}: {} of {} wrong, at most {most} expected", share.wrong, share.all);
+        assert!(
+            share.wrong <= *most,
+            "{part}, {kind}: {} of {} wrong, at most {most} expected",
+            share.wrong,
+            share.all
+        );
     }
 }
 

@@ -72,6 +72,9 @@ const SAME_QUESTION: &[(&str, &str)] = &[
 
 /// Different questions that look alike.
 const OTHER_QUESTION: &[(&str, &str)] = &[
+    ("When does Mr O'Brien sign the contract?", "When does Mr O'Neill sign the contract?"),
+    ("Сколько столов в корпусе А?", "Сколько столов в корпусе Б?"),
+    ("Нужен ли залог?", "Не нужен ли залог?"),
     ("When does the work start?", "When does the work end?"),
     ("When does the work start?", "Where does the work start?"),
     ("When does the work start?", "Why does the work start?"),

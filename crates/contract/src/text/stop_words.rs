@@ -46,7 +46,6 @@ pub(super) const SAME_PHRASES: &[(&str, &str)] = &[
     ("с какого числа", "когда"),
     ("с какой даты", "когда"),
     ("多少钱", "价格"),
-    
 ];
 
 /// Words with the same meaning in every question, by their stems; the second stands for both.
@@ -59,8 +58,7 @@ pub(super) fn unify_synonym(stem: &str) -> &str {
 }
 
 /// Russian verbs before which `не` asks politely and negates nothing.
-const COURTESY_WORDS: &str =
-    "подскажете подскажешь скажете могли мог уточните уточнили сообщите назовете напомните расскажете";
+const COURTESY_WORDS: &str = "подскажете подскажешь скажете могли мог уточните уточнили сообщите назовете напомните расскажете";
 
 /// Stop phrases of scripts that are split into pairs of characters.
 pub(super) const STOP_PHRASES: &[&str] = &[

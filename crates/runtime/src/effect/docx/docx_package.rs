@@ -34,7 +34,10 @@ pub(super) fn write_package(text: &DocxText) -> Result<Vec<u8>, ZipError> {
         ("word/numbering.xml", write_numbering(&text.list_starts)),
         (
             "word/document.xml",
-            format!("<w:document {NAMESPACE}><w:body>{}{SECTION}</w:body></w:document>", text.content),
+            format!(
+                "<w:document {NAMESPACE}><w:body>{}{SECTION}</w:body></w:document>",
+                text.content
+            ),
         ),
     ];
     let options = SimpleFileOptions::default()
@@ -85,7 +88,8 @@ fn write_numbering(list_starts: &[u64]) -> String {
             "<w:abstractNum w:abstractNumId=\"{id}\"><w:multiLevelType w:val=\"multilevel\"/>"
         );
         for level in 0..9 {
-            let mark = if format == "bullet" { "•".to_owned() } else { format!("%{}.", level + 1) };
+            let mark =
+                if format == "bullet" { "•".to_owned() } else { format!("%{}.", level + 1) };
             let left = 720 * (level + 1);
             let _ = write!(
                 numbering,

@@ -1,4 +1,4 @@
-//! The text of a Word document: WordprocessingML made from the events of a Markdown parser.
+//! The text of a Word document: its XML, made from the events of a Markdown parser.
 
 use std::fmt::Write as _;
 
@@ -33,6 +33,7 @@ struct OpenList {
 }
 
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one place that the text can be in")]
 struct TextWriter {
     text: DocxText,
     lists: Vec<OpenList>,

@@ -46,32 +46,43 @@ fn check(markdown: &str, parts: &[&str]) {
 
 #[test]
 fn what_markdown_says_is_in_the_document() {
-    check("# Supply\n\nOf *two* **chairs**.", &[
-        "<w:pStyle w:val=\"Heading1\"/></w:pPr><w:r><w:t xml:space=\"preserve\">Supply</w:t></w:r></w:p>",
-        "<w:rPr><w:i/></w:rPr><w:t xml:space=\"preserve\">two</w:t>",
-        "<w:rPr><w:b/></w:rPr><w:t xml:space=\"preserve\">chairs</w:t>",
-    ]);
-    check("- one\n- two\n  1. three", &[
-        "<w:ilvl w:val=\"0\"/><w:numId w:val=\"1\"/></w:numPr></w:pPr><w:r><w:t xml:space=\"preserve\">two",
-        "<w:ilvl w:val=\"1\"/><w:numId w:val=\"2\"/></w:numPr></w:pPr><w:r><w:t xml:space=\"preserve\">three",
-    ]);
-    check("| Clause | Fact |\n| --- | --- |\n| 1.1 | a \\| b |\n| | |", &[
-        "<w:tblHeader/>",
-        "<w:t xml:space=\"preserve\">a | b</w:t>",
-        "<w:tc><w:tcPr/><w:p><w:pPr></w:pPr></w:p></w:tc>",
-    ]);
-    check("> said\n\n```\nlet a;\n\nb\n```\n\n[here](https://example.org/a?b&c)\n\nline\\\nbreak\n\n---", &[
-        "<w:pStyle w:val=\"Quote\"/>",
-        "<w:pStyle w:val=\"CodeBlock\"/>",
-        "here</w:t></w:r><w:r><w:t xml:space=\"preserve\"> (https://example.org/a?b&amp;c)</w:t>",
-        "<w:br/>",
-        "<w:pBdr>",
-    ]);
-    check("Нужен договор: 合同 <b>x</b> & \"y\"", &[
-        "Нужен договор: 合同 ",
-        "&lt;b&gt;",
-        "&amp; &quot;y&quot;",
-    ]);
+    check(
+        "# Supply\n\nOf *two* **chairs**.",
+        &[
+            "<w:pStyle w:val=\"Heading1\"/></w:pPr><w:r><w:t xml:space=\"preserve\">Supply</w:t></w:r></w:p>",
+            "<w:rPr><w:i/></w:rPr><w:t xml:space=\"preserve\">two</w:t>",
+            "<w:rPr><w:b/></w:rPr><w:t xml:space=\"preserve\">chairs</w:t>",
+        ],
+    );
+    check(
+        "- one\n- two\n  1. three",
+        &[
+            "<w:ilvl w:val=\"0\"/><w:numId w:val=\"1\"/></w:numPr></w:pPr><w:r><w:t xml:space=\"preserve\">two",
+            "<w:ilvl w:val=\"1\"/><w:numId w:val=\"2\"/></w:numPr></w:pPr><w:r><w:t xml:space=\"preserve\">three",
+        ],
+    );
+    check(
+        "| Clause | Fact |\n| --- | --- |\n| 1.1 | a \\| b |\n| | |",
+        &[
+            "<w:tblHeader/>",
+            "<w:t xml:space=\"preserve\">a | b</w:t>",
+            "<w:tc><w:tcPr/><w:p><w:pPr></w:pPr></w:p></w:tc>",
+        ],
+    );
+    check(
+        "> said\n\n```\nlet a;\n\nb\n```\n\n[here](https://example.org/a?b&c)\n\nline\\\nbreak\n\n---",
+        &[
+            "<w:pStyle w:val=\"Quote\"/>",
+            "<w:pStyle w:val=\"CodeBlock\"/>",
+            "here</w:t></w:r><w:r><w:t xml:space=\"preserve\"> (https://example.org/a?b&amp;c)</w:t>",
+            "<w:br/>",
+            "<w:pBdr>",
+        ],
+    );
+    check(
+        "Нужен договор: 合同 <b>x</b> & \"y\"",
+        &["Нужен договор: 合同 ", "&lt;b&gt;", "&amp; &quot;y&quot;"],
+    );
 }
 
 #[test]
