@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 stories::stories!("intake", again a_short_interview_hands_over:
     a_blocker_is_a_veto,
+    a_changed_plan_is_not_taken,
     a_clause_rests_on_facts,
     a_detected_conflict_is_a_veto,
     a_document_is_drafted_and_exported,

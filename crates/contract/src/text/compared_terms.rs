@@ -34,7 +34,7 @@ impl ComparedTerms {
         let mut terms = Self { identifiers: Identifiers::from_text(text), ..Self::default() };
         let mut folded = replace_same_phrases(fold_text(text));
         if !folded.is_ascii() {
-            folded = terms.strip_phrases(folded);
+            folded = terms.strip_phrases(&folded);
         }
         let all = split_words(&folded);
         for (at, word) in all.iter().enumerate() {
@@ -71,8 +71,8 @@ impl ComparedTerms {
 
     /// Replaces the stop and question phrases of scripts without spaces with a space, and strips
     /// Korean endings.
-    fn strip_phrases(&mut self, text: String) -> String {
-        let mut text = join_chinese_alternatives(&text);
+    fn strip_phrases(&mut self, text: &str) -> String {
+        let mut text = join_chinese_alternatives(text);
         for (phrase, ask) in DROPPED_PHRASES.iter() {
             if text.contains(phrase) {
                 self.question_kinds.extend(*ask);
