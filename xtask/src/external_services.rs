@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use crate::bolt_server;
 use crate::browser;
 use crate::channel_receivers;
+use crate::docx_reader;
 use crate::embedder;
 use crate::mcp_clients;
 #[cfg(unix)]
@@ -88,6 +89,10 @@ impl ExternalServices {
                 variables.push(("COUNTERSIGN_TEST_PYYAML", python.display().to_string()));
             }
             Err(why) => unavailable.push(format!("a second YAML parser: {why}")),
+        }
+        match docx_reader::install_docx_reader(&target_folder()) {
+            Ok(python) => variables.push(("COUNTERSIGN_TEST_DOCX", python.display().to_string())),
+            Err(why) => unavailable.push(format!("a reader of Word documents: {why}")),
         }
         Self { _running: running, variables, unavailable }
     }

@@ -10,6 +10,7 @@ mod architecture;
 mod mcp_clients;
 mod browser;
 mod channel_receivers;
+mod docx_reader;
 mod deny;
 mod dist;
 mod doc_commands;

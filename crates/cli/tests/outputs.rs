@@ -75,7 +75,7 @@ fn a_delivery_gives_what_was_approved() {
     );
 }
 
-/// The interview names no output; the outline is what its child gave.
+/// The interview names no output; what is handed on are the files that its child wrote.
 #[test]
 fn a_run_without_an_output_hands_on_what_its_child_gave() {
     let project = project("intake");
@@ -86,13 +86,18 @@ fn a_run_without_an_output_hands_on_what_its_child_gave() {
     assert_eq!(out, "", "it waits, and has given nothing");
     assert_eq!(json_output(project, &["status", "key-chairs"])["output"], json!([]));
     countersign(project, &["answer", "key-chairs", "40 euros a chair."]);
-    let (out, err) = countersign(project, &["answer", "key-chairs", "Forty euros, as I said."]);
-    let outline: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
-    let child = json_output(project, &["status", "key-chairs"])["output"].clone();
-    assert_eq!((&child[0]["pointer"], &child[0]["value"]), (&json!("/outline"), &outline));
-    let child = child[0]["run"].as_str().unwrap().to_owned();
-    assert!(err.contains(&format!("\n{child} /outline\n")), "{err}");
-    assert_eq!(json_output(project, &["show", &child, "--pointer", "/outline"]), outline);
+    let (out, _) = countersign(project, &["answer", "key-chairs", "Forty euros, as I said."]);
+    assert_eq!(out, "", "its child waits, and has written nothing");
+    countersign(project, &["answer", "key-chairs.9", "collect"]);
+    let (out, err) = countersign(project, &["approve", "key-chairs.9"]);
+    let files: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+    let given = json_output(project, &["status", "key-chairs"])["output"].clone();
+    assert_eq!((&given[0]["pointer"], &given[0]["value"]), (&json!("/files"), &files));
+    assert_eq!(given[0]["run"], "key-chairs.9");
+    assert_eq!(json_output(project, &["show", "key-chairs.9", "--pointer", "/files"]), files);
+    for file in ["markdown", "docx"] {
+        assert!(project.join(files[file].as_str().unwrap()).is_file(), "{files}");
+    }
 }
 
 #[test]

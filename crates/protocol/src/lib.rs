@@ -69,7 +69,8 @@ pub use template::TextTemplate;
 pub(crate) use ticket_rules::PhasesByTicket;
 pub use work::{
     AcceptedExtensions, AgentPurpose, AgentWork, AnswerChoice, AnswerShape, ChildFanOut,
-    ChoiceSource, EffectTemplate, ListedChoice, PhaseQuestion, PhaseWork, WorkflowInvocation,
+    ChoiceSource, EffectTemplate, FileFormat, ListedChoice, PhaseQuestion, PhaseWork,
+    WorkflowInvocation,
 };
 pub use workflow::{
     WorkflowDefinition, WorkflowIndex, WorkflowInput, WorkflowPhase, WorkflowTransition,

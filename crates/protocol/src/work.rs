@@ -186,6 +186,9 @@ pub enum EffectTemplate {
         content: Expr,
         /// Whether to leave an existing file with different content unchanged.
         once: bool,
+        /// The format that the content, which is Markdown, is converted to; written as it is if
+        /// absent.
+        format: Option<FileFormat>,
     },
     /// Copies a file inside the workspace.
     Copy {
@@ -221,6 +224,14 @@ pub enum EffectTemplate {
         /// The query, in the form that the source expects.
         query: Expr,
     },
+}
+
+/// A format that a `write` effect converts Markdown to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileFormat {
+    /// A Word document.
+    Docx,
 }
 
 /// Another workflow, started as a child run.

@@ -299,8 +299,8 @@ fn phases_say_what_they_do() {
     let effects = ["write", "run", "http", "retrieve"].map(|id| match &phase(id).work {
         PhaseWork::Effect { effect, retry, on_failed, .. } => {
             let effect = match effect {
-                EffectTemplate::Write { path, content, once } => {
-                    assert!(!once);
+                EffectTemplate::Write { path, content, once, format } => {
+                    assert!(!once && format.is_none());
                     format!("{} {}", path.source(), content.source())
                 }
                 EffectTemplate::Copy { from, to, .. } => {

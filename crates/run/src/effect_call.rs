@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use countersign_protocol::FileFormat;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -22,6 +23,10 @@ pub enum EffectCall {
         /// `false`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         once: bool,
+        /// The format that the content, which is Markdown, is converted to; written as it is if
+        /// absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        format: Option<FileFormat>,
     },
     /// Copies a file inside the workspace.
     Copy {

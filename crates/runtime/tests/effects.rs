@@ -63,11 +63,21 @@ fn run(args: &[&str], input: Option<Value>) -> EffectCall {
 }
 
 fn write(path: &str, content: &str) -> EffectCall {
-    EffectCall::Write { path: path.to_owned(), content: content.to_owned(), once: false }
+    EffectCall::Write {
+        path: path.to_owned(),
+        content: content.to_owned(),
+        once: false,
+        format: None,
+    }
 }
 
 fn write_once(path: &str, content: &str) -> EffectCall {
-    EffectCall::Write { path: path.to_owned(), content: content.to_owned(), once: true }
+    EffectCall::Write {
+        path: path.to_owned(),
+        content: content.to_owned(),
+        once: true,
+        format: None,
+    }
 }
 
 fn copy(from: &str, to: &str) -> EffectCall {

@@ -26,6 +26,7 @@ stories::stories!("delivery", again a_plan_is_reworked:
     a_provider_that_stays_away_fails_the_attempt,
     a_reply_cannot_move_the_task,
     a_reply_cut_off_is_unparseable,
+    a_goal_in_chinese,
     a_review_asks_for_external_input,
     a_review_below_ninety_is_reworked,
     a_review_without_a_rubric,

@@ -5,15 +5,23 @@
 mod stories;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use countersign_protocol::load_protocol;
 use countersign_run::{InputKind, PendingAction, RunInput, RunStart, RunState, Timestamp, decide};
 use countersign_shipped_contracts::load_shipped_contracts;
 use countersign_shipped_protocols::find_shipped_protocol;
+use serde_json::{Value, json};
 
 stories::stories!("intake", again a_short_interview_hands_over:
     a_blocker_is_a_veto,
+    a_changed_plan_is_not_taken,
+    a_clause_rests_on_facts,
     a_detected_conflict_is_a_veto,
+    a_document_is_drafted_and_exported,
+    a_document_is_drafted_in_russian,
+    a_draft_survives_restarts,
+    a_frozen_outline_stays,
     a_halt_waits_for_a_person,
     a_merge_patch_deletes_by_null,
     a_person_halts_and_resumes,
@@ -51,6 +59,7 @@ stories::stories!("intake", again a_short_interview_hands_over:
     nonsense_is_refused_and_sense_is_taken,
     old_turns_leave_and_cited_ones_stay,
     questions_are_limited,
+    reviews_are_limited,
     steps_are_limited,
     the_gate_closes_no_issue,
     the_gate_makes_no_issue_lighter,
@@ -62,6 +71,30 @@ stories::stories!("intake", again a_short_interview_hands_over:
     the_same_question_is_known_in_other_scripts,
     the_same_question_is_not_asked_twice,
 );
+
+/// The schema of the later stages has every field of the specification's, unchanged but for more
+/// values of the stage.
+#[test]
+fn the_state_of_a_document_extends_that_of_the_interview() {
+    let base = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../shipped-contracts/schemas/pre_skeleton_state.schema.json");
+    let base: Value = serde_json::from_str(&std::fs::read_to_string(base).unwrap()).unwrap();
+    let bundle = find_shipped_protocol("intake").unwrap().to_bundle();
+    let ours = &bundle.files["contracts/document_state.schema.json"];
+    let mut ours: Value = serde_json::from_str(ours).unwrap();
+    let stage = &mut ours["properties"]["meta"]["properties"]["stage"]["enum"];
+    assert_eq!(stage[0], "pre_skeleton");
+    *stage = json!(["pre_skeleton"]);
+    for part in ["properties", "$defs"] {
+        for (name, schema) in base[part].as_object().unwrap() {
+            assert_eq!(&ours[part][name], schema, "{part}/{name}");
+        }
+    }
+    for name in base["required"].as_array().unwrap() {
+        assert!(ours["required"].as_array().unwrap().contains(name), "{name}");
+    }
+    assert_eq!(ours["additionalProperties"], base["additionalProperties"]);
+}
 
 /// What the page says may stand in the place of `invoke`, for whoever wants to be called.
 #[test]

@@ -66,6 +66,9 @@ pub(super) fn apply_builtin(
             AbstractValue::from_plain(PlainValue::Undefined)
                 .union(&AbstractValue::list_of_length(0, usize::MAX))
         }
+        BuiltinFunction::Text(TextFunction::Language) => {
+            AbstractValue::from_plain(PlainValue::Undefined).union(&AbstractValue::any_string())
+        }
         BuiltinFunction::Text(TextFunction::Fingerprint | TextFunction::Slug) => {
             AbstractValue::any_string()
         }

@@ -30,6 +30,10 @@ pub(super) fn call_text_function<'a>(
             ExprValue::new_string(text::compute_fingerprint(subject), budget)
         }
         TextFunction::Slug => ExprValue::new_string(text::slugify(subject), budget),
+        TextFunction::Language => match text::detect_language(subject) {
+            Some(language) => ExprValue::new_string(language.to_owned(), budget),
+            None => Ok(ExprValue::Undefined),
+        },
         TextFunction::Fields => list_json_fields(subject, budget),
         TextFunction::IsJson => is_json(subject, budget),
         TextFunction::Similarity => {
@@ -107,6 +111,7 @@ impl TextFunction {
             Self::Slug => "slug",
             Self::Fields => "fields",
             Self::IsJson => "isJson",
+            Self::Language => "language",
         }
     }
 }

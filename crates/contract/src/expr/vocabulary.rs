@@ -80,6 +80,7 @@ pub(super) enum TextFunction {
     Slug,
     Fields,
     IsJson,
+    Language,
 }
 
 /// Functions of `Pointer`, an extension to JavaScript.
@@ -155,6 +156,7 @@ const BUILTINS: &[(&str, &str, BuiltinFunction, usize)] = &[
     ("Text", "slug", BuiltinFunction::Text(TextFunction::Slug), ONE),
     ("Text", "fields", BuiltinFunction::Text(TextFunction::Fields), ONE),
     ("Text", "isJson", BuiltinFunction::Text(TextFunction::IsJson), ONE),
+    ("Text", "language", BuiltinFunction::Text(TextFunction::Language), ONE),
     ("Pointer", "has", BuiltinFunction::Pointer(PointerFunction::Has), TWO),
     ("Pointer", "get", BuiltinFunction::Pointer(PointerFunction::Get), TWO),
 ];

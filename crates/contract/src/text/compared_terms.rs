@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use super::fold::fold_text;
+use super::identifiers::Identifiers;
 use super::question_kind::{self, QuestionKind};
 use super::script::{ScriptClass, classify_script};
-use super::stop_words::{self, is_stop_word, strip_korean_ending};
+use super::stop_words::{self, is_courtesy_word, is_stop_word, strip_korean_ending, unify_synonym};
 use super::words::split_words;
 
 /// Stop phrases and question phrases of scripts without spaces, longest first, so that `什么时候` is
@@ -20,29 +21,32 @@ static DROPPED_PHRASES: LazyLock<Vec<(&str, Option<QuestionKind>)>> = LazyLock::
 });
 
 /// Text in the form that similarity compares.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(super) struct ComparedTerms {
     pub(super) words: BTreeSet<String>,
     pub(super) question_kinds: BTreeSet<QuestionKind>,
     pub(super) numbers: BTreeSet<String>,
+    pub(super) identifiers: Identifiers,
 }
 
 impl ComparedTerms {
     pub(super) fn from_text(text: &str) -> Self {
-        let mut terms = Self::default();
-        let mut folded = fold_text(text);
+        let mut terms = Self { identifiers: Identifiers::from_text(text), ..Self::default() };
+        let mut folded = replace_same_phrases(fold_text(text));
         if !folded.is_ascii() {
-            folded = terms.strip_phrases(folded);
+            folded = terms.strip_phrases(&folded);
         }
         let all = split_words(&folded);
         for (at, word) in all.iter().enumerate() {
             let next = all.get(at + 1).map_or("", String::as_str);
             if word.starts_with(|first: char| first.is_ascii_digit()) {
                 terms.numbers.insert(word.clone());
+            } else if word.ends_with("n't") {
+                terms.question_kinds.insert(QuestionKind::Negation);
             } else if let Some(ask) = QuestionKind::from_stem(word) {
                 terms.question_kinds.extend((!is_not_asking(word, next)).then_some(ask));
             } else if !is_stop_word(word) {
-                terms.words.insert(word.clone());
+                terms.words.insert(unify_synonym(word).to_owned());
             }
         }
         terms
@@ -67,7 +71,8 @@ impl ComparedTerms {
 
     /// Replaces the stop and question phrases of scripts without spaces with a space, and strips
     /// Korean endings.
-    fn strip_phrases(&mut self, mut text: String) -> String {
+    fn strip_phrases(&mut self, text: &str) -> String {
+        let mut text = join_chinese_alternatives(text);
         for (phrase, ask) in DROPPED_PHRASES.iter() {
             if text.contains(phrase) {
                 self.question_kinds.extend(*ask);
@@ -75,8 +80,50 @@ impl ComparedTerms {
             }
         }
         let words = text.split(|character: char| !character.is_alphanumeric() && character != '\'');
-        words.map(strip_korean_ending).collect::<Vec<_>>().join(" ")
+        let mut kept = Vec::new();
+        for word in words {
+            match QuestionKind::from_korean_word(word) {
+                Some(ask) => _ = self.question_kinds.insert(ask),
+                None => kept.push(strip_korean_ending(word)),
+            }
+        }
+        kept.join(" ")
     }
+}
+
+/// Replaces each phrase that has a shorter form with the same meaning.
+fn replace_same_phrases(mut text: String) -> String {
+    for (phrase, short) in stop_words::SAME_PHRASES {
+        if text.contains(phrase) {
+            text = text.replace(phrase, short);
+        }
+    }
+    // At the end of a question, `多少` asks for the value of what stands before it.
+    let end = text.trim_end_matches(|character: char| !character.is_alphanumeric()).len();
+    if let Some(before) = text[..end].strip_suffix("多少") {
+        text.truncate(before.len());
+    }
+    text
+}
+
+/// Replaces the Chinese question `X不X` by `X`: `需不需要` asks the same as `需要吗` and negates
+/// nothing.
+fn join_chinese_alternatives(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    let mut before = None;
+    while let Some(character) = characters.next() {
+        if matches!(character, '不' | '没')
+            && before.is_some()
+            && characters.peek() == before.as_ref()
+        {
+            characters.next();
+            continue;
+        }
+        before = (classify_script(character) == ScriptClass::Unspaced).then_some(character);
+        joined.push(character);
+    }
+    joined
 }
 
 /// Returns whether a word that can be a question word is not one before the word that follows.
@@ -84,8 +131,8 @@ fn is_not_asking(word: &str, next: &str) -> bool {
     match word {
         // "How much is" asks the same as "what is"; "how many" and "how long" have their own kinds.
         "how" => matches!(next, "much" | "mani" | "long"),
-        // "Не подскажете…" is a courtesy, not a negation.
-        "не" => is_stop_word(next),
+        // "Не подскажете…" is a courtesy; "не нужен" is a negation.
+        "не" => is_courtesy_word(next),
         _ => false,
     }
 }

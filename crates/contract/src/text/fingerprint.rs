@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::numbers::extract_numbers;
 use super::words::split_words;
 use crate::json::sha256_hex;
 
@@ -27,7 +28,9 @@ const FINGERPRINT_DIGITS: usize = 16;
 /// ```
 #[must_use]
 pub fn compute_fingerprint(text: &str) -> String {
-    let words: BTreeSet<String> = split_words(text).into_iter().collect();
+    // A number is one word: `4.2` is not `2.4`, and `5%` is not `5`.
+    let words: BTreeSet<String> =
+        split_words(text).into_iter().chain(extract_numbers(text)).collect();
     let mut all = String::new();
     for word in &words {
         all.push_str(word);
@@ -51,6 +54,9 @@ mod tests {
         }
         assert_ne!(compute_fingerprint("Когда кончаются работы?"), one);
         assert_eq!(one.len(), 16);
+        let number = |text: &str| compute_fingerprint(&format!("What does clause {text} say?"));
+        assert_ne!(number("4.2"), number("2.4"));
+        assert_ne!(number("5%"), number("5"));
     }
 
     #[test]

@@ -82,7 +82,11 @@ pub(super) const QUESTION_PHRASES: &[(QuestionKind, &str)] = &[
     (QuestionKind::Negation, "無"),
     (QuestionKind::Negation, "无"),
     (QuestionKind::Negation, "未"),
+    (QuestionKind::Negation, "非"),
+    (QuestionKind::Negation, "勿"),
     (QuestionKind::Negation, "않"),
+    (QuestionKind::Negation, "아닙"),
+    (QuestionKind::Negation, "아니"),
     (QuestionKind::Negation, "없"),
 ];
 
@@ -94,6 +98,12 @@ static QUESTION_STEMS: LazyLock<Vec<(QuestionKind, BTreeSet<String>)>> = LazyLoc
 });
 
 impl QuestionKind {
+    /// Returns the kind of a Korean word that is a question kind only if it stands alone: `안` in
+    /// `안 포함됩니까` negates, in `안에서` it does not.
+    pub(super) fn from_korean_word(word: &str) -> Option<Self> {
+        matches!(word, "안" | "못").then_some(Self::Negation)
+    }
+
     /// Returns the question kind of a stem, or `None` if the stem is not a question word.
     pub(super) fn from_stem(stem: &str) -> Option<Self> {
         QUESTION_STEMS.iter().find(|(_, stems)| stems.contains(stem)).map(|(ask, _)| *ask)

@@ -12,7 +12,8 @@
 //! *shared* counts the words of both texts (stems, without stop words), and partially those with
 //! common letter trigrams. Of the other words, as many as both sides have are *exchanged*, the rest
 //! are *added*: a rewording adds words, a different question exchanges one. Texts *conflict* if
-//! they ask for different things (`when`, `where`, `not`) or name different numbers.
+//! they ask for different things (`when`, `where`, `not`), if they name different things (names,
+//! single letters, numbers), or if both have a word that nothing in the other text resembles.
 
 use std::collections::BTreeSet;
 
@@ -61,7 +62,7 @@ fn compare_terms(one: &ComparedTerms, other: &ComparedTerms) -> u64 {
     let numbers = one.numbers.intersection(&other.numbers).count();
     let words = one.words.intersection(&other.words).count();
     let (strangers, others) = (one.words_missing_in(other), other.words_missing_in(one));
-    let alike = match_by_trigrams(&strangers, &others);
+    let (alike, matched) = match_by_trigrams(&strangers, &others);
     let shared = (numbers + words) as u64 * WORD_WEIGHT + alike;
     let rest = |words: usize, all: usize| (words + all - numbers) as u64 * WORD_WEIGHT - alike;
     let left = rest(strangers.len(), one.numbers.len());
@@ -74,17 +75,20 @@ fn compare_terms(one: &ComparedTerms, other: &ComparedTerms) -> u64 {
     if one.question_kinds != other.question_kinds {
         measure /= 2;
     }
-    if one.numbers.len() > numbers && other.numbers.len() > numbers {
+    if !one.identifiers.agree_with(&other.identifiers) {
+        measure /= 2;
+    }
+    if strangers.len().min(others.len()) > matched {
         measure /= 2;
     }
     measure
 }
 
-/// Returns the weight that unmatched words share by their trigrams. Each word matches at most one
-/// word of the other text.
-fn match_by_trigrams(strangers: &[&String], others: &[&String]) -> u64 {
+/// Returns the weight that unmatched words share by their trigrams, and how many of them do. Each
+/// word matches at most one word of the other text.
+fn match_by_trigrams(strangers: &[&String], others: &[&String]) -> (u64, usize) {
     if strangers.len().max(others.len()) > MAX_UNMATCHED_WORDS {
-        return 0;
+        return (0, 0);
     }
     let others: Vec<_> = others.iter().map(|word| (word.as_str(), to_trigrams(word))).collect();
     let mut pairs = Vec::new();
@@ -106,14 +110,15 @@ fn match_by_trigrams(strangers: &[&String], others: &[&String]) -> u64 {
         (WORD_WEIGHT - alike, *word.min(other), *word.max(other))
     });
     let mut taken = BTreeSet::new();
-    let mut sum = 0;
+    let (mut sum, mut matched) = (0, 0);
     for (alike, word, other) in pairs {
         if !taken.contains(&(0, word)) && !taken.contains(&(1, other)) {
             taken.extend([(0, word), (1, other)]);
             sum += alike;
+            matched += 1;
         }
     }
-    sum
+    (sum, matched)
 }
 
 /// Returns the letter trigrams of a word; empty for a word shorter than [`MIN_TRIGRAM_LETTERS`].

@@ -6,6 +6,8 @@ use super::{SIMILARITY_THRESHOLD, measure_similarity};
 
 /// Rewordings of the same question.
 const SAME_QUESTION: &[(&str, &str)] = &[
+    ("Кто отвечает за обслуживание?", "Кто несёт ответственность за обслуживание?"),
+    ("What is the contract price?", "How much does the contract cost?"),
     ("What is the contract price?", "Could you tell me the price of the contract?"),
     ("What is the contract price?", "Please specify the contract price."),
     ("What's the price of the contract", "PRICE OF THE CONTRACT?"),
@@ -70,6 +72,9 @@ const SAME_QUESTION: &[(&str, &str)] = &[
 
 /// Different questions that look alike.
 const OTHER_QUESTION: &[(&str, &str)] = &[
+    ("When does Mr O'Brien sign the contract?", "When does Mr O'Neill sign the contract?"),
+    ("Сколько столов в корпусе А?", "Сколько столов в корпусе Б?"),
+    ("Нужен ли залог?", "Не нужен ли залог?"),
     ("When does the work start?", "When does the work end?"),
     ("When does the work start?", "Where does the work start?"),
     ("When does the work start?", "Why does the work start?"),
@@ -138,7 +143,6 @@ const OTHER_QUESTION: &[(&str, &str)] = &[
 
 /// Rewordings that similarity misses, because they use different words.
 const MISSED: &[(&str, &str)] = &[
-    ("What is the contract price?", "How much does the contract cost?"),
     ("Какова цена договора?", "Сколько стоит контракт?"),
     ("Когда начинаются работы?", "Когда начнутся работы?"),
     ("合同价格是多少？", "协议多少钱？"),
@@ -153,7 +157,6 @@ const MISSED: &[(&str, &str)] = &[
         "In what way will the parties communicate with each other?",
     ),
     ("Какой у вас бюджет на месяц?", "Назовите ваш месячный бюджет"),
-    ("Кто отвечает за обслуживание?", "Кто несёт ответственность за обслуживание?"),
 ];
 
 #[test]
@@ -183,7 +186,7 @@ fn a_text_is_itself() {
         ("", "", 0.0),
         ("Why?", "When does the work start?", 0.0),
         ("", "work", 0.0),
-        ("contract price", "price contract 5", 0.8),
+        ("contract price", "price contract 5", 0.4),
     ] {
         assert_eq!(measure_similarity(left, right), near, "{left} | {right}");
     }

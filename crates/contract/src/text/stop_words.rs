@@ -3,6 +3,7 @@
 //!
 //! Only comparison drops them; search still finds them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -17,7 +18,7 @@ const STOP_WORDS: &str = "
     what which please tell let know say give provide specify clarify describe explain like want need
     ask question would kindly just also exactly exact want
     much
-    и а но или же ли бы в во на по с со к ко у о об от до из за для при над под между через
+    и а но или же ли бы в во на по с со к ко у о об от из за для при над под между через
     это эта этот эти того этого этой тот та те то там тут здесь как так уже еще
     я мы вы ты он она они мне нам вам меня нас вас мой наш ваш их его ее ей им себя свой
     быть есть был была было были будет будут является являются являться
@@ -28,6 +29,36 @@ const STOP_WORDS: &str = "
     пожалуйста можете могли можно нужно нужен нужна нужны надо необходимо требуется требуются хотел хотела хотелось хочу именно
     составляет составит
 ";
+
+/// Ways to say the same, in folded text: the longer one is replaced.
+pub(super) const SAME_PHRASES: &[(&str, &str)] = &[
+    ("in what way", "how"),
+    ("in which way", "how"),
+    ("bears liability", "is liable"),
+    ("bear liability", "are liable"),
+    ("сколько будет стоить", "какая цена"),
+    ("сколько будут стоить", "какая цена"),
+    ("сколько стоит", "какая цена"),
+    ("сколько стоят", "какая цена"),
+    ("каким образом", "как"),
+    ("несет ответственность", "отвечает"),
+    ("несут ответственность", "отвечают"),
+    ("с какого числа", "когда"),
+    ("с какой даты", "когда"),
+    ("多少钱", "价格"),
+];
+
+/// Words with the same meaning in every question, by their stems; the second stands for both.
+const SAME_WORDS: &[(&str, &str)] =
+    &[("cost", "price"), ("begin", "start"), ("commenc", "start"), ("стоимост", "цен")];
+
+/// Returns the word that stands for a stem and its synonyms.
+pub(super) fn unify_synonym(stem: &str) -> &str {
+    SAME_WORDS.iter().find(|(word, _)| *word == stem).map_or(stem, |(_, same)| same)
+}
+
+/// Russian verbs before which `не` asks politely and negates nothing.
+const COURTESY_WORDS: &str = "подскажете подскажешь скажете могли мог уточните уточнили сообщите назовете напомните расскажете";
 
 /// Stop phrases of scripts that are split into pairs of characters.
 pub(super) const STOP_PHRASES: &[&str] = &[
@@ -41,6 +72,7 @@ pub(super) const STOP_PHRASES: &[&str] = &[
     "有没有",
     "是不是",
     "能否",
+    "能",
     "是否",
     "想知道",
     "请问",
@@ -171,6 +203,14 @@ const KOREAN_ENDINGS: &[&str] = &[
 static STOP_WORD_STEMS: LazyLock<BTreeSet<String>> =
     LazyLock::new(|| split_words(STOP_WORDS).into_iter().collect());
 
+static COURTESY_STEMS: LazyLock<BTreeSet<String>> =
+    LazyLock::new(|| split_words(COURTESY_WORDS).into_iter().collect());
+
+/// Returns whether a stem is a verb of a polite request.
+pub(super) fn is_courtesy_word(stem: &str) -> bool {
+    COURTESY_STEMS.contains(stem)
+}
+
 /// Returns whether a stem is a stop word.
 pub(super) fn is_stop_word(stem: &str) -> bool {
     STOP_WORD_STEMS.contains(stem)
@@ -179,14 +219,34 @@ pub(super) fn is_stop_word(stem: &str) -> bool {
 /// Removes the ending of a Korean word; a word that is only an ending becomes empty. A particle is
 /// one syllable, which is also the last syllable of many words, so it is removed only if two
 /// syllables remain.
-pub(super) fn strip_korean_ending(word: &str) -> &str {
+pub(super) fn strip_korean_ending(word: &str) -> Cow<'_, str> {
     const SYLLABLE: usize = '가'.len_utf8();
     if KOREAN_ENDINGS.contains(&word) {
-        return "";
+        return Cow::Borrowed("");
+    }
+    if let Some(stem) = strip_polite_question(word) {
+        return Cow::Owned(stem);
     }
     let left = |ending: &&str| {
         let least = if ending.len() > SYLLABLE { SYLLABLE } else { 2 * SYLLABLE };
         word.strip_suffix(*ending).filter(|left| left.len() >= least)
     };
-    KOREAN_ENDINGS.iter().find_map(left).unwrap_or(word)
+    Cow::Borrowed(KOREAN_ENDINGS.iter().find_map(left).unwrap_or(word))
+}
+
+/// Returns the stem of a polite Korean question, whose ending adds a final consonant to the last
+/// syllable: `내립니까` and `내리나요` have the stem `내리`. Listed endings come first.
+fn strip_polite_question(word: &str) -> Option<String> {
+    const FIRST: u32 = '가' as u32;
+    const FINALS: u32 = 28;
+    const FINAL_BIEUP: u32 = 17;
+    let stem = word.strip_suffix("니까")?;
+    let last = stem.chars().next_back()?;
+    let code = u32::from(last).checked_sub(FIRST)?;
+    if code % FINALS != FINAL_BIEUP || matches!(last, '합' | '됩' | '입' | '습') {
+        return None;
+    }
+    let plain = char::from_u32(FIRST + code - FINAL_BIEUP)?;
+    let rest = &stem[..stem.len() - last.len_utf8()];
+    Some(format!("{rest}{plain}"))
 }

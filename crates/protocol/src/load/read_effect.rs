@@ -4,7 +4,7 @@ use super::file_node::FileNode;
 use super::name_scope::NameScope;
 use super::read_expression::{read_expression, read_optional_expression, read_template};
 use super::{confined_path, read_host};
-use crate::{EffectTemplate, TextTemplate};
+use crate::{EffectTemplate, FileFormat, TextTemplate};
 
 /// The keys of `do` that name an effect. `read_effect_kind` has an arm for each.
 const EFFECTS: [&str; 5] = ["write", "copy", "run", "http", "retrieve"];
@@ -43,7 +43,9 @@ fn read_effect_kind(
             let path = read_confined_template(&body.get("path")?, scope);
             let content = read_expression(&body.get("content")?, reads, faults);
             let once = body.value["once"] == true;
-            Some(EffectTemplate::Write { path: path?, content: content?, once })
+            // The schema allows one name.
+            let format = body.get("format").map(|_| FileFormat::Docx);
+            Some(EffectTemplate::Write { path: path?, content: content?, once, format })
         }
         "copy" => {
             let (from, to) = (

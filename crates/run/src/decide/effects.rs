@@ -121,8 +121,9 @@ impl RunDecision<'_> {
             value.ok_or_else(|| format!("`{}` is undefined", expr.source()))
         };
         Ok(match spec {
-            EffectTemplate::Write { path, content, once } => EffectCall::Write {
+            EffectTemplate::Write { path, content, once, format } => EffectCall::Write {
                 once: *once,
+                format: *format,
                 path: text(path)?,
                 content: match value(content)? {
                     Value::String(text) => text,

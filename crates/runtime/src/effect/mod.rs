@@ -9,8 +9,10 @@ mod lossless_json;
 mod host_rule;
 mod effect_http_request;
 mod run_program;
+mod docx;
 mod perform_effect;
 
+pub use docx::render_docx;
 pub use effect_error::{EffectError, EffectErrorKind};
 pub(crate) use effect_http_request::install_tls_provider;
 pub use effect_journal::{EffectJournal, EffectJournalError};

@@ -6,11 +6,12 @@
 //! its id is passed to the other side.
 
 use countersign_contract::json::sha256_hex;
-use countersign_protocol::ProtocolPolicy;
+use countersign_protocol::{FileFormat, ProtocolPolicy};
 use countersign_run::EffectCall;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
+use super::docx::render_docx;
 use super::effect_http_request::EffectHttpRequest;
 use super::{
     EffectError, EffectErrorKind, EffectJournal, EffectJournalError, RetrieverRegistry, run_program,
@@ -37,8 +38,8 @@ pub async fn perform_effect(
     world: EffectContext<'_>,
 ) -> Result<Value, EffectError> {
     match order {
-        EffectCall::Write { path, content, once } => {
-            write_file(path, content, *once, world.workspace).await
+        EffectCall::Write { path, content, once, format } => {
+            write_file(path, content, *once, *format, world.workspace).await
         }
         EffectCall::Copy { from, to, once, digest } => {
             copy_file(from, to, *once, digest.clone(), world.workspace).await
@@ -71,12 +72,20 @@ async fn write_file(
     path: &str,
     content: &str,
     once: bool,
+    format: Option<FileFormat>,
     workspace: &Workspace,
 ) -> Result<Value, EffectError> {
     let (workspace, path, content) = (workspace.clone(), path.to_owned(), content.to_owned());
-    let write = move || {
-        let bytes = content.as_bytes();
-        if once { workspace.write_once(&path, bytes) } else { workspace.write_atomic(&path, bytes) }
+    let write = move || -> Result<WrittenFile, EffectError> {
+        let bytes = match format {
+            Some(FileFormat::Docx) => render_docx(&content)?,
+            None => content.into_bytes(),
+        };
+        Ok(if once {
+            workspace.write_once(&path, &bytes)?
+        } else {
+            workspace.write_atomic(&path, &bytes)?
+        })
     };
     run_blocking(write).await.map(|written| file_to_json(&written))
 }

@@ -22,6 +22,8 @@ fn text_is_read_as_words_and_numbers() {
         ("Text.numbers('1,250.50 or 1 250,50, 5 %')", r#"["1250.5","1250.5","5%"]"#),
         ("Text.slug('Итог №1: ../x')", r#""итог-no1-x""#),
         (r#"Text.fields(' {"b": 1, "a": {"c": 2}} ')"#, r#"["b","a"]"#),
+        ("Text.language('Нужен договор поставки.')", "\"ru\""),
+        ("[Text.language('2025')].filter(Boolean)", "[]"),
         ("Text.fields('{}')", "[]"),
         (r#"[' {"a": [1]} ', '[]', '"a"', '-1', 'null'].every(text => Text.isJson(text))"#, "true"),
         (r#"['', '{"a": 1,}', '{} {}', 'so: {}', 'NaN'].some(text => Text.isJson(text))"#, "false"),
