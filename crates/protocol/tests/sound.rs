@@ -19,7 +19,11 @@ fn sound_protocols_raise_nothing() {
         assert_eq!(bare.is_some(), name == "seed", "{name}");
         if let Some(bare) = bare {
             let finding = found.remove(bare);
-            assert!(finding.message.starts_with("`gpt-4` names no provider"), "{}", finding.message);
+            assert!(
+                finding.message.starts_with("`gpt-4` names no provider"),
+                "{}",
+                finding.message
+            );
         }
         let messages: Vec<String> = found.iter().map(shown).collect();
         assert!(messages.is_empty(), "{name}:\n{}", messages.join("\n"));

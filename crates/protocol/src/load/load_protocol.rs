@@ -1,6 +1,6 @@
 //! Entry point of loading: takes a whole folder and returns a protocol or all diagnostics.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use countersign_contract::contract::{Contract, ContractRegistry};
@@ -16,6 +16,7 @@ use super::load_diagnostics::LoadDiagnostics;
 use super::name_scope::{NameScope, ProtocolSymbols};
 use super::protocol_contracts::{ProtocolContracts, has_extension};
 use super::protocol_file::{ProtocolFile, ProtocolFileKind};
+use super::read_agents::AgentTexts;
 use super::read_budget::read_budget;
 use super::symbol_table::SymbolTable;
 use super::{
@@ -23,7 +24,10 @@ use super::{
     read_index, read_mcp_servers, read_memory_config, read_policy, read_rules, read_skills,
     workflow_settings,
 };
-use crate::{EngineField, PhaseWork, Protocol, ProtocolBundle, ProtocolPolicy, WorkflowDefinition};
+use crate::{
+    EngineField, PhaseWork, Protocol, ProtocolBundle, ProtocolPolicy, SkillDefinition,
+    WorkflowDefinition,
+};
 
 /// A usable protocol with the warnings found in it.
 #[derive(Debug)]
@@ -71,14 +75,13 @@ pub fn load_protocol(
     let rules = read_rules::read_rules(&bundle, &faults);
     let skills = read_skills::read_skills(&bundle, &faults);
     let mcp = read_mcp_servers::read_mcp_servers(index, &faults);
-    let mut agents = read_agents::read_agents(&persons.files, &rules, &mcp, &skills, &faults);
+    let texts = AgentTexts { rules: &rules, skills: &skills };
+    let mut agents = read_agents::read_agents(&persons.files, texts, &mcp, &faults);
     agents.broken.extend(persons.unread);
     let programs = read_policy::read_programs(index, &faults);
-    let (contract, engine) = read_document::read_contract_and_engine(
-        index.and_then(|index| index.valid_member("document")),
-        &contracts,
-        &faults,
-    );
+    let section = index.and_then(|index| index.valid_member("document"));
+    let (contract, engine) =
+        read_document::read_contract_and_engine(section.clone(), &contracts, &faults);
     let hooks = read_hooks::read_hooks(index, &programs, &faults);
     let mut workflows = SymbolTable::new("workflow");
     workflows.broken.extend(flows.unread);
@@ -101,39 +104,18 @@ pub fn load_protocol(
     };
     let (mut compiled, phases) = compile_workflows(&raws, &names, &faults);
 
-    let used = list_used_agents(&compiled);
-    read_agents::report_foreign_names(&names.agents, &skills, &used, &faults);
+    check_foreign_names(&compiled, &names, &skills, &faults);
     read_hooks::check_hook_pointers(&names, &compiled, &faults);
-    for (id, described) in std::mem::take(&mut names.workflow_documents) {
-        let (Some(raw), Some(workflow)) = (raws.get(id.as_str()), compiled.get_mut(&id)) else {
-            continue;
-        };
-        let run = initial_run_value(Some(workflow));
-        let document = read_document::read_document(
-            raw.settings.valid_member("document"),
-            &bundle,
-            described,
-            &run,
-            &faults,
-        );
-        workflow.document = Some(document);
-    }
+    let described = std::mem::take(&mut names.workflow_documents);
+    set_workflow_documents(&mut compiled, described, &raws, &bundle, &faults);
 
     let card = index.map(|index| read_index::read_metadata(index, &faults)).unwrap_or_default();
-    if let Some(default) = index.and_then(|index| index.valid_member("default_workflow")) {
-        names.workflows.resolve_name(&default, &faults);
-    }
     let budget = find_run_limits(index)
         .map(|limits| read_budget(&limits, &NameScope::for_protocol(&names, &phases, &faults)));
     let run = initial_run_value(compiled.get(&card.default_workflow));
     let whole = names.is_complete() && mcp.is_complete();
-    let document = read_document::read_document(
-        index.and_then(|index| index.valid_member("document")),
-        &bundle,
-        (contract, names.engine),
-        &run,
-        &faults,
-    );
+    let described = (contract, names.engine);
+    let document = read_document::read_document(section, &bundle, described, &run, &faults);
 
     for file in index.into_iter().chain(&persons.files).chain(&flows.files) {
         file.check_specification_schema(shipped, &faults);
@@ -182,14 +164,20 @@ pub fn load_protocol(
     Ok(LoadedProtocol { protocol, warnings: found })
 }
 
-/// Lists the agents that do the work of some phase.
-fn list_used_agents(workflows: &BTreeMap<String, WorkflowDefinition>) -> BTreeSet<&str> {
+/// Reports tools and skills that only a coding agent can have, as errors of the agents that do the
+/// work of some phase.
+fn check_foreign_names(
+    workflows: &BTreeMap<String, WorkflowDefinition>,
+    names: &ProtocolSymbols,
+    skills: &SymbolTable<Arc<SkillDefinition>>,
+    faults: &LoadDiagnostics,
+) {
     let phases = workflows.values().flat_map(|workflow| &workflow.phases);
-    let agents = phases.filter_map(|phase| match &phase.work {
+    let used = phases.filter_map(|phase| match &phase.work {
         PhaseWork::Agent(work) => Some(work.agent.id.as_str()),
         _ => None,
     });
-    agents.collect()
+    read_agents::report_foreign_names(&names.agents, skills, &used.collect(), faults);
 }
 
 /// Finds the budget limits of a whole run, if they are valid.
@@ -217,12 +205,35 @@ fn compile_workflows(
     (compiled, phases)
 }
 
+/// Contract and engine-owned fields of documents, by workflow.
+type WorkflowDocuments = BTreeMap<String, (Option<Arc<Contract>>, Vec<EngineField>)>;
+
+/// Reads the initial values of the workflows that have their own document, and gives each workflow
+/// its document.
+fn set_workflow_documents(
+    compiled: &mut BTreeMap<String, WorkflowDefinition>,
+    documents: WorkflowDocuments,
+    raws: &BTreeMap<&str, RawWorkflow<'_>>,
+    bundle: &ProtocolBundle,
+    faults: &LoadDiagnostics,
+) {
+    for (id, described) in documents {
+        let (Some(raw), Some(workflow)) = (raws.get(id.as_str()), compiled.get_mut(&id)) else {
+            continue;
+        };
+        let section = raw.settings.valid_member("document");
+        let run = initial_run_value(Some(workflow));
+        let document = read_document::read_document(section, bundle, described, &run, faults);
+        workflow.document = Some(document);
+    }
+}
+
 /// Reads contract and engine-owned fields of the workflows that have their own document.
 fn read_workflow_documents(
     raws: &BTreeMap<&str, RawWorkflow<'_>>,
     contracts: &ProtocolContracts,
     faults: &LoadDiagnostics,
-) -> BTreeMap<String, (Option<Arc<Contract>>, Vec<EngineField>)> {
+) -> WorkflowDocuments {
     let read = |raw: &RawWorkflow<'_>| {
         let section = raw.settings.valid_member("document")?;
         let described = read_document::read_contract_and_engine(Some(section), contracts, faults);

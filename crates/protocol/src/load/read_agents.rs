@@ -18,12 +18,18 @@ use crate::{
     SkillDefinition,
 };
 
+/// The texts that agents name: rules and skills.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AgentTexts<'t> {
+    pub(super) rules: &'t BTreeMap<String, Arc<Localized<String>>>,
+    pub(super) skills: &'t SymbolTable<Arc<SkillDefinition>>,
+}
+
 /// Resolves every agent, and adds the built-in agents under their plain ids.
 pub(super) fn read_agents(
     files: &[ProtocolFile],
-    rules: &BTreeMap<String, Arc<Localized<String>>>,
+    texts: AgentTexts<'_>,
     servers: &SymbolTable<McpServerDefinition>,
-    skills: &SymbolTable<Arc<SkillDefinition>>,
     faults: &LoadDiagnostics,
 ) -> SymbolTable<Arc<ResolvedAgent>> {
     let mut agents = SymbolTable::new("agent");
@@ -42,7 +48,7 @@ pub(super) fn read_agents(
             continue;
         }
         seen.insert(name, id.clone());
-        agents.add(name, resolve_agent(file, &id, (rules, skills), servers, faults).map(Arc::new));
+        agents.add(name, resolve_agent(file, &id, texts, servers, faults).map(Arc::new));
     }
     agents
 }
@@ -50,10 +56,7 @@ pub(super) fn read_agents(
 fn resolve_agent(
     file: &ProtocolFile,
     id: &FileNode<'_>,
-    (rules, skills): (
-        &BTreeMap<String, Arc<Localized<String>>>,
-        &SymbolTable<Arc<SkillDefinition>>,
-    ),
+    texts: AgentTexts<'_>,
     servers: &SymbolTable<McpServerDefinition>,
     faults: &LoadDiagnostics,
 ) -> Option<ResolvedAgent> {
@@ -82,7 +85,7 @@ fn resolve_agent(
     let model = read_model(&root, name, base.is_some(), faults);
     let AgentTools { own: tools, mcp: mcp_tools, foreign: foreign_tools } =
         read_tools(&root, base.map_or(&[], |base| base.tools), servers, faults);
-    let rules = resolve_rules(&root, rules, faults);
+    let rules = resolve_rules(&root, texts.rules, faults);
     if !file.is_valid(&root) {
         return None;
     }
@@ -109,7 +112,7 @@ fn resolve_agent(
         tools,
         mcp_tools,
         foreign_tools,
-        skills: read_agent_skills(&root, skills),
+        skills: read_agent_skills(&root, texts.skills),
         rules,
         origin: Some(root.origin()),
     })

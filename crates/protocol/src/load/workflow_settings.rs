@@ -46,12 +46,16 @@ impl<'f> WorkflowSettings<'f> {
     }
 }
 
-/// Reports sections of workflows that the folder does not have.
+/// Reports workflows that the index names and the folder does not have: the default one, and those
+/// of `workflows`.
 pub(super) fn check_workflow_names(
     index: Option<&ProtocolFile>,
     workflows: &SymbolTable<()>,
     faults: &LoadDiagnostics,
 ) {
+    if let Some(default) = index.and_then(|index| index.valid_member("default_workflow")) {
+        workflows.resolve_name(&default, faults);
+    }
     if workflows.unread {
         return;
     }

@@ -133,7 +133,7 @@ async fn protocols_and_contracts_are_listed_and_shown() {
     let planner = client.get("/v1/protocols/demo/agents/planner").await.good();
     assert_eq!(
         (&planner["base"], &planner["phases"]),
-        (&json!("orchestrator"), &json!(["text/outline"]))
+        (&json!("oracle"), &json!(["text/outline"]))
     );
     let missing = client.get("/v1/protocols/demo/agents/planer").await;
     assert_eq!(missing.problem(404), "unknown_agent");
