@@ -141,7 +141,8 @@ transitions:
     let project = project(&[("main", main)]);
     let project = project.path();
     let state = |phase: &str| {
-        let state = json!({ "workflow": "main", "phase": phase, "status": "running", "amount": "9000" });
+        let state =
+            json!({ "workflow": "main", "phase": phase, "status": "running", "amount": "9000" });
         write(project, ".opencode/state/current.json", &state.to_string());
     };
     state("pay");

@@ -7,7 +7,7 @@ use countersign_contract::expr::Expr;
 use countersign_contract::reply::format_value;
 use serde_json::Value;
 
-use super::{Localized, parse_duration};
+use super::{Localized, TextTemplate, parse_duration};
 
 use super::FailureHandler;
 
@@ -25,8 +25,9 @@ pub struct BudgetLimit {
     pub amount: LimitAmount,
     /// What happens when the budget is spent.
     pub then: FailureHandler,
-    /// The author's sentence for people; a generated one if absent.
-    pub says: Option<Localized<String>>,
+    /// The author's sentence for people, which may read `state` and `run`; a generated one if
+    /// absent.
+    pub says: Option<Arc<Localized<TextTemplate>>>,
 }
 
 /// The amount that a limit allows: a count, tokens, millionths of the currency, or milliseconds,

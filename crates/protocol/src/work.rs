@@ -162,8 +162,8 @@ pub enum ChoiceSource {
 pub struct ListedChoice {
     /// The value of the answer.
     pub id: String,
-    /// The text that people see.
-    pub label: Localized<String>,
+    /// The text that people see, which may contain expressions; the id if absent.
+    pub label: Option<Localized<TextTemplate>>,
 }
 
 /// A choice in the language of the run. Stored with the wait that offers it.

@@ -181,7 +181,12 @@ mod tests {
         let mut state = RunState::new("r3");
         state.parent =
             Some(ParentRun { run: "r1".to_owned(), action: "1.0.1".to_owned(), depth: 1 });
-        state.fork = Some(ForkOrigin { run: "r2".to_owned(), version: 1, hash: String::new(), other_protocol: false });
+        state.fork = Some(ForkOrigin {
+            run: "r2".to_owned(),
+            version: 1,
+            hash: String::new(),
+            other_protocol: false,
+        });
         let related = RunInputs::for_run(&state);
         for known in ["inputs/r1/a.md", "inputs/r2/a.md", "inputs/r3/a.md"] {
             assert_eq!(related.resolve_path(known), known);

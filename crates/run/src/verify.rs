@@ -219,9 +219,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::Timestamp;
     use crate::input::{InputKind, RunInput, RunStart};
     use crate::log_chain::hash_entry;
-    use crate::Timestamp;
 
     const INDEX: &str = "name: t
 version: 1.0.0

@@ -29,7 +29,7 @@ pub fn preview_call(
     let call = wait.subject.as_ref()?.find_value("")?;
     let text = |key: &str| call[key].as_str().unwrap_or_default();
     Some(match call["name"].as_str()? {
-        "write" => preview_file(text("path"), read(text("path")), text("content")),
+        "write" => preview_file(text("path"), read(text("path")).as_deref(), text("content")),
         "copy" => {
             let line = format!("copies {} to {}", text("from"), text("to"));
             match read(text("from")) {
@@ -38,7 +38,9 @@ pub fn preview_call(
                     text("from")
                 ),
                 Some(content) => {
-                    format!("{line}\n{}", preview_file(text("to"), read(text("to")), &content))
+                    let current = read(text("to"));
+                    let file = preview_file(text("to"), current.as_deref(), &content);
+                    format!("{line}\n{file}")
                 }
                 None => line,
             }
@@ -61,11 +63,11 @@ pub fn preview_call(
 }
 
 /// Describes what a file will look like, beside what it contains now.
-fn preview_file(path: &str, current: Option<String>, content: &str) -> String {
+fn preview_file(path: &str, current: Option<&str>, content: &str) -> String {
     match current {
         None => format!("new file {path}\n{}", prefix_lines("+", content)),
         Some(current) if current == content => format!("{path} already has this content"),
-        Some(current) => format!("changes {path}\n{}", diff_lines(&current, content)),
+        Some(current) => format!("changes {path}\n{}", diff_lines(current, content)),
     }
 }
 
@@ -161,7 +163,9 @@ mod tests {
         let shown = preview(&copy, Some("one\n"));
         assert_eq!(shown, "copies a.md to b.md\nb.md already has this content");
         let shown = preview(&copy, Some("two\n"));
-        assert!(shown.ends_with("a.md changed since the approval was requested, so the copy will fail"));
+        assert!(
+            shown.ends_with("a.md changed since the approval was requested, so the copy will fail")
+        );
         assert_eq!(preview(&copy, None), "copies a.md to b.md");
         let http = json!({ "name": "http", "method": "PUT", "url": "https://x/", "body": [1] });
         assert_eq!(preview(&http, None), "PUT https://x/\n[\n  1\n]");

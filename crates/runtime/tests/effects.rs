@@ -174,8 +174,12 @@ async fn a_copy_once_never_takes_the_place_of_something_else() {
     for (id, path, content) in [("r/1/0", "a.md", "one"), ("r/1/1", "b.md", "two")] {
         rig.perform(id, &write(path, content)).await.unwrap();
     }
-    let once =
-        |from: &str| EffectCall::Copy { from: from.into(), to: "kept.md".into(), once: true, digest: None };
+    let once = |from: &str| EffectCall::Copy {
+        from: from.into(),
+        to: "kept.md".into(),
+        once: true,
+        digest: None,
+    };
     let first = rig.perform("r/2/0", &once("a.md")).await.unwrap();
     assert_eq!(rig.perform("r/2/0", &once("a.md")).await.unwrap(), first, "its own bytes again");
     let error = rig.perform("r/3/0", &once("b.md")).await.unwrap_err();

@@ -94,6 +94,12 @@ pub(super) fn collect_index_expressions(protocol: &Protocol) -> Vec<LocatedExpre
     for (part, expr) in &protocol.memory.working {
         all.add_expression(expr, working.child(part.as_str()), None);
     }
+    let budget = index.child("policy").child("budget");
+    for (name, limit) in &protocol.policy.budget.limits {
+        if let Some(says) = &limit.says {
+            all.add_localized_template(says, &budget.child(name).child("says"));
+        }
+    }
     all.expressions
 }
 
@@ -236,8 +242,11 @@ impl<'p> ExpressionCollector<'p> {
 
     fn add_limits(&mut self, phase: &'p WorkflowPhase) {
         for (name, limit) in &phase.budget.limits {
-            let LimitAmount::Computed(expr) = &limit.amount else { continue };
             let origin = phase.origin.child("budget").child(name);
+            if let Some(says) = &limit.says {
+                self.add_localized_template(says, &origin.child("says"));
+            }
+            let LimitAmount::Computed(expr) = &limit.amount else { continue };
             let short = origin.tree.value.pointer(&origin.pointer).is_some_and(Value::is_string);
             self.add_expression(expr, if short { origin } else { origin.child("limit") }, None);
         }
@@ -320,7 +329,16 @@ impl<'p> ExpressionCollector<'p> {
 
     fn add_answer_shape(&mut self, shape: &'p AnswerShape, origin: &FileOrigin) {
         match shape {
-            AnswerShape::Value(_) | AnswerShape::Choices(ChoiceSource::Listed(_)) => {}
+            AnswerShape::Value(_) => {}
+            AnswerShape::Choices(ChoiceSource::Listed(choices)) => {
+                let origin = origin.child("choices");
+                for (index, choice) in choices.iter().enumerate() {
+                    if let Some(label) = &choice.label {
+                        let origin = origin.child(&index.to_string()).child("label");
+                        self.add_localized_template(label, &origin);
+                    }
+                }
+            }
             AnswerShape::Choices(ChoiceSource::Computed(choices)) => {
                 self.add_expression(choices, origin.child("choices"), None);
             }

@@ -88,7 +88,7 @@ impl LocalizedTexts {
     fn add_budget(&mut self, budget: &BudgetLimits, origin: &FileOrigin) {
         for (name, limit) in &budget.limits {
             if let Some(says) = &limit.says {
-                self.add_member_text(says, origin.child(name).child("says"));
+                self.add_member_text(&**says, origin.child(name).child("says"));
             }
         }
     }
@@ -113,7 +113,9 @@ impl LocalizedTexts {
                     };
                     for (number, choice) in choices.iter().enumerate() {
                         let origin = origin.child("choices").child(&number.to_string());
-                        self.add_member_text(&choice.label, origin.child("label"));
+                        if let Some(label) = &choice.label {
+                            self.add_member_text(label, origin.child("label"));
+                        }
                     }
                 }
             }

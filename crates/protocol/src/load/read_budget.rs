@@ -12,7 +12,7 @@ use super::name_scope::NameScope;
 use super::read_duration::read_duration;
 use super::read_expression::read_expression;
 use super::read_failure_handler::read_failure_handler;
-use super::read_localized::read_localized_text;
+use super::read_localized::read_localized_template;
 use crate::budget_limits::parse_amount;
 use crate::{BudgetLimit, BudgetLimits, BuiltinBudget, EXPRESSION_NAMES, LimitAmount};
 
@@ -36,7 +36,9 @@ pub(super) fn read_budget(member: &FileNode<'_>, scope: &NameScope<'_>) -> Budge
         };
         let then = read_failure_handler(then.as_ref(), scope);
         if let Some(most) = self::read_limit_amount(name, &most, faults) {
-            let says = limit.get("says").and_then(|says| read_localized_text(&says));
+            let says = limit.get("says").and_then(|says| {
+                read_localized_template(&says, &EXPRESSION_NAMES[..2], faults).map(Arc::new)
+            });
             budget.limits.insert(name.to_owned(), BudgetLimit { amount: most, then, says });
         }
     }

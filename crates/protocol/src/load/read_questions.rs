@@ -16,10 +16,9 @@ use super::read_effect::read_confined_template;
 use super::read_expression::{read_expression, read_optional_expression, read_template};
 use super::read_failure_handler::read_failure_handler;
 use super::read_for_each;
-use super::read_localized::{read_localized_template, read_localized_text};
+use super::read_localized::read_localized_template;
 use crate::{
-    AcceptedExtensions, AnswerShape, ChoiceSource, ListedChoice, Localized, PhaseQuestion,
-    TextTemplate,
+    AcceptedExtensions, AnswerShape, ChoiceSource, ListedChoice, PhaseQuestion, TextTemplate,
 };
 
 /// Reads `ask`: one question or a list of questions.
@@ -221,8 +220,9 @@ fn read_choices(member: &FileNode<'_>, scope: &NameScope<'_>) -> Option<ChoiceSo
     let mut choices: Vec<ListedChoice> = Vec::new();
     for item in member.items() {
         let id = item.text().or_else(|| item.text_at("id")).unwrap_or_default().to_owned();
-        let label = item.get("label").and_then(|label| read_localized_text(&label));
-        let label = label.unwrap_or_else(|| Localized::from_plain(id.clone()));
+        let label = item
+            .get("label")
+            .and_then(|label| read_localized_template(&label, scope.text_names, scope.faults));
         if choices.iter().any(|other| other.id == id) {
             let message = format!("choice `{id}` is already listed above");
             scope.faults.push(item.diagnose("duplicate_id", message));

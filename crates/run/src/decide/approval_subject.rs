@@ -269,7 +269,8 @@ impl RunDecision<'_> {
 /// Two differences in a row as one. Where values were only replaced, the last one of each location
 /// remains.
 fn join_changes(earlier: Patch, latest: Patch) -> Patch {
-    let mut ops = [earlier.ops, latest.ops].concat();
+    let mut ops = earlier.ops;
+    ops.extend(latest.ops);
     if ops.iter().all(|op| matches!(op, PatchOperation::Replace { .. })) {
         let mut seen = BTreeSet::new();
         ops.reverse();

@@ -156,7 +156,11 @@ impl RunDecision<'_> {
 
     /// The protocol author's message for a spent budget, in the language of the run.
     fn limit_message(&self, limit: &BudgetLimit) -> Option<String> {
-        limit.says.as_ref().map(|says| says.version_for(self.resolve_language().as_deref()).clone())
+        let says = limit.says.as_ref()?.version_for(self.resolve_language().as_deref());
+        let run = self.run_value();
+        Some(says.render(&[Some(&self.state.document), Some(&run)]).unwrap_or_else(|error| {
+            format!("A limit is reached; its text cannot be shown: {}.", error.message)
+        }))
     }
 
     /// Resolves a fixed or computed limit to an amount in the unit of its budget.

@@ -76,11 +76,15 @@ fn build_answer_shape(
         AnswerShape::Choices(list) => {
             let choices = match list {
                 ChoiceSource::Listed(choices) => {
-                    let shown = |choice: &ListedChoice| AnswerChoice {
-                        id: choice.id.clone(),
-                        label: choice.label.version_for(language).clone(),
+                    let shown = |choice: &ListedChoice| {
+                        let label = match &choice.label {
+                            Some(label) => label.version_for(language).render(roots),
+                            None => Ok(choice.id.clone()),
+                        };
+                        let label = label.map_err(|error| error.message)?;
+                        Ok(AnswerChoice { id: choice.id.clone(), label })
                     };
-                    choices.iter().map(shown).collect()
+                    choices.iter().map(shown).collect::<Result<_, String>>()?
                 }
                 ChoiceSource::Computed(list) => evaluate_choices(list, roots)?,
             };

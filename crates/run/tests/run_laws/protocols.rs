@@ -207,7 +207,7 @@ transitions:
   - { from: two, to: done, gate: { type: manual, who: [anna, bob], need: 2, deadline: 2h, escalate: { after: 1m, to: carl }, present: [ { at: /sheet, as: file }, { at: /note } ] } }
   - { from: two, to: lost, after: expired }
   - { from: two, to: check, after: denied }
-  - { from: two, to: last, gate: { type: manual, subject: [/note], distinct_from: [approver], deadline: 3h } }
+  - { from: two, to: last, gate: { type: manual, subject: [/note], need: 2, deadline: 3h } }
   - { from: last, to: done, gate: { type: manual, subject: [/note], distinct_from: [approver], deadline: 3h } }
   - { from: last, to: check, after: denied }
 ";

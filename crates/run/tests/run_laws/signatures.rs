@@ -55,9 +55,10 @@ impl SignatureWitness {
             InputKind::ManualPatch { by, .. } | InputKind::Answered { by, .. } => {
                 self.authors.insert(by.clone());
             }
-            InputKind::ApprovalDecided { wait, approve: true, by, .. } => {
+            InputKind::ApprovalDecided { wait, approve: true, by, subject: named, .. } => {
                 let Some(wait) = before.waits.get(wait) else { return };
                 let Some(subject) = &wait.subject else { return };
+                assert_eq!(named.as_ref(), Some(&subject.digest), "another digest was accepted");
                 if let Some(action) = &wait.action
                     && (CALL_APPROVERS.contains(&by.as_str()) || self.deputies.contains(by))
                 {
@@ -121,7 +122,8 @@ impl SignatureWitness {
         let RunEvent::TransitionTaken { transition: Some(index), .. } = event else { return };
         let workflow = &protocol.workflows[&state.workflow];
         let gate = workflow.transitions[*index].gate.as_ref();
-        let Some(GateCheck::Manual { rules, subject, present, .. }) = gate.map(|gate| &gate.check) else {
+        let Some(GateCheck::Manual { rules, subject, present, .. }) = gate.map(|gate| &gate.check)
+        else {
             return;
         };
         self.taken += 1;

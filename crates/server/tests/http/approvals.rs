@@ -117,7 +117,8 @@ async fn two_managers_sign_one_amount_and_nobody_else_does() {
         assert_eq!(refused.problem(409), "subject_changed", "{old}");
         let problem: Value = serde_json::from_str(&refused.text).unwrap();
         let difference = json!([{"op": "replace", "path": "/amount", "value": 9000}]);
-        let now = json!({"wait": "w2", "subject": wait["subject"]["digest"], "changes": difference});
+        let now =
+            json!({"wait": "w2", "subject": wait["subject"]["digest"], "changes": difference});
         assert_eq!(problem["changed"], now, "the difference is shown");
     }
     let new = signed(&changed, "fine");
@@ -213,9 +214,7 @@ async fn the_same_attacks_over_mcp_are_refused() {
     let started = post(clerk, "/v1/runs", &body).await.good();
     let run = started["run"].as_str().unwrap();
     let seen = &started["waits"][0]["subject"]["digest"];
-    let approve = |wait: &str, subject: &Value| {
-        json!({"run": run, "wait": wait, "subject": subject, "note": "fine"})
-    };
+    let approve = |wait: &str, subject: &Value| json!({"run": run, "wait": wait, "subject": subject, "note": "fine"});
     let code = async |client: &Client, name: &str, arguments: Value| {
         problem_of(client, name, arguments).await["code"].clone()
     };
@@ -226,7 +225,8 @@ async fn the_same_attacks_over_mcp_are_refused() {
     assert_eq!(code(anna, "deny", json!({"run": run, "wait": "w1"})).await, "note_required");
 
     // What the phase does not let others write stays as it is; what it does is asked anew.
-    let submit = |version: &Value, text: &str| json!({"run": run, "version": version, "text": text});
+    let submit =
+        |version: &Value, text: &str| json!({"run": run, "version": version, "text": text});
     let elsewhere = submit(&started["version"], r#"{"merge": {"paid_by": "mallory"}}"#);
     assert_eq!(problem_of(mallory, "submit_reply", elsewhere).await, Value::Null);
     let now = clerk.get(&format!("/v1/runs/{run}")).await.good();

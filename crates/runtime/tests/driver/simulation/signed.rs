@@ -261,7 +261,9 @@ async fn nobody_acted_unsigned(world: &World, label: &str) -> Deeds {
             });
             let is_signed = line.any(|run| run.released.contains(content));
             assert!(is_signed, "{label}: {content} was not signed by two");
-        } else if let Some(run) = path.strip_prefix("sent/").and_then(|path| path.strip_suffix(".csv")) {
+        } else if let Some(run) =
+            path.strip_prefix("sent/").and_then(|path| path.strip_suffix(".csv"))
+        {
             deeds.copies += 1;
             let digest = format!("sha256:{}", sha256_hex(&[content.as_bytes()]));
             let copied = |call: &Value| call["to"] == *path && call["digest"] == digest;
@@ -392,8 +394,11 @@ fn sign(signed: &mut Signatures, wait: &RunWait, by: &str, digest: Option<&str>,
             signed.calls.insert(action.clone(), value.clone());
         }
         None => {
-            let parts: Vec<(String, Value)> =
-                subject.parts.iter().map(|part| (part.pointer.clone(), part.value.clone())).collect();
+            let parts: Vec<(String, Value)> = subject
+                .parts
+                .iter()
+                .map(|part| (part.pointer.clone(), part.value.clone()))
+                .collect();
             let shown = wait.presented.iter().filter_map(|part| part.file.as_ref());
             let files: BTreeMap<String, Option<String>> =
                 shown.map(|file| (file.path.clone(), file.digest.clone())).collect();
@@ -430,7 +435,6 @@ async fn dies_at_every_write(fault: InjectedFault) {
         let life = Life { plan: FaultPlan::Crash { write, fault }, polls: None };
         lived(write, 6, &[life], &format!("dies at write {write}, {fault:?}")).await;
     }
-    println!("{writes} deaths, {fault:?}");
 }
 
 #[tokio::test]
