@@ -8,7 +8,7 @@ use std::fs;
 use crate::process;
 
 /// The entry points in addition to the fuzz targets.
-const GROWTH_TARGETS: [&str; 11] = [
+const GROWTH_TARGETS: [&str; 12] = [
     "reply",
     "patch",
     "merge",
@@ -20,6 +20,7 @@ const GROWTH_TARGETS: [&str; 11] = [
     "yaml",
     "http_body",
     "memory_line",
+    "foreign_file",
 ];
 
 /// The entry point that a fuzz target covers, if the names differ.
