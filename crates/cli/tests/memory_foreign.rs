@@ -171,7 +171,7 @@ fn exports_that_mean_harm_end_in_an_error_and_store_nothing() {
     write("text.json", b"\"hello\"");
     write("half.json", b"[{\"mapping\": ");
     for (file, expected) in [
-        ("bomb.zip", "`conversations.json` is too large: a file may have 256 MiB"),
+        ("bomb.zip", "`conversations.json` is too large: a file may have 256.0 MB"),
         ("many.zip", "`many.zip` has more than 100000 files"),
         ("torn.zip", "`torn.zip` is a damaged ZIP archive"),
         ("deep.json", "recursion limit exceeded"),
