@@ -206,6 +206,6 @@ async fn what_is_no_mcp_is_told_as_a_problem() {
             response.text
         );
     }
-    assert_eq!(offered(&client).await.len(), 17, "it still answers");
+    assert_eq!(offered(&client).await.len(), 23, "it still answers");
     rig.end().await;
 }
