@@ -8,7 +8,7 @@ use std::fs;
 use crate::process;
 
 /// The entry points in addition to the fuzz targets.
-const GROWTH_TARGETS: [&str; 12] = [
+const GROWTH_TARGETS: [&str; 13] = [
     "reply",
     "patch",
     "merge",
@@ -21,6 +21,7 @@ const GROWTH_TARGETS: [&str; 12] = [
     "http_body",
     "memory_line",
     "document",
+    "foreign_file",
 ];
 
 /// The entry point that a fuzz target covers, if the names differ.

@@ -190,9 +190,7 @@ impl From<MemoryDecisionError> for CliError {
     fn from(error: MemoryDecisionError) -> Self {
         match error {
             MemoryDecisionError::Memory(error) => Self::Memory(error),
-            ambiguous @ MemoryDecisionError::Ambiguous { .. } => {
-                Self::Usage(ambiguous.to_string())
-            }
+            ambiguous @ MemoryDecisionError::Ambiguous { .. } => Self::Usage(ambiguous.to_string()),
         }
     }
 }

@@ -56,7 +56,8 @@ impl PacketRequest {
     #[must_use]
     pub fn time_range(&self) -> Option<(Timestamp, Timestamp)> {
         let range = self.cues.as_ref()?.time_range.as_ref()?;
-        let parse = |end: Option<&str>, open: i64| end.map_or(Some(Timestamp(open)), Timestamp::parse);
+        let parse =
+            |end: Option<&str>, open: i64| end.map_or(Some(Timestamp(open)), Timestamp::parse);
         let from = parse(range.start.as_deref(), i64::MIN)?;
         let until = parse(range.end.as_deref(), i64::MAX)?;
         (from <= until).then_some((from, until))

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use countersign_contract::Timestamp;
+use countersign_memory::MemorySubject;
 use countersign_memory::foreign::{
     ForeignConversion, ForeignFile, ForeignFileError, ForeignSource, convert_foreign_file,
 };
@@ -11,7 +12,6 @@ use countersign_memory::record::{MemoryEvent, MemoryFact, MemoryOrigin, SpeakerR
 use countersign_memory::store::{
     EphemeralMemory, ImportTrust, MemoryExportLine, MemoryExportRow, MemoryMaintenance as _,
 };
-use countersign_memory::MemorySubject;
 use serde_json::{Value, json};
 
 const NOW: Timestamp = Timestamp(1_790_000_000_000);
@@ -20,7 +20,11 @@ fn owner() -> MemorySubject {
     MemorySubject { tenant: "default".into(), user: "ann".into(), agent: "helper".into() }
 }
 
-fn read(source: ForeignSource, path: &str, bytes: &[u8]) -> Result<ForeignConversion, ForeignFileError> {
+fn read(
+    source: ForeignSource,
+    path: &str,
+    bytes: &[u8],
+) -> Result<ForeignConversion, ForeignFileError> {
     let modified = Timestamp::parse("2025-03-04T05:06:07Z");
     convert_foreign_file(source, ForeignFile { path, bytes, modified }, &owner(), NOW)
 }
@@ -49,7 +53,8 @@ fn facts(conversion: &ForeignConversion) -> Vec<&MemoryFact> {
 }
 
 fn omissions(conversion: &ForeignConversion) -> Vec<String> {
-    let told = |it: &countersign_memory::foreign::ForeignOmission| format!("{}: {}", it.place, it.reason);
+    let told =
+        |it: &countersign_memory::foreign::ForeignOmission| format!("{}: {}", it.place, it.reason);
     conversion.omissions.iter().map(told).collect()
 }
 
@@ -235,7 +240,10 @@ async fn mem0_memories_become_facts_with_their_words_as_evidence() {
     });
     let found = convert(ForeignSource::Mem0, "memories.json", &export);
     let [relation, diet, work] = facts(&found)[..] else { panic!("{found:?}") };
-    assert_eq!((&*diet.key, &diet.value), ("food_preferences 8f3a2b10", &json!("Ann is vegetarian")));
+    assert_eq!(
+        (&*diet.key, &diet.value),
+        ("food_preferences 8f3a2b10", &json!("Ann is vegetarian"))
+    );
     assert!(diet.preference && !work.preference);
     assert_eq!(diet.notes, r#"metadata: {"from":"chat"}"#);
     assert_eq!(diet.valid_from, Timestamp::parse("2025-02-19T14:42:12.123Z"));
@@ -342,8 +350,12 @@ async fn letta_agents_give_blocks_and_what_was_said() {
 async fn notes_are_cut_at_their_headings_and_dated() {
     let note = "---\ntitle: Visit\ndate: 2025-06-10\ntags: [audit, plant]\n---\n# Visit\n\nThe line stopped.\n\n## Next\n- call Ann\n";
     let found = read(ForeignSource::Markdown, "notes/visit.md", note.as_bytes()).unwrap();
-    let parts: Vec<(&str, &str)> =
-        found.items.iter().zip(events(&found)).map(|(item, it)| (&*item.place, &*it.text)).collect();
+    let parts: Vec<(&str, &str)> = found
+        .items
+        .iter()
+        .zip(events(&found))
+        .map(|(item, it)| (&*item.place, &*it.text))
+        .collect();
     assert_eq!(
         parts,
         [
@@ -379,7 +391,10 @@ fn files_of_another_shape_are_refused_with_a_reason() {
             continue;
         }
         let error = read(source, "x.json", b"{\"a\": ").unwrap_err().to_string();
-        assert!(error.starts_with("`x.json` is not JSON that can be read: EOF while parsing"), "{error}");
+        assert!(
+            error.starts_with("`x.json` is not JSON that can be read: EOF while parsing"),
+            "{error}"
+        );
         let error = read(source, "x.json", deep.as_bytes()).unwrap_err().to_string();
         assert!(error.contains("recursion limit exceeded"), "{error}");
         let error = read(source, "x.json", b"\"text\"").unwrap_err().to_string();

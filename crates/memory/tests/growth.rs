@@ -5,9 +5,11 @@
 
 use countersign_contract::Timestamp;
 use countersign_memory::MemoryScope;
+use countersign_memory::foreign::{ForeignFile, ForeignSource, convert_foreign_file};
 use countersign_memory::store::{ImportTrust, MemoryExportLine, NewMemoryEvent, SqliteMemory};
 use countersign_memory::store::{MemoryMaintenance as _, MemoryWriter as _};
 use peak_alloc::PeakAlloc;
+use serde_json::json;
 use testkit::{GrowthTarget, ResourceMeter, process_time};
 use tokio::runtime::Runtime;
 
@@ -90,4 +92,56 @@ fn lines_that_are_imported() {
         import,
     );
     door.assert_linear();
+}
+
+fn convert(source: ForeignSource, path: &str, bytes: &[u8]) {
+    let file = ForeignFile { path, bytes, modified: Some(NOW) };
+    let found = convert_foreign_file(source, file, &scope().subject(), NOW).unwrap();
+    assert!(found.items.len() + found.omissions.len() > 0);
+}
+
+/// A conversation whose messages follow each other, or are all answers to the first one.
+fn conversation(size: usize, chain: bool) -> Vec<u8> {
+    let mut mapping = serde_json::Map::new();
+    for n in 0..size {
+        let parent = if chain { n.checked_sub(1) } else { (n > 0).then_some(0) };
+        let message = json!({"id": format!("m{n}"), "author": {"role": "user"}, "create_time": 1.0,
+            "content": {"content_type": "text", "parts": [format!("word{n}")]}});
+        let node = json!({"parent": parent.map(|n| format!("n{n}")), "children": ["x"], "message": message});
+        mapping.insert(format!("n{n}"), node);
+    }
+    let last = format!("n{}", size - 1);
+    json!([{"id": "c", "create_time": 1.0, "current_node": last, "mapping": mapping}])
+        .to_string()
+        .into_bytes()
+}
+
+#[test]
+fn files_of_other_memories() {
+    let chatgpt = |file: &Vec<u8>| convert(ForeignSource::Chatgpt, "conversations.json", file);
+    let mem0 = |file: &Vec<u8>| convert(ForeignSource::Mem0, "memories.json", file);
+    let note = |file: &Vec<u8>| convert(ForeignSource::Markdown, "note.md", file);
+    let mut door = GrowthTarget::new("foreign_file", &METER);
+    door.measure_family("a long conversation", 2_000, |size| conversation(size, true), chatgpt)
+        .measure_family("many branches", 2_000, |size| conversation(size, false), chatgpt)
+        .measure_family(
+            "many memories under one key",
+            2_000,
+            |size| {
+                let memory = |n: usize| {
+                    json!({"id": format!("12345678-{n}"), "memory": format!("word{n}"), "created_at": "2025-01-01"})
+                };
+                json!((0..size).map(memory).collect::<Vec<_>>()).to_string().into_bytes()
+            },
+            mem0,
+        )
+        .measure_family("many headings", 4_000, |size| "# a\nb\n".repeat(size).into_bytes(), note)
+        .measure_family("one line", 100_000, |size| "a ".repeat(size).into_bytes(), note)
+        .measure_family(
+            "many fences",
+            4_000,
+            |size| "```\n\n".repeat(size).into_bytes(),
+            note,
+        )
+        .assert_linear();
 }

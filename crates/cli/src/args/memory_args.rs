@@ -372,13 +372,15 @@ pub(crate) struct MemoryExportArgs {
 }
 
 #[derive(Debug, Parser)]
-#[command(after_help = "Everything that is imported with --from has the origin `imported`; importing it again adds nothing.
+#[command(
+    after_help = "Everything that is imported with --from has the origin `imported`; importing it again adds nothing.
 Exits with 1 if something was refused; the rest is still kept.
 
 Examples:
   countersign memory import memory.jsonl
   countersign memory import --from chatgpt chatgpt-export.zip --user ann --agent helper --dry-run
-  countersign memory import --from markdown notes/ --user ann --agent helper --report report.jsonl")]
+  countersign memory import --from markdown notes/ --user ann --agent helper --report report.jsonl"
+)]
 pub(crate) struct MemoryImportArgs {
     /// File to read; `-` reads standard input. With --from also a ZIP archive or a folder
     pub(crate) file: PathBuf,

@@ -106,12 +106,7 @@ impl BudgetAllocator {
     }
 
     fn new(shares: BTreeMap<PacketSection, u64>, carries_over: bool) -> Self {
-        Self {
-            shares,
-            carries_over,
-            carried_over: 0,
-            used: BTreeMap::new(),
-        }
+        Self { shares, carries_over, carried_over: 0, used: BTreeMap::new() }
     }
 
     /// Returns what a section may use after the sections before it.

@@ -53,6 +53,13 @@ impl RankedItem for FactCandidate<'_> {
     }
 }
 
+impl<'a> FactCandidate<'a> {
+    /// Lists the facts whose value is text, with the events that they cite.
+    pub(super) fn list_statements(&self) -> impl Iterator<Item = (&'a str, &'a MemoryFact)> {
+        self.facts.iter().filter_map(|fact| fact.value.as_str().map(|text| (text, *fact)))
+    }
+}
+
 /// A fact with its key and value as text.
 struct FactText<'a> {
     scored: &'a ScoredRow<MemoryFact>,

@@ -150,7 +150,8 @@ fn price_items<T>(
         let shared = costs.charge_shared(forms.iter().flat_map(|form| &form.item.shared));
         let mut priced = PricedItem { forms, shared, chosen: 0 };
         if place == 0 && priced.shared + priced.least_cost() <= budget {
-            total += (u128::from(shared) * 1_000 + priced.price(tiers)).min(u128::from(budget) * 1_000);
+            total +=
+                (u128::from(shared) * 1_000 + priced.price(tiers)).min(u128::from(budget) * 1_000);
         } else {
             total += u128::from(shared) * 1_000 + priced.price(tiers);
         }

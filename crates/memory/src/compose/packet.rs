@@ -1,7 +1,8 @@
 //! Composes a packet from start to end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use countersign_shipped_contracts::JsonObject;
 use countersign_shipped_contracts::memory::MemoryPacket;
 use countersign_shipped_contracts::memory::insight::{
     InsightItem, InsightKind, InsightUsagePolicy, PacketInsights,
@@ -13,17 +14,15 @@ use countersign_shipped_contracts::memory::meta::{
 use countersign_shipped_contracts::memory::report::{BudgetReport, PacketExplanation};
 use countersign_shipped_contracts::memory::short_term::ShortTermMemory;
 
-use super::budget::{
-    BudgetAllocator, PacketSection, compute_share, scale_section_budgets,
-};
+use super::budget::{BudgetAllocator, PacketSection, compute_share, scale_section_budgets};
 use super::context::ComposeContext;
 use super::episode_candidates::EpisodeCandidate;
 use super::fact_candidates::FactCandidate;
 use super::insight_candidates::InsightCandidate;
 use super::message_candidates::MessageCandidate;
 use super::procedure_candidates::ProcedureCandidate;
-use super::sections::FilledFacts;
 use super::quote_candidates::QuoteCandidate;
+use super::sections::FilledFacts;
 use super::selection_log::{OmissionReason, RankedItem, SelectionLog};
 use super::state_part_candidates::{StateFloor, StatePartCandidate};
 use super::{
@@ -83,7 +82,10 @@ pub fn compose_packet(
             purpose: request.purpose,
             task_type: request.task_type.clone(),
             cues: request.cues.clone(),
-            budget: PacketBudget { max_tokens, per_section: compute_section_budgets(&ctx, max_tokens) },
+            budget: PacketBudget {
+                max_tokens,
+                per_section: compute_section_budgets(&ctx, max_tokens),
+            },
             policy_id: Some(policy.id.clone()),
         },
         short_term,
@@ -133,8 +135,29 @@ fn select_candidates<'a>(
         quotes: quote_candidates::select_quotes(ctx, ledger, &in_window),
         window,
     };
+    drop_stated_quotes(ledger, &mut candidates);
     cap_candidates(ctx, ledger, &mut candidates);
     candidates
+}
+
+/// Drops the quotes that say nothing but the value of a fact which cites them, as the facts of other
+/// memories do after an import.
+fn drop_stated_quotes(ledger: &mut SelectionLog, candidates: &mut PacketCandidates<'_>) {
+    let mut stated: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
+    for (text, fact) in candidates.facts.iter().flat_map(FactCandidate::list_statements) {
+        for piece in &fact.evidence {
+            stated.insert(&piece.event, (text.trim(), &fact.id));
+        }
+    }
+    candidates.quotes.retain(|quote| match stated.get(quote.row.id.as_str()) {
+        Some((text, fact)) if *text == quote.row.text.trim() => {
+            let extra = JsonObject::from_iter([("duplicate_of".to_owned(), (*fact).into())]);
+            let reason = OmissionReason::Duplicate;
+            ledger.omit_with_details("quote", &quote.row.id, reason, extra);
+            false
+        }
+        _ => true,
+    });
 }
 
 /// Limits the candidates of all kinds together. The least needed kinds are dropped first.

@@ -1,6 +1,8 @@
 //! Reads `conversations.json` of a ChatGPT data export: conversations as trees of messages, of
 //! which the branch that ends in `current_node` is the one that the person saw last.
 
+use std::collections::BTreeSet;
+
 use countersign_contract::Timestamp;
 use serde_json::{Map, Value};
 
@@ -48,9 +50,9 @@ fn convert_conversation(pointer: &str, conversation: &Value, items: &mut ItemCol
     };
     let began = time_member(conversation, &["create_time", "update_time"]);
     let path = find_current_path(conversation, mapping);
+    let on_path: BTreeSet<&str> = path.iter().copied().collect();
     for (node, value) in mapping {
-        let seen = path.iter().any(|on_path| on_path == node);
-        if !seen && value.get("message").is_some_and(Value::is_object) {
+        if !on_path.contains(node.as_str()) && value.get("message").is_some_and(Value::is_object) {
             let place = format!("{pointer}/mapping/{}", escape_token(node));
             items.leave_out(&place, "it is on another branch of the conversation");
         }
@@ -77,7 +79,7 @@ fn find_current_path<'m>(conversation: &'m Value, mapping: &'m Map<String, Value
     let current = text_member(conversation, &["current_node"]);
     let mut at = current.filter(|id| mapping.contains_key(*id)).or_else(last_leaf);
     let mut path: Vec<&str> = Vec::new();
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     while let Some(id) = at {
         let Some(node) = mapping.get(id) else { break };
         if !seen.insert(id) {
@@ -121,7 +123,10 @@ fn convert_message(
     }
     let text = match content_type {
         "text" | "multimodal_text" => read_parts(pointer, content, items),
-        "code" | "execution_output" | "tether_quote" | "tether_browsing_display"
+        "code"
+        | "execution_output"
+        | "tether_quote"
+        | "tether_browsing_display"
         | "system_error" => {
             text_member(content, &["text", "result"]).unwrap_or_default().to_owned()
         }

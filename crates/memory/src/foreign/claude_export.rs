@@ -6,9 +6,7 @@ use serde_json::Value;
 
 use super::foreign_text::split_markdown;
 use super::item_collector::{EventDraft, ItemCollector};
-use super::json_elements::{
-    describe_kind, list_member, read_json, text_member, time_member,
-};
+use super::json_elements::{describe_kind, list_member, read_json, text_member, time_member};
 use super::{ForeignFile, ForeignFileError};
 use crate::record::SpeakerRole;
 

@@ -100,7 +100,7 @@ pub(super) fn list_member<'v>(value: &'v Value, name: &str) -> &'v [Value] {
 }
 
 /// Returns the texts in a list.
-pub(super) fn texts_of(value: &Value, name: &str) -> Vec<String> {
+pub(super) fn list_texts(value: &Value, name: &str) -> Vec<String> {
     list_member(value, name).iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 

@@ -4,7 +4,9 @@
 use serde_json::Value;
 
 use super::item_collector::{EventDraft, FactDraft, ItemCollector};
-use super::json_elements::{describe_kind, list_member, read_json, text_member, texts_of, time_member};
+use super::json_elements::{
+    describe_kind, list_member, list_texts, read_json, text_member, time_member,
+};
 use super::{ForeignFile, ForeignFileError};
 use crate::record::SpeakerRole;
 
@@ -62,7 +64,8 @@ fn convert_block(
         (text_member(block, &["label", "name"]), text_member(block, &["value"]))
     else {
         let found = describe_kind(block);
-        return items.leave_out(pointer, format!("it is no block with `label` and `value`: {found}"));
+        return items
+            .leave_out(pointer, format!("it is no block with `label` and `value`: {found}"));
     };
     let event = EventDraft {
         id: vec!["block", label, value],
@@ -105,7 +108,7 @@ fn convert_passage(
             role: SpeakerRole::Assistant,
             speaker: None,
             text: text.to_owned(),
-            tags: texts_of(passage, "tags"),
+            tags: list_texts(passage, "tags"),
             entities: Vec::new(),
         },
     );
@@ -145,7 +148,8 @@ fn convert_message(
         }
         Some("tool") => {
             let result = unpack_tool_result(&content);
-            if matches!(result.as_str(), "None" | "null" | "") || result.starts_with("Sent message") {
+            if matches!(result.as_str(), "None" | "null" | "") || result.starts_with("Sent message")
+            {
                 return items.leave_out(pointer, "it is the receipt of a message");
             }
             (SpeakerRole::Tool, result)

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::item_collector::{EventDraft, FactDraft, ItemCollector};
-use super::json_elements::{describe_kind, list_member, read_json, text_member, texts_of, time_member};
+use super::json_elements::{
+    describe_kind, list_member, list_texts, read_json, text_member, time_member,
+};
 use super::{ForeignFile, ForeignFileError};
 use crate::record::SpeakerRole;
 
@@ -25,12 +27,12 @@ pub(super) fn convert(
     if file.path.to_ascii_lowercase().ends_with(".jsonl") {
         read_lines(file, &mut memories, items)?;
     } else {
-        let mut each =
-            |index: usize, memory: Value| memories.push((format!("/{index}"), memory));
+        let mut each = |index: usize, memory: Value| memories.push((format!("/{index}"), memory));
         read_json(file, &mut each, &mut |whole| object = Some(whole), EXPECTED)?;
     }
     if let Some(object) = object.map(Value::Object) {
-        let Some(list) = LISTS.into_iter().find(|name| object.get(*name).is_some_and(Value::is_array))
+        let Some(list) =
+            LISTS.into_iter().find(|name| object.get(*name).is_some_and(Value::is_array))
         else {
             return Err(ForeignFileError::Shape {
                 path: file.path.to_owned(),
@@ -85,7 +87,7 @@ fn convert_memory(pointer: &str, memory: &Value, items: &mut ItemCollector<'_>) 
         return items.leave_out(pointer, format!("it has no text under `memory`: {found}"));
     };
     let id = text_member(memory, &["id", "memory_id", "hash"]).unwrap_or(text);
-    let mut tags = texts_of(memory, "categories");
+    let mut tags = list_texts(memory, "categories");
     let metadata = memory.get("metadata").filter(|metadata| metadata.is_object());
     let topic = tags.first().cloned().unwrap_or_else(|| "memory".to_owned());
     if let Some(session) = text_member(memory, &["app_id"]) {

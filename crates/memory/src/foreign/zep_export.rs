@@ -6,11 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::item_collector::{EventDraft, FactDraft, ItemCollector};
-use super::json_elements::{describe_kind, list_member, read_json, text_member, texts_of, time_member};
+use super::json_elements::{
+    describe_kind, list_member, list_texts, read_json, text_member, time_member,
+};
 use super::{ForeignFile, ForeignFileError};
 use crate::record::{FactEvidence, SpeakerRole};
 
-const EXPECTED: &str = "a list of Zep edges, or an object with `edges`, `nodes`, `episodes` or `messages`";
+const EXPECTED: &str =
+    "a list of Zep edges, or an object with `edges`, `nodes`, `episodes` or `messages`";
 
 const EDGES: [&str; 4] = ["edges", "entity_edges", "facts", "relevant_facts"];
 const NODES: [&str; 3] = ["nodes", "entity_nodes", "entities"];
@@ -23,7 +26,12 @@ pub(super) fn convert(
 ) -> Result<(), ForeignFileError> {
     let mut elements: Vec<Value> = Vec::new();
     let mut object = None;
-    read_json(file, &mut |_, element| elements.push(element), &mut |whole| object = Some(whole), EXPECTED)?;
+    read_json(
+        file,
+        &mut |_, element| elements.push(element),
+        &mut |whole| object = Some(whole),
+        EXPECTED,
+    )?;
     let Some(object) = object.map(Value::Object) else {
         let names = BTreeMap::new();
         for (index, element) in elements.iter().enumerate() {
@@ -41,7 +49,9 @@ pub(super) fn convert(
     }
     let nodes = || NODES.into_iter().flat_map(|list| list_member(&object, list));
     let names: BTreeMap<&str, &str> = nodes()
-        .filter_map(|node| Some((text_member(node, &["uuid", "uuid_"])?, text_member(node, &["name"])?)))
+        .filter_map(|node| {
+            Some((text_member(node, &["uuid", "uuid_"])?, text_member(node, &["name"])?))
+        })
         .collect();
     let mut episodes = BTreeSet::new();
     for list in EPISODES {
@@ -114,7 +124,7 @@ fn convert_edge(
         (None, None) => format!("{relation} {}", id.chars().take(8).collect::<String>()),
     };
     let entities: Vec<String> = source.into_iter().chain(target).collect();
-    let known = ["episodes", "episode_uuids"].iter().flat_map(|list| texts_of(edge, list));
+    let known = ["episodes", "episode_uuids"].iter().flat_map(|list| list_texts(edge, list));
     let known = known.map(|episode| items.event_id(&["episode", &episode]));
     let evidence: Vec<FactEvidence> = known
         .filter(|event| episodes.contains(event))
@@ -159,7 +169,7 @@ fn convert_node(pointer: &str, node: &Value, items: &mut ItemCollector<'_>) {
     let Some(summary) = text_member(node, &["summary"]) else {
         return items.leave_out(pointer, format!("the node `{name}` has no summary"));
     };
-    let labels = texts_of(node, "labels");
+    let labels = list_texts(node, "labels");
     let tags: Vec<String> = labels.into_iter().filter(|label| label != "Entity").collect();
     let entities = vec![name.to_owned()];
     let event = EventDraft {
@@ -227,12 +237,7 @@ fn convert_episode(
     )
 }
 
-fn convert_message(
-    pointer: &str,
-    thread: &str,
-    message: &Value,
-    items: &mut ItemCollector<'_>,
-) {
+fn convert_message(pointer: &str, thread: &str, message: &Value, items: &mut ItemCollector<'_>) {
     let text = text_member(message, &["content"]).unwrap_or_default();
     let role = text_member(message, &["role_type", "role"]).map(str::to_lowercase);
     let Some(id) = text_member(message, &["uuid", "uuid_"]) else {
@@ -269,5 +274,7 @@ fn is_role(name: &str) -> bool {
 fn describe_attributes(value: &Value) -> String {
     let attributes = value.get("attributes").and_then(Value::as_object);
     let attributes = attributes.filter(|attributes| !attributes.is_empty());
-    attributes.map_or_else(String::new, |attributes| format!("attributes: {}", Value::Object(attributes.clone())))
+    attributes.map_or_else(String::new, |attributes| {
+        format!("attributes: {}", Value::Object(attributes.clone()))
+    })
 }

@@ -38,7 +38,7 @@ pub fn render_packet(packet: &MemoryPacket, purpose: PacketPurpose) -> Result<St
         let preference = preferences.contains(fact.fact_id.as_str());
         write(lines::select_fact_heading(fact, preference), &lines::render_fact(fact, &marks));
     }
-    for fact in packet.explain.conflicts.iter().flat_map(FactConflict::shown_facts) {
+    for fact in packet.explain.conflicts.iter().flat_map(FactConflict::list_shown_facts) {
         write(PacketHeading::Disputed, &lines::render_fact(&fact, &marks));
     }
     for episode in &packet.long_term.episodes {
@@ -152,7 +152,8 @@ fn check_packet(packet: &MemoryPacket, purpose: PacketPurpose) -> Result<(), Ren
     }
     // Disputed facts reach a planner only, as a conflict.
     if purpose != PacketPurpose::Planner
-        && let Some(fact) = packet.explain.conflicts.iter().flat_map(FactConflict::shown_facts).next()
+        && let Some(fact) =
+            packet.explain.conflicts.iter().flat_map(FactConflict::list_shown_facts).next()
     {
         return Err(RenderError::Fact { id: fact.fact_id, status: FactStatus::Disputed, purpose });
     }

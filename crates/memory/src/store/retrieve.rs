@@ -9,9 +9,7 @@ use countersign_shipped_contracts::memory::meta::PacketPurpose;
 
 use super::RetrievalLimits;
 use super::event_search::{EventSearchOptions, find_matching_events};
-use super::row_store::{
-    FactFilter, LEVELS, MemoryResult, RowPeriod, RowStore, resolve_fact_owner,
-};
+use super::row_store::{FactFilter, LEVELS, MemoryResult, RowPeriod, RowStore, resolve_fact_owner};
 use crate::policy::SimilarityPolicy;
 use crate::rank::WeightedQuery;
 use crate::record::{
@@ -121,12 +119,13 @@ fn add_episodes(
     if let Some((from, until)) = request.time_range().filter(|_| truncated) {
         // Episodes are ordered by their end.
         let within = RowPeriod { from, until, earliest_first: false };
-        let within = row_store.load_rows_between::<MemoryEpisode>(subject, within, limits.episodes)?;
+        let within =
+            row_store.load_rows_between::<MemoryEpisode>(subject, within, limits.episodes)?;
         note_truncation(found, "episodes of the time range", within.len(), limits.episodes);
         let after = Timestamp(until.0.saturating_add(1));
+        let later = RowPeriod { from: after, until: Timestamp(i64::MAX), earliest_first: true };
         let later =
-            RowPeriod { from: after, until: Timestamp(i64::MAX), earliest_first: true };
-        let later = row_store.load_rows_between::<MemoryEpisode>(subject, later, limits.episodes)?;
+            row_store.load_rows_between::<MemoryEpisode>(subject, later, limits.episodes)?;
         let overlapping = later.into_iter().filter(|row| row.start <= until && row.end >= after);
         let known: BTreeSet<String> = rows.iter().map(|row| row.id.clone()).collect();
         let others = within.into_iter().chain(overlapping);

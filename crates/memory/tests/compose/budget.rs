@@ -239,7 +239,11 @@ fn what_is_complete_passes_the_rest_on() {
     // The budget is the policy's, whatever there is to give.
     assert_eq!(with_fact.meta.budget, alone.meta.budget);
     let per_section = with_fact.meta.budget.per_section;
-    assert_eq!((per_section.facts, per_section.insights), (481, 120), "4 and 1 of 17 parts of 2,048");
+    assert_eq!(
+        (per_section.facts, per_section.insights),
+        (481, 120),
+        "4 and 1 of 17 parts of 2,048"
+    );
     assert!(with_fact.budget_report.section_usage["facts"] < 20);
 }
 
@@ -247,20 +251,28 @@ fn what_is_complete_passes_the_rest_on() {
 fn space_is_used_while_something_waits() {
     for (words, budget) in [(55, 256), (90, 256), (20, 300), (140, 1_000)] {
         let rows = (0..30).map(|it| {
-            fact(&format!("f{it:02}"), &format!("the key of fact number {it:02}"), "word ".repeat(words))
+            fact(
+                &format!("f{it:02}"),
+                &format!("the key of fact number {it:02}"),
+                "word ".repeat(words),
+            )
         });
-        let asked = PacketRequest { budget: Some(tokens(budget)), ..request(PacketPurpose::Planner) };
+        let asked =
+            PacketRequest { budget: Some(tokens(budget)), ..request(PacketPurpose::Planner) };
         let packet = composed(&asked, &with_facts(rows.collect()));
         let report = &packet.budget_report;
         assert!(!report.omissions.as_ref().unwrap().is_empty(), "some wait");
-        assert!(report.used_tokens_est * 100 >= budget * 88, "{words}: {} used", report.used_tokens_est);
-        let forms: Vec<usize> = packet
-            .long_term
-            .facts
-            .iter()
-            .map(|it| it.value.as_str().map_or(0, str::len))
-            .collect();
-        assert!(forms.is_sorted_by(|one, next| one >= next), "the first ones are longer: {forms:?}");
+        assert!(
+            report.used_tokens_est * 100 >= budget * 88,
+            "{words}: {} used",
+            report.used_tokens_est
+        );
+        let forms: Vec<usize> =
+            packet.long_term.facts.iter().map(|it| it.value.as_str().map_or(0, str::len)).collect();
+        assert!(
+            forms.is_sorted_by(|one, next| one >= next),
+            "the first ones are longer: {forms:?}"
+        );
     }
 }
 

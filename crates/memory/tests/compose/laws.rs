@@ -65,7 +65,11 @@ fn laws(
 
 /// No section above the budget that the caller sets, no packet above its own; and what is rendered is
 /// no longer than told.
-fn within(packet: &MemoryPacket, sections_are_asked: bool, counter: &dyn TokenCounter) -> Result<(), TestCaseError> {
+fn within(
+    packet: &MemoryPacket,
+    sections_are_asked: bool,
+    counter: &dyn TokenCounter,
+) -> Result<(), TestCaseError> {
     let (report, budget) = (&packet.budget_report, &packet.meta.budget);
     prop_assert!(report.used_tokens_est <= budget.max_tokens);
     prop_assert_eq!(report.section_usage.values().sum::<u64>(), report.used_tokens_est);

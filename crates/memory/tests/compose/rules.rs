@@ -118,7 +118,7 @@ fn what_is_disputed_goes_to_the_planner_whole_or_not_at_all() {
     assert!(facts(&packet).is_empty(), "a dispute is no fact");
     let [conflict] = &packet.explain.conflicts[..] else { panic!("one conflict") };
     assert_eq!(conflict.kind, "disputed");
-    let shown = conflict.shown_facts();
+    let shown = conflict.list_shown_facts();
     let shown: Vec<_> = shown.iter().map(|it| (&*it.fact_id, &it.value, it.status)).collect();
     let (paris, rome) = (json!("Paris"), json!("Rome"));
     let disputed = FactStatus::Disputed;
@@ -216,6 +216,30 @@ fn a_fact_without_evidence_says_so() {
     );
     assert_eq!(packet.citations.len(), 1);
     assert_eq!(packet.citations[0].summary.as_deref(), Some("user: the price is 100"));
+}
+
+#[test]
+fn what_a_fact_says_in_the_same_words_is_not_quoted_too() {
+    let cites = |id: &str, value: &str, event: &str| {
+        let mut row = fact(id, id, value);
+        row.evidence = vec![FactEvidence { event: event.to_owned(), quote: None }];
+        row
+    };
+    let mut found =
+        with_facts(vec![cites("f1", "Ann is vegetarian", "e1"), cites("f2", "vegetarian", "e2")]);
+    found.quotes = vec![
+        scored(event("e1", 1, "Ann is vegetarian"), 2_000_000),
+        scored(event("e2", 2, "Yes, vegetarian!"), 1_000_000),
+    ];
+    let packet = composed(&request(PacketPurpose::Planner), &found);
+    assert_eq!((facts(&packet), quotes(&packet)), (vec!["f1", "f2"], vec!["e2"]));
+    let omitted = packet.explain.omitted.iter().find(|it| it.item == "e1").unwrap();
+    assert_eq!(
+        (omitted.reason.as_str(), &omitted.extra["duplicate_of"]),
+        ("duplicate", &json!("f1"))
+    );
+    let cited: Vec<&str> = packet.citations.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(cited, ["e1", "e2"], "it is still the evidence");
 }
 
 #[test]

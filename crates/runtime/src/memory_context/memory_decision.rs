@@ -147,8 +147,7 @@ pub fn describe_claim_kind(claim: &MemoryClaim) -> &'static str {
 
 /// Returns the scope with the run that an insight belongs to.
 fn with_run(scope: &MemoryScope, run: &str) -> Result<MemoryScope, MemoryDecisionError> {
-    let scope =
-        MemoryScope::new(scope.tenant(), scope.user(), scope.agent(), scope.session(), run);
+    let scope = MemoryScope::new(scope.tenant(), scope.user(), scope.agent(), scope.session(), run);
     scope.map_err(|error| MemoryError::from(error).into())
 }
 

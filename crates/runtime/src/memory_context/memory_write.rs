@@ -204,11 +204,7 @@ fn build_claim(
             run: scope.run().to_owned(),
             kind: parse_enum("type", input.insight_type.as_deref(), InsightKind::Hypothesis)?,
             statement,
-            trigger: parse_enum(
-                "trigger",
-                input.trigger.as_deref(),
-                InsightTrigger::Synthesis,
-            )?,
+            trigger: parse_enum("trigger", input.trigger.as_deref(), InsightTrigger::Synthesis)?,
             confidence: input.confidence.unwrap_or(0.3),
             validation: parse_enum(
                 "validation",

@@ -132,7 +132,7 @@ pub(super) fn is_empty_packet(packet: &MemoryPacket) -> bool {
         && none(long_term.preferences.as_ref().map(Vec::len))
         && short_term.rolling_summary.is_empty()
         && long_term.facts.is_empty()
-        && explain.conflicts.iter().all(|conflict| conflict.shown_facts().is_empty())
+        && explain.conflicts.iter().all(|conflict| conflict.list_shown_facts().is_empty())
         && long_term.procedures.is_empty()
         && long_term.episodes.is_empty()
         && insight.hypotheses.is_empty()

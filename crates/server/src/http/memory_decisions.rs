@@ -276,8 +276,7 @@ pub(crate) async fn learn_insight(
         return Err(unprocessable("set either `fact` with `value`, or `procedure`".to_owned()));
     };
     let memory = require_memory(&caller)?;
-    let (decided, item) =
-        learn_from_insight(memory, &scope, &insight, claim, origin, now).await?;
+    let (decided, item) = learn_from_insight(memory, &scope, &insight, claim, origin, now).await?;
     Ok(Json(MemoryDecisionResponse { decided, saved: Some(SavedMemoryRow::from(&item)) }))
 }
 

@@ -11,8 +11,9 @@ use utoipa_axum::routes;
 
 use super::{
     ApiError, HttpState, auth, blobs, contracts, event_streams, files, health, http_tracing,
-    idempotency_cache, inbox, inputs, me, memory, memory_decisions, metrics, openapi, protocols, request_body,
-    response_middleware, run_reads, run_stats, runs, start, uploads, validation, workers,
+    idempotency_cache, inbox, inputs, me, memory, memory_decisions, metrics, openapi, protocols,
+    request_body, response_middleware, run_reads, run_stats, runs, start, uploads, validation,
+    workers,
 };
 
 /// Builds the router and the description of its routes.

@@ -117,13 +117,20 @@ async fn an_insight_is_decided_on_by_the_tools_that_stand_for_a_person() {
     let items = json!([{"insight": "She may like tofu", "id": "i1", "trigger": "analogy",
         "tests_suggested": ["ask her"]}]);
     call("remember", whose(json!({"items": items}))).await;
-    let learned = json!({"insight": "i1", "learned": whose(json!({"fact": "likes", "value": "tofu"}))});
+    let learned =
+        json!({"insight": "i1", "learned": whose(json!({"fact": "likes", "value": "tofu"}))});
     let problem = problem_of(&client, "learn_insight", learned.clone()).await;
     assert_eq!(problem["code"], "refused", "{problem}");
     let validated = call("validate_insight", whose(json!({"insight": "i1"}))).await;
-    assert_eq!((&validated["decided"], &validated["saved"]["kind"]), (&json!("i1"), &json!("insight")));
+    assert_eq!(
+        (&validated["decided"], &validated["saved"]["kind"]),
+        (&json!("i1"), &json!("insight"))
+    );
     let fact = call("learn_insight", learned).await;
-    assert_eq!((&fact["saved"]["kind"], &fact["saved"]["outcome"]), (&json!("fact"), &json!("added")));
+    assert_eq!(
+        (&fact["saved"]["kind"], &fact["saved"]["outcome"]),
+        (&json!("fact"), &json!("added"))
+    );
     let rejected = call("reject_insight", whose(json!({"insight": "i1"}))).await;
     assert_eq!(rejected["saved"]["revision"], 3, "{rejected}");
     let none = call("list_candidates", whose(json!({}))).await;
@@ -199,6 +206,6 @@ async fn what_is_no_mcp_is_told_as_a_problem() {
             response.text
         );
     }
-    assert_eq!(offered(&client).await.len(), 18, "it still answers");
+    assert_eq!(offered(&client).await.len(), 24, "it still answers");
     rig.end().await;
 }

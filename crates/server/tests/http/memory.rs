@@ -92,14 +92,19 @@ async fn every_field_of_a_packet_can_be_told() {
     let body = of_ann(&json!({"items": things, "now": "2026-01-03T00:00:00Z"}));
     let saved = client.post("/v1/memory/remember", &body).await.good();
     assert_eq!(saved["refused"], json!([]), "{saved}");
-    let request = json!({"message": "dinner", "task_type": "dinner", "now": "2026-01-03T00:00:00Z"});
-    let packet = client.post("/v1/memory/compose", &of_ann(&request)).await.good()["packet"].clone();
+    let request =
+        json!({"message": "dinner", "task_type": "dinner", "now": "2026-01-03T00:00:00Z"});
+    let packet =
+        client.post("/v1/memory/compose", &of_ann(&request)).await.good()["packet"].clone();
     let long = &packet["long_term"];
     assert_eq!(long["facts"][0]["notes"], "since school");
     assert_eq!(long["procedures"][0]["applicability"], json!({"season": "winter"}));
     assert_eq!(long["episodes"][0]["compression_level"], "milestone");
     let insight = &packet["insight"]["hypotheses"][0];
-    assert_eq!((&insight["trigger"], &insight["tests_suggested"]), (&json!("failure"), &json!(["ask her"])));
+    assert_eq!(
+        (&insight["trigger"], &insight["tests_suggested"]),
+        (&json!("failure"), &json!(["ask her"]))
+    );
     let decision = &packet["short_term"]["working_state"]["decisions"][0];
     assert_eq!((&decision["by"], &decision["weight"]), (&json!("Ann"), &json!(3)), "{decision}");
     assert_eq!(packet["citations"][0]["type"], "message");
@@ -155,7 +160,8 @@ async fn candidates_and_insights_are_decided_on() {
     let several = operator.post(&path("c", "promote"), &none).await;
     assert_eq!(several.problem(422), "refused");
     assert!(several.text.contains("matches 2 candidates"), "{}", several.text);
-    let kept = operator.post(&path("c1", "promote"), &of_ann(&json!({"confirmed": true}))).await.good();
+    let kept =
+        operator.post(&path("c1", "promote"), &of_ann(&json!({"confirmed": true}))).await.good();
     assert_eq!((&kept["decided"], &kept["saved"]["outcome"]), (&json!("c1"), &json!("added")));
     let again = operator.post(&path("c1", "promote"), &none).await;
     assert_eq!(again.problem(422), "refused");

@@ -114,7 +114,7 @@ const VALUES: &str = "values";
 impl FactConflict {
     /// Returns the contradicting facts that the conflict shows; none if it shows only their ids.
     #[must_use]
-    pub fn shown_facts(&self) -> Vec<PacketFact> {
+    pub fn list_shown_facts(&self) -> Vec<PacketFact> {
         let values = self.extra.get(VALUES).and_then(|values| values.as_array());
         let facts = values.into_iter().flatten();
         facts.filter_map(|fact| serde_json::from_value(fact.clone()).ok()).collect()

@@ -140,7 +140,7 @@ impl ExportReader<'_> {
                 }
                 Err(error) => return Err(damaged(&error)),
             };
-            let name = entry.name().to_owned();
+            let name = entry.name().map_err(|error| damaged(&error))?.into_owned();
             let hidden = name.split('/').any(|part| part.starts_with('.') || part == "__MACOSX");
             if entry.is_dir() || hidden {
                 continue;
@@ -215,7 +215,9 @@ fn count_entries(file: &mut File) -> std::io::Result<u64> {
     Read::by_ref(file).take(tail).read_to_end(&mut bytes)?;
     file.seek(SeekFrom::Start(0))?;
     let find = |signature: &[u8]| bytes.windows(4).rposition(|window| window == signature);
-    let Some(end) = find(b"PK\x05\x06").filter(|end| bytes.len() - end >= END) else { return Ok(0) };
+    let Some(end) = find(b"PK\x05\x06").filter(|end| bytes.len() - end >= END) else {
+        return Ok(0);
+    };
     let short = u16::from_le_bytes([bytes[end + 10], bytes[end + 11]]);
     let large = find(b"PK\x06\x06").and_then(|at| bytes.get(at + 32..at + 40));
     let large = large.and_then(|count| count.try_into().ok()).map(u64::from_le_bytes);

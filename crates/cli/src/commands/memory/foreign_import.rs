@@ -65,8 +65,7 @@ fn convert_export(
 ) -> Result<ForeignConversion, CliError> {
     let mut conversion = ForeignConversion::default();
     let unread = read_export_files(path, source, &mut |file| {
-        let foreign =
-            ForeignFile { path: &file.path, bytes: &file.bytes, modified: file.modified };
+        let foreign = ForeignFile { path: &file.path, bytes: &file.bytes, modified: file.modified };
         match convert_foreign_file(source, foreign, owner, now) {
             Ok(converted) => conversion.append(converted),
             Err(error) if file.is_named => return Err(CliError::Usage(error.to_string())),
@@ -117,20 +116,20 @@ impl ForeignImportReport {
         Ok(())
     }
 
-    fn taken(&self) -> impl Iterator<Item = &ForeignItem> {
+    fn list_taken(&self) -> impl Iterator<Item = &ForeignItem> {
         let items = self.conversion.items.iter().enumerate();
         items.filter(|(index, _)| !self.refused.contains_key(index)).map(|(_, item)| item)
     }
 
     /// Lists the items that the memory refused: place and reason.
-    fn refusals(&self) -> impl Iterator<Item = (&str, &str)> {
+    fn list_refusals(&self) -> impl Iterator<Item = (&str, &str)> {
         let place = |index: usize| self.conversion.items[index].place.as_str();
         self.refused.iter().map(move |(index, reason)| (place(*index), reason.as_str()))
     }
 
     fn describe(&self, dry_run: bool, reported: bool) -> String {
         let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
-        self.taken().for_each(|item| *kinds.entry(item.describe().0).or_default() += 1);
+        self.list_taken().for_each(|item| *kinds.entry(item.describe().0).or_default() += 1);
         let kinds: Vec<String> =
             kinds.into_iter().map(|(kind, count)| open_memory::pluralize(count, kind)).collect();
         let verb = if dry_run { "would be imported" } else { "imported" };
@@ -139,7 +138,7 @@ impl ForeignImportReport {
             kinds => format!("{GOOD}{} {verb}{GOOD:#}\n", kinds.join(", ")),
         };
         let most = MAX_IMPORT_ERRORS as usize;
-        for (place, reason) in self.refusals().take(most) {
+        for (place, reason) in self.list_refusals().take(most) {
             let _ = writeln!(text, "{BAD}refused{BAD:#} {place}: {reason}");
         }
         if self.refused.len() > most {
@@ -164,16 +163,16 @@ impl ForeignImportReport {
             "from": source.name(),
             "dry_run": dry_run,
             "saved": self.saved,
-            "taken": self.taken().map(item_to_json).collect::<Vec<_>>(),
+            "taken": self.list_taken().map(item_to_json).collect::<Vec<_>>(),
             "left_out": self.conversion.omissions.iter().map(omission_to_json).collect::<Vec<_>>(),
-            "refused": self.refusals().map(refusal_to_json).collect::<Vec<_>>(),
+            "refused": self.list_refusals().map(refusal_to_json).collect::<Vec<_>>(),
         })
     }
 
     /// Writes one line of JSON for each part of the export.
     fn to_lines(&self) -> String {
-        let taken = self.taken().map(item_to_json);
-        let refused = self.refusals().map(refusal_to_json);
+        let taken = self.list_taken().map(item_to_json);
+        let refused = self.list_refusals().map(refusal_to_json);
         let left_out = self.conversion.omissions.iter().map(omission_to_json);
         taken.chain(refused).chain(left_out).map(|line| format!("{line}\n")).collect()
     }

@@ -7,8 +7,7 @@ use countersign_memory::rules::MemoryRefusal;
 use countersign_memory::store::MemoryError;
 use countersign_run::Timestamp;
 use countersign_runtime::memory_context::{
-    self, IngestedItem, InputAuthor, MemoryDecisionError, MemoryInput, MemoryWrite,
-    to_memory_write,
+    self, IngestedItem, InputAuthor, MemoryDecisionError, MemoryInput, MemoryWrite, to_memory_write,
 };
 use countersign_shipped_contracts::memory::insight::InsightValidationState;
 use countersign_view::wire::SavedMemoryRow;
@@ -49,8 +48,7 @@ fn set_validation(
     let memory = open_memory::open_existing(whose)?;
     block_on(async {
         let id = memory_context::find_insight(&*memory, &scope.subject(), &args.insight).await?.id;
-        let kept =
-            memory_context::decide_insight(&*memory, &scope, &id, validation, now).await;
+        let kept = memory_context::decide_insight(&*memory, &scope, &id, validation, now).await;
         report_outcome(kept, &id, json, |done| {
             let word = json!(validation);
             let word = word.as_str().unwrap_or_default();

@@ -69,7 +69,7 @@ async fn list_packet_facts(memory: &dyn Memory, key: &str, at: Timestamp) -> Vec
     let packet =
         compose_packet(&request, &policy, &found, &*find_counter("chars/4").unwrap()).unwrap();
     // Disputed facts are conflicts of the packet, not facts.
-    let disputed = packet.explain.conflicts.iter().flat_map(FactConflict::shown_facts);
+    let disputed = packet.explain.conflicts.iter().flat_map(FactConflict::list_shown_facts);
     let facts = packet.long_term.facts.iter().cloned().map(|fact| (fact, ""));
     let facts = facts.chain(disputed.map(|fact| (fact, "disputed: ")));
     let facts = facts.filter(|(fact, _)| fact.fact_key == key);
@@ -153,10 +153,10 @@ pub async fn a_dispute_is_of_the_time_in_which_both_hold(memory: Arc<dyn Memory>
         .unwrap();
     assert_eq!(kept.outcome, ClaimOutcome::Disputed(vec!["f1".to_owned()]));
     assert_eq!(list_packet_facts(&*memory, "city", NOW.plus_millis(9)).await, ["Paris"]);
-    assert_eq!(list_packet_facts(&*memory, "city", NOW.plus_millis(10)).await, [
-        "disputed: Paris",
-        "disputed: Rome"
-    ]);
+    assert_eq!(
+        list_packet_facts(&*memory, "city", NOW.plus_millis(10)).await,
+        ["disputed: Paris", "disputed: Rome"]
+    );
 }
 
 pub async fn what_was_so_before_can_be_so_again(memory: Arc<dyn Memory>) {

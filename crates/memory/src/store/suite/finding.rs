@@ -7,7 +7,8 @@ use countersign_shipped_contracts::memory::meta::CueTimeRange;
 
 use super::sample::{
     NOW, append_user_event, build_request, build_scope, build_user_event, episode, fact, insight,
-    procedure, record_claim, record_fact, retrieve_candidates, scope, search_ids, summary, with_evidence,
+    procedure, record_claim, record_fact, retrieve_candidates, scope, search_ids, summary,
+    with_evidence,
 };
 use crate::record::{MemoryClaim, MemoryExpiry, MemoryOrigin, MemoryProcedure};
 use crate::rules::ClaimAssurance;
