@@ -111,9 +111,8 @@ pub(crate) async fn list_inbox(
 /// The title of a run, or its workflow if it has none; empty if there is no such run.
 pub(crate) async fn load_title(engine: &Engine, run: &str) -> Result<String, StoreError> {
     let head = engine.store().load_head(&engine.run_id(run)).await?;
-    Ok(head.map_or_else(String::new, |head| match head.title.is_empty() {
-        true => head.workflow,
-        false => head.title,
+    Ok(head.map_or_else(String::new, |head| {
+        if head.title.is_empty() { head.workflow } else { head.title }
     }))
 }
 

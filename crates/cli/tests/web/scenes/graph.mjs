@@ -79,6 +79,14 @@ export default async function play() {
   await dialog.locator(".phase-details h3").waitFor();
   await page.keyboard.press("Escape");
 
+  const dark = await person(chromium, server, { name: "Ann", theme: "dark", width: 1440, height: 1000 });
+  await dark.to(`/runs/${run}`);
+  await dark.page.getByRole("button", { name: "Enlarge the graph" }).click();
+  await dark.page.locator("dialog .graph svg").waitFor();
+  assert.deepEqual(await dark.page.evaluate(overlaps), []);
+  assert.deepEqual(await axe(dark.page), []);
+  await picture(dark.page, "graph-answer-dark");
+
   const phone = await person(chromium, server, { name: "Ann", theme: "dark", width: 390, height: 800 });
   await phone.to("/protocols/answer");
   await phone.page.locator(".graph svg").first().waitFor();
@@ -88,7 +96,7 @@ export default async function play() {
   await phone.page.locator("dialog .phase-details h3").waitFor();
   await fits(phone.page, "a graph on a phone");
   await picture(phone.page, "graph-phone");
-  for (const one of [ann, phone]) one.check();
+  for (const one of [ann, dark, phone]) one.check();
   await chromium.close();
   await server.close();
 }

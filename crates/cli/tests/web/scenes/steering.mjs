@@ -1,7 +1,7 @@
 // A run is halted with a reason, resumed, forked from a version, and ended for good.
 
 import assert from "node:assert/strict";
-import { axe, browser, person, picture } from "../browser.mjs";
+import { axe, browser, fits, person, picture } from "../browser.mjs";
 import { TestServer } from "../test_server.mjs";
 
 export default async function play() {
@@ -46,6 +46,18 @@ export default async function play() {
   assert.equal(await dialog.getByRole("button", { name: "Cancel" }).count(), 0);
   assert.deepEqual(await axe(page), []);
   await picture(page, "end-run");
+  // The same in the dark, and on a phone.
+  for (const [look, as] of [["dark", { theme: "dark" }], ["phone", { width: 360, height: 760 }], ["phone-dark", { theme: "dark", width: 360, height: 760 }]]) {
+    const one = await person(chromium, server, { name: "Bob", ...as });
+    await one.to(`/runs/${run}`);
+    await one.page.getByRole("button", { name: "End run" }).click();
+    await one.page.getByRole("dialog").getByRole("heading", { name: "End this run?" }).waitFor();
+    await fits(one.page, `the end of a run (${look})`);
+    assert.deepEqual(await axe(one.page), []);
+    await picture(one.page, `end-run-${look}`);
+    one.check();
+    await one.close();
+  }
   await dialog.getByRole("button", { name: "Keep running" }).click();
   await dialog.waitFor({ state: "detached" });
   assert.notEqual((await server.api("GET", `/runs/${run}`)).status, "failed");

@@ -4,6 +4,7 @@ import { h, put } from "../view/dom.js";
 import { keyed } from "../view/keyed.js";
 import { get, part } from "../core/api.js";
 import { more, reload } from "../core/inbox.js";
+import { runName } from "../core/names.js";
 import { go } from "../core/router.js";
 import { store } from "../core/store.js";
 import { t } from "../core/words.js";
@@ -54,7 +55,7 @@ export default function page(root, { run, wait }, signal) {
   function line(row) {
     const node = h("li", {}, h("a", { class: "line", href: `/inbox/${part(row.run)}/${part(row.id)}`, "aria-current": row.address === wanted ? "true" : null, data: { row: row.address } },
       h("span", { class: "what" }, quoted(row.question)),
-      h("span", { class: "meta" }, waitKind(row.kind), row.deadline ? deadline(row.deadline) : h("span", {}, t("wait.since"), " ", when(row.opened_at)), row.title ? h("span", { class: "run-title" }, row.title) : h("span", { class: "mono" }, row.run))));
+      h("span", { class: "meta" }, waitKind(row.kind), row.deadline ? deadline(row.deadline) : h("span", {}, t("wait.since"), " ", when(row.opened_at)), h("span", { class: "run-title" }, runName(row)))));
     return { node };
   }
 

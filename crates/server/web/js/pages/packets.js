@@ -2,6 +2,7 @@
 
 import { fresh, h, put } from "../view/dom.js";
 import { get, part } from "../core/api.js";
+import { runName } from "../core/names.js";
 import { asked, go } from "../core/router.js";
 import { number, t, tOr } from "../core/words.js";
 import { bar } from "../parts/bars.js";
@@ -45,7 +46,7 @@ function view({ owner, run, title, budget_report: report, explain, rows, request
   const left = (explain.omitted ?? []).map(({ item, reason, kind }) => ({ item, kind, text: text.get(item), why: [tOr(`omitted.${reason}`, reason)] }));
   return h("div", { class: "split" },
     h("div", { class: "stack stack-wide" },
-      h("p", { class: "row" }, h("a", { href: `/runs/${part(run)}` }, title || run), h("span", { class: "soft small" }, t("packet.owner", owner))),
+      h("p", { class: "row" }, h("a", { href: `/runs/${part(run)}` }, runName({ run, title })), h("span", { class: "soft small" }, t("packet.owner", owner))),
       h("section", { class: "stack" }, h("h2", {}, t("packet.chosen")), chosen.length ? list(chosen) : h("p", { class: "soft" }, t("packet.nothing_chosen"))),
       h("section", { class: "stack" }, h("h2", {}, t("packet.left")), left.length ? list(left) : h("p", { class: "note good-note" }, t("packet.nothing_left"))),
       shortened(report.degradations ?? []),

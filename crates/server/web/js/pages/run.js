@@ -5,6 +5,7 @@ import { icon } from "../view/icons.js";
 import { once, part, post } from "../core/api.js";
 import { followRun } from "../core/run.js";
 import { hasRole } from "../core/me.js";
+import { runName } from "../core/names.js";
 import { go } from "../core/router.js";
 import { t } from "../core/words.js";
 import { ask } from "../parts/ask.js";
@@ -61,7 +62,7 @@ export default function page(root, { run, tab = "now" }, signal) {
 
   /** The parent, and the child that waits for a person. */
   function family(state) {
-    const link = (one) => h("a", { href: `/runs/${part(one.run)}` }, one.title || one.run);
+    const link = (one) => h("a", { href: `/runs/${part(one.run)}` }, runName(one));
     const child = state.waiting_child;
     return [
       state.parent ? h("p", { class: "small", data: { parent: "" } }, `${t("run.parent")}: `, link(state.parent)) : null,

@@ -7,7 +7,7 @@ import { asked, noted } from "../core/router.js";
 import { store } from "../core/store.js";
 import { t } from "../core/words.js";
 import { figures } from "../parts/figures.js";
-import { plainName } from "../core/names.js";
+import { plainName, runName } from "../core/names.js";
 import { head } from "../parts/head.js";
 import { quoted } from "../parts/quoted.js";
 import { startLink } from "../parts/start_link.js";
@@ -131,7 +131,7 @@ export default function page(root, _, signal) {
 function why(run) {
   if (run.waiting_child && !run.parked) {
     const { run: id, title, asks } = run.waiting_child;
-    return [h("br"), asks ? t("runs.waits_child_for", { title: title || id, who: asks }) : t("runs.waits_child", { title: title || id })];
+    return [h("br"), asks ? t("runs.waits_child_for", { title: runName({ run: id, title }), who: asks }) : t("runs.waits_child", { title: runName({ run: id, title }) })];
   }
   if (!run.summary && !run.asks) return null;
   return [h("br"), run.summary ? quoted(run.summary) : null, run.summary && run.asks ? " · " : null, run.asks ? t("runs.asks", { who: run.asks }) : null];

@@ -1,7 +1,7 @@
 // Describes inputs and events in sentences, like the command line.
 
 import { h } from "../view/dom.js";
-import { plainName } from "../core/names.js";
+import { plainName, runName } from "../core/names.js";
 import { moment, number, t, tOr } from "../core/words.js";
 import { brief } from "./json.js";
 
@@ -11,8 +11,8 @@ export function cameIn(input, said) {
   const why = (text) => (text ? `: ${brief(text, 120)}` : "");
   switch (input.kind) {
     case "start":
-      if (input.fork) return t("input.forked", { by: input.by ?? "–", run: input.fork.run, version: input.fork.version });
-      if (input.parent) return t("input.child", { run: input.parent.run });
+      if (input.fork) return t("input.forked", { by: input.by ?? "–", run: runName(input.fork), version: input.fork.version });
+      if (input.parent) return t("input.child", { run: runName(input.parent) });
       return t("input.start", { by: input.by ?? "–" });
     case "model_replied": {
       const tokens = (input.usage?.input_tokens ?? 0) + (input.usage?.output_tokens ?? 0);
@@ -84,7 +84,7 @@ export function becameTrue(event) {
     case "mcp_tools_unavailable": return h("span", { class: "bad" }, t("event.failed", { message: event.message }));
     case "hook_requested": return t("event.hook", { hook: event.hook });
     case "hook_finished": return event.answer === "ok" ? null : t("event.hook_said", { answer: event.answer });
-    case "child_requested": return h("span", {}, t("event.child", { workflow: event.workflow }), " ", h("a", { href: `/runs/${encodeURIComponent(event.run)}` }, event.run));
+    case "child_requested": return h("span", {}, t("event.child", { workflow: event.workflow }), " ", h("a", { href: `/runs/${encodeURIComponent(event.run)}` }, runName(event)));
     case "delivery_requested": return event.attempt > 1 ? null : t("event.delivery", { channel: event.delivery.channel, event: event.delivery.event });
     case "delivery_failed": return h("span", { class: event.retry_at ? "warn" : "bad" }, event.message);
     case "item_failed": return h("span", { class: "bad" }, t("event.failed", { message: event.message }));
@@ -110,7 +110,7 @@ function tool(call) {
 function pinned({ server, pinned: list, unusable = [], changes }) {
   const names = (tools) => (tools?.length ? tools.join(", ") : "–");
   const lines = unusable.map((one) => t("event.mcp_unusable", { tool: `${server}.${one.name}`, reason: one.reason }));
-  if (changes) lines.push(t("event.mcp_changed", { server, run: changes.run, added: names(changes.added), removed: names(changes.removed), changed: names(changes.changed) }));
+  if (changes) lines.push(t("event.mcp_changed", { server, run: runName({ run: changes.run }), added: names(changes.added), removed: names(changes.removed), changed: names(changes.changed) }));
   return h("span", {}, t("event.mcp_pinned", { server, n: list.tools.length }), lines.map((line) => h("span", { class: "warn" }, h("br"), line)));
 }
 

@@ -4,7 +4,7 @@ import { fresh, h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
 import { Problem, Unreachable, get, once, part, post, upload } from "../core/api.js";
 import { drafts } from "../core/kept.js";
-import { plainName } from "../core/names.js";
+import { plainName, runName } from "../core/names.js";
 import { has, moment, t, tOr } from "../core/words.js";
 import { chosen } from "../form/fields.js";
 import { fileField, schemaForm, sheet } from "../form/form.js";
@@ -49,7 +49,7 @@ export function waitCard(wait, run, { taken, moved, replaced, state, linked = fa
   function head() {
     put(top,
       h("div", { class: "row" }, waitKind(wait.kind),
-        linked ? h("a", { href: `/runs/${part(run)}`, class: "small run-title" }, title || run) : null,
+        linked ? h("a", { href: `/runs/${part(run)}`, class: "small run-title" }, runName({ run, title })) : null,
         h("span", { class: "small soft" }, phase ?? plainName(wait.phase)),
         wait.deadline ? h("span", { class: "small" }, deadline(wait.deadline)) : null,
         h("span", { class: "small soft" }, t("wait.since"), " ", when(wait.opened_at))),

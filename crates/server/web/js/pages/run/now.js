@@ -5,7 +5,7 @@ import { icon } from "../../view/icons.js";
 import { keyed } from "../../view/keyed.js";
 import { get, part } from "../../core/api.js";
 import { drafts } from "../../core/kept.js";
-import { plainName } from "../../core/names.js";
+import { plainName, runName } from "../../core/names.js";
 import { moment, number, size, t, tOr } from "../../core/words.js";
 import { bars } from "../../parts/bars.js";
 import { cost, duration } from "../../parts/figures.js";
@@ -150,7 +150,7 @@ function product({ run, pointer, value }, shown, signal) {
   }
   return h("section", { class: "product" },
     h("h2", { class: "aside-title", title: pointer }, t("run.result"), pointer ? `: ${plainName(pointer)}` : null),
-    run === shown ? null : h("p", { class: "small soft" }, t("run.made_by"), " ", h("a", { href: `/runs/${part(run)}` }, run)), body);
+    run === shown ? null : h("p", { class: "small soft" }, t("run.made_by"), " ", h("a", { href: `/runs/${part(run)}` }, runName({ run }))), body);
 }
 
 const told = (one) => (typeof one === "string" ? one : one?.snippet ?? one?.text ?? one?.title ?? one?.ref ?? "");
@@ -159,7 +159,7 @@ const told = (one) => (typeof one === "string" ? one : one?.snippet ?? one?.text
 const proof = (one) => (told(one) ? [h("div", {}, told(one)), one.ref ? h("div", { class: "small soft" }, one.source ? `${one.source} · ` : "", h("code", {}, one.ref)) : null] : json(one));
 
 function about(status) {
-  const link = (id, title) => h("a", { href: `/runs/${part(id)}`, class: title ? null : "mono" }, title || id);
+  const link = (id, title) => h("a", { href: `/runs/${part(id)}`, class: title ? null : "mono" }, runName({ run: id, title }));
   const rows = [
     [t("run.begun"), h("span", { title: moment(status.created_at) }, when(status.created_at))],
     [t("run.changed"), when(status.updated_at)],

@@ -50,7 +50,7 @@ export default function tab(run, signal) {
   }
 
   function past(one, found) {
-    const facts = [[t("prompt.step_id"), one.action], [t("protocols.phase"), one.phase], [t("run.model"), one.by], [t("run.version"), h("a", { href: `/runs/${part(run)}/timeline` }, `v${one.version}`)], one.build ? [t("prompt.memory"), h("a", { href: `/packets?build=${part(one.build)}` }, one.build)] : null];
+    const facts = [[t("prompt.step_id"), one.action], [t("protocols.phase"), one.phase], [t("run.model"), one.by], [t("run.version"), h("a", { href: `/runs/${part(run)}/timeline` }, `v${one.version}`)], one.build ? [t("prompt.memory"), h("a", { href: `/packets?build=${part(one.build)}` }, t("reply.packet"))] : null];
     const turns = messages(found);
     return h("div", { class: "split" },
       h("div", { class: "stack" }, turns ? turns.map(({ role, text }) => h("section", { class: "stack" }, h("h2", {}, t(`prompt.${role}`)), code(text, t(`prompt.${role}`)))) : code(pretty(found), t("reply.request"))),
@@ -68,7 +68,7 @@ export default function tab(run, signal) {
       step.purpose ? [t("prompt.purpose"), step.purpose] : null,
       [t("prompt.contract"), h("a", { href: `/contracts/${part(step.contract.id)}` }, `${step.contract.id} ${step.contract.version}`)],
       step.tools?.length ? [t("prompt.tools"), step.tools.join(", ")] : null,
-      step.packet_build ? [t("prompt.memory"), h("a", { href: `/packets?build=${part(step.packet_build)}` }, step.packet_build)] : null,
+      step.packet_build ? [t("prompt.memory"), h("a", { href: `/packets?build=${part(step.packet_build)}` }, t("reply.packet"))] : null,
     ];
     return h("div", { class: "split" },
       h("div", { class: "stack" },
