@@ -170,7 +170,24 @@ fn decode_output(
         let message = format!("needs more than {most} MiB of memory to be read");
         return Err(DocumentError::new(DocumentErrorKind::TooLarge, message));
     }
+    if is_cpu_limit(finished.status) {
+        let seconds = limits::CPU_LIMIT_SECONDS;
+        let message = format!("needs more than {seconds} seconds of CPU time to be read");
+        return Err(DocumentError::new(DocumentErrorKind::TimedOut, message));
+    }
     Err(crash_error())
+}
+
+/// Returns whether a process was ended because its CPU time was over.
+#[cfg(unix)]
+fn is_cpu_limit(status: std::process::ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt as _;
+    status.signal() == Some(rustix::process::Signal::XCPU.as_raw())
+}
+
+#[cfg(not(unix))]
+fn is_cpu_limit(_status: std::process::ExitStatus) -> bool {
+    false
 }
 
 fn timeout_error() -> DocumentError {

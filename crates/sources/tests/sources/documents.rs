@@ -154,7 +154,7 @@ async fn a_bomb_is_named() {
     assert_eq!(skipped, ["bomb.pdf", "nested.pdf"]);
     assert_eq!(
         answer["skipped"][0]["reason"],
-        "is a PDF with a stream that unpacks to more than 16 MiB"
+        "is a PDF that unpacks to more than the limits allow: 16 MiB in one stream, 256 MiB in all pages"
     );
 }
 
