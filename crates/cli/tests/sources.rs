@@ -92,7 +92,7 @@ fn a_run_asks_its_sources() {
     assert_eq!(state["doc"]["items"][0]["ref"], "run-book.pdf#page=2");
     assert_eq!(
         state["doc"]["skipped"],
-        json!([{ "ref": "bomb.pdf", "reason": "is a damaged PDF: missing xref keyword" }])
+        json!([{ "ref": "bomb.pdf", "reason": "is a damaged PDF: failed parsing cross reference table" }])
     );
     assert!(state.get("graph").is_none(), "what is not configured is a gap and no empty answer");
     let output = countersign(folder.path(), &["history"], b"");

@@ -4,7 +4,7 @@ use lopdf::{Document, LoadOptions, ObjectId};
 
 use crate::document_text::{TextCollector, clean_text};
 use crate::limits::MAX_PARTS;
-use crate::pdf_text::PageReader;
+use crate::pdf_text::{MAX_CONTENT_BYTES, PageReader};
 use crate::{DocumentError, DocumentErrorKind, DocumentFormat, DocumentPartKind, DocumentText};
 
 /// Maximum decompressed size of one stream in the file.
@@ -83,9 +83,9 @@ fn describe_error(error: &lopdf::Error) -> DocumentError {
     use lopdf::{DecompressError, Error};
     match error {
         Error::Decompress(DecompressError::MemoryLimitExceeded { .. }) => {
-            let most = MAX_STREAM_BYTES >> 20;
+            let (one, all) = (MAX_STREAM_BYTES >> 20, MAX_CONTENT_BYTES >> 20);
             DocumentError::too_large(format!(
-                "is a PDF with a stream that unpacks to more than {most} MiB"
+                "is a PDF that unpacks to more than the limits allow: {one} MiB in one stream, {all} MiB in all pages"
             ))
         }
         Error::Decryption(_) | Error::InvalidPassword => protected_error(),

@@ -8,7 +8,8 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use lopdf::content::{Content, Operation};
-use lopdf::{Dictionary, Document, Object, ObjectId};
+use lopdf::{DecompressError, Dictionary, Document, Object, ObjectId};
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::pdf_fonts::PdfFont;
 
@@ -16,7 +17,11 @@ use crate::pdf_fonts::PdfFont;
 const MAX_FORM_DEPTH: usize = 8;
 
 /// Maximum number of operations in a document, with those of repeated drawings.
-const MAX_OPERATIONS: usize = 20_000_000;
+const MAX_OPERATIONS: usize = 10_000_000;
+
+/// Maximum number of bytes that all pages and drawings may unpack to: 256 MiB. A drawing counts each
+/// time that it is used.
+pub(crate) const MAX_CONTENT_BYTES: usize = 256 * 1024 * 1024;
 
 /// A matrix of PDF: a, b, c, d, e, f.
 type Matrix = [f64; 6];
@@ -31,6 +36,7 @@ pub(crate) struct PageReader<'d> {
     /// The fonts that were read, by the address of their dictionaries.
     fonts: BTreeMap<usize, Option<Rc<PdfFont<'d>>>>,
     remaining_operations: usize,
+    remaining_bytes: usize,
 }
 
 /// What is known where a text is shown.
@@ -59,7 +65,13 @@ struct PageText {
 impl<'d> PageReader<'d> {
     pub(crate) fn new(document: &'d Document, stream_limit: usize) -> Self {
         let fonts = BTreeMap::new();
-        Self { document, stream_limit, fonts, remaining_operations: MAX_OPERATIONS }
+        Self {
+            document,
+            stream_limit,
+            fonts,
+            remaining_operations: MAX_OPERATIONS,
+            remaining_bytes: MAX_CONTENT_BYTES,
+        }
     }
 
     /// Reads a page, up to about `limit` bytes of text.
@@ -87,7 +99,7 @@ impl<'d> PageReader<'d> {
             page: IDENTITY,
         };
         let _ = self.read_content(&content, &resources, state, &mut text, 0)?;
-        Ok(text.text)
+        Ok(text.text.chars().flat_map(spell_out).collect())
     }
 
     fn read_content(
@@ -99,9 +111,12 @@ impl<'d> PageReader<'d> {
         depth: usize,
     ) -> Result<ControlFlow<()>, lopdf::Error> {
         let mut saved: Vec<TextState<'d>> = Vec::new();
+        let spent = || DecompressError::MemoryLimitExceeded { limit: MAX_CONTENT_BYTES };
+        self.remaining_bytes = self.remaining_bytes.checked_sub(content.len()).ok_or_else(spent)?;
         for operation in Content::decode(content)?.operations {
-            self.remaining_operations = self.remaining_operations.saturating_sub(1);
-            if text.text.len() > text.limit || self.remaining_operations == 0 {
+            self.remaining_operations =
+                self.remaining_operations.checked_sub(1).ok_or_else(spent)?;
+            if text.text.len() > text.limit {
                 return Ok(ControlFlow::Break(()));
             }
             let Operation { operator, operands } = operation;
@@ -278,6 +293,15 @@ impl PageText {
             self.text.push(' ');
         }
     }
+}
+
+/// Returns the letters that a glyph stands for: a ligature, or a Chinese character that the font
+/// has only as a radical. Words are found by their letters.
+fn spell_out(sign: char) -> impl Iterator<Item = char> {
+    let is_glyph =
+        matches!(sign, '\u{fb00}'..='\u{fb06}' | '\u{2e80}'..='\u{2fdf}' | '\u{f900}'..='\u{faff}');
+    let spelled = is_glyph.then(|| std::iter::once(sign).nfkc());
+    spelled.into_iter().flatten().chain((!is_glyph).then_some(sign))
 }
 
 /// The product of two matrices: first `one`, then `other`.

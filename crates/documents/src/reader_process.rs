@@ -85,14 +85,15 @@ fn limit_this_process() {
     use rustix::process::{Resource, Rlimit, setrlimit};
 
     use crate::limits::{CPU_LIMIT_SECONDS, MEMORY_LIMIT_BYTES};
-    for (resource, most) in [
-        (Resource::As, MEMORY_LIMIT_BYTES),
-        (Resource::Cpu, CPU_LIMIT_SECONDS),
-        (Resource::Core, 0),
-        (Resource::Fsize, 0),
+    for (resource, current, maximum) in [
+        (Resource::As, MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES),
+        // At the first of these limits, the signal says which limit it was.
+        (Resource::Cpu, CPU_LIMIT_SECONDS, CPU_LIMIT_SECONDS + 1),
+        (Resource::Core, 0, 0),
+        (Resource::Fsize, 0, 0),
     ] {
         // If the system does not support such a limit, the limits of the extractors still apply.
-        let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
+        let _ = setrlimit(resource, Rlimit { current: Some(current), maximum: Some(maximum) });
     }
 }
 

@@ -4,7 +4,7 @@
     venv/bin/pip install python-docx openpyxl python-pptx reportlab fpdf2
     venv/bin/python make_fixtures.py fixtures
 
-The PDF files in Russian and Chinese need the fonts DejaVu Sans and one of reportlab's own.
+The PDF files need the font DejaVu Sans, and Chromium.
 """
 import datetime
 import email.message
@@ -119,6 +119,22 @@ pdf.add_page()
 pdf.set_font("helvetica", size=12)
 pdf.cell(0, 10, "Second page: AVATAR Type.")
 pdf.output(str(out / "claim.pdf"))
+
+# Chromium: a page that was printed.
+import subprocess
+import tempfile
+
+with tempfile.TemporaryDirectory() as folder:
+    page = Path(folder) / "page.html"
+    page.write_text(
+        "<html lang=ru><meta charset=utf-8><h1>Договор № 12</h1><p>Арендодатель передаёт, а арендатор принимает "
+        "во временное пользование квартиру по адресу: Москва, ул. Тверская, д. 7. The first office file.</p>"
+        "<table border=1><tr><th>Item<th>Price<tr><td>Report<td>1,200</table><p>第一条 租赁期限为十一个月。</p>",
+        encoding="utf-8",
+    )
+    subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--no-pdf-header-footer",
+         f"--print-to-pdf={out / 'page.pdf'}", str(page)], check=True, capture_output=True)
 
 # The standard library: a mail with an HTML body, a Russian name, and an attached workbook.
 mail = email.message.EmailMessage()

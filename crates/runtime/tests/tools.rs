@@ -59,7 +59,16 @@ fn what_an_agent_does_wrong_is_a_sentence() {
         false,
         "`scr` does not exist; did you mean `src`?",
     );
-    check(json!({"tool": "read", "path": "zzz"}), false, "`zzz` does not exist");
+    check(
+        json!({"tool": "read", "path": "zzz"}),
+        false,
+        "`zzz` does not exist; the workspace has `docs`, `src`",
+    );
+    check(
+        json!({"tool": "read", "path": "no/zzz"}),
+        false,
+        "`no/zzz` does not exist; there is no folder `no` either",
+    );
     check(
         json!({"tool": "write", "path": "../x", "content": ""}),
         false,

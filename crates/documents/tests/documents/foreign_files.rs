@@ -53,18 +53,31 @@ fn powerpoint_shows_slides_with_tables_and_notes() {
 fn pdf_shows_pages_in_standard_and_embedded_fonts() {
     let document = read("contract.pdf");
     assert_eq!(document.parts.len(), 2, "{document:?}");
-    let text = document.parts[0].text.replace('\n', " ");
-    assert!(text.starts_with("Service Agreement"), "{text}");
-    assert!(text.contains("delivers the report by 31 January 2026, and the client"), "{text}");
-    assert!(text.contains("Report"), "{text}");
-    let text = document.parts[1].text.replace('\n', " ");
-    assert!(text.contains("передаёт отчёт до 31 января 2026 года"), "{text}");
+    assert_eq!(
+        document.parts[0].text,
+        "Service Agreement\nThe provider delivers the report by 31 January 2026, and the client pays within ten days of its\nreceipt.\nItem\tPrice\nReport 1,200\n"
+    );
+    assert_eq!(
+        document.parts[1].text,
+        "Исполнитель передаёт отчёт до 31 января 2026 года, а заказчик оплачивает его\nв течение десяти дней.\n"
+    );
 
     let document = read("claim.pdf");
-    let text = document.parts[0].text.replace('\n', " ");
-    assert!(text.contains("Заявление о возврате депозита."), "{text}");
-    assert!(text.contains("Waverley Avenue 7, квартира 12."), "{text}");
+    assert_eq!(
+        document.parts[0].text,
+        "Заявление о возврате депозита.\nWaverley Avenue 7, квартира 12.\n"
+    );
     assert_eq!(document.parts[1].text, "Second page: AVATAR Type.\n");
+}
+
+/// A browser writes ligatures and radicals, which are found by their letters.
+#[test]
+fn pdf_of_a_browser_shows_lines_and_tables() {
+    let document = read("page.pdf");
+    assert_eq!(
+        document.parts[0].text,
+        "Договор № 12\nАрендодатель передаёт, а арендатор принимает во временное пользование\nквартиру по адресу: Москва, ул. Тверская, д. 7. The first office file.\n\nItem Price\nReport 1,200\n\n第一条 租赁期限为十一个月。\n"
+    );
 }
 
 #[test]

@@ -82,6 +82,28 @@ fn depth_and_cycles_end() {
         "is a damaged PDF: no page was found",
     );
 
+    // Drawings that use each other many times, ten deep, and themselves.
+    let mut objects = vec![
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
+        "<< /Type /Page /Parent 2 0 R /Resources << /XObject << /X 5 0 R >> >> /Contents 4 0 R >>"
+            .to_owned(),
+        "<< /Length 5 >>\nstream\n/X Do\nendstream".to_owned(),
+    ];
+    for number in 5..15 {
+        let (content, next) = ("/X Do /X Do /Y Do ".repeat(30) + &" ".repeat(100_000), number + 1);
+        objects.push(format!(
+            "<< /Type /XObject /Subtype /Form /Resources << /XObject << /X {next} 0 R /Y {number} 0 R >> >> /Length {} >>\nstream\n{content}\nendstream",
+            content.len()
+        ));
+    }
+    check(
+        "a.pdf",
+        &write_pdf(&objects),
+        DocumentErrorKind::TooLarge,
+        "is a PDF that unpacks to more than the limits allow: 16 MiB in one stream, 256 MiB in all pages",
+    );
+
     // A mail in a mail in a mail …
     let mut mail = "Subject: innermost\n\nsecret\n".to_owned();
     for _ in 0..40 {

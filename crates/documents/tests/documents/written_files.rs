@@ -7,8 +7,15 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 /// The names of the fixtures that can be read.
-pub(crate) const FIXTURES: [&str; 6] =
-    ["lease.docx", "budget.xlsx", "report.pptx", "contract.pdf", "claim.pdf", "mail.eml"];
+pub(crate) const FIXTURES: [&str; 7] = [
+    "lease.docx",
+    "budget.xlsx",
+    "report.pptx",
+    "contract.pdf",
+    "claim.pdf",
+    "page.pdf",
+    "mail.eml",
+];
 
 /// Returns the bytes of a fixture.
 pub(crate) fn fixture(name: &str) -> Vec<u8> {

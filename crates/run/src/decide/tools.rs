@@ -103,7 +103,7 @@ impl RunDecision<'_> {
         violations: Vec<Violation>,
     ) -> Option<Continuation> {
         let is_argument = |one: &Violation| {
-            one.pointer.starts_with("/tool_calls/") || one.code == ViolationCode::MoreViolations
+            one.pointer.starts_with("/tool_calls") || one.code == ViolationCode::MoreViolations
         };
         if !violations.iter().all(is_argument) {
             return self.refuse_reply(work, violations);

@@ -1,7 +1,7 @@
 //! Where documents are parsed: in a process of their own, or in this one.
 
 use std::panic::catch_unwind;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
 use countersign_contract::json::sha256_hex;
@@ -151,6 +151,15 @@ fn describe_file(name: &str, bytes: &[u8]) -> String {
 }
 
 fn read_here(name: &str, bytes: &[u8]) -> ReadResult {
+    static WARNING: Once = Once::new();
+    if needs_process(name, bytes) {
+        WARNING.call_once(|| {
+            tracing::warn!(
+                "documents are parsed in this process, where a hostile file can do harm; \
+                 `RuntimeBuilder::with_document_reader` sets a program that parses them"
+            );
+        });
+    }
     if bytes.len() as u64 > limits::MAX_DOCUMENT_BYTES {
         return extract_document(name, bytes).map(Arc::new);
     }
@@ -170,7 +179,24 @@ fn decode_output(
         let message = format!("needs more than {most} MiB of memory to be read");
         return Err(DocumentError::new(DocumentErrorKind::TooLarge, message));
     }
+    if is_cpu_limit(finished.status) {
+        let seconds = limits::CPU_LIMIT_SECONDS;
+        let message = format!("needs more than {seconds} seconds of CPU time to be read");
+        return Err(DocumentError::new(DocumentErrorKind::TimedOut, message));
+    }
     Err(crash_error())
+}
+
+/// Returns whether a process was ended because its CPU time was over.
+#[cfg(unix)]
+fn is_cpu_limit(status: std::process::ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt as _;
+    status.signal() == Some(rustix::process::Signal::XCPU.as_raw())
+}
+
+#[cfg(not(unix))]
+fn is_cpu_limit(_status: std::process::ExitStatus) -> bool {
+    false
 }
 
 fn timeout_error() -> DocumentError {

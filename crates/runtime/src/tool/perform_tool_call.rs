@@ -18,6 +18,9 @@ use crate::workspace::{
 /// Maximum size of an output that an agent receives, in bytes.
 pub const MAX_OUTPUT_BYTES: usize = 16 * 1024;
 
+/// Names that a message about a file that does not exist lists.
+const MAX_LISTED_NAMES: usize = 8;
+
 /// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolOutcome {
@@ -168,11 +171,29 @@ fn error_to_outcome(workspace: &Workspace, error: &WorkspaceError) -> ToolOutcom
     let mut sentence = error.to_string();
     if let WorkspaceError::NotFound { path } = error {
         let names = suggest_paths(workspace, path);
-        if !names.is_empty() {
+        if names.is_empty() {
+            sentence.push_str(&describe_folder(workspace, path));
+        } else {
             sentence.push_str(&format!("; did you mean `{}`?", names.join("`, `")));
         }
     }
     build_failure(sentence)
+}
+
+/// Describes what is in the folder of a file that does not exist.
+fn describe_folder(workspace: &Workspace, path: &str) -> String {
+    let (folder, _) = path.rsplit_once('/').unwrap_or_default();
+    let place = if folder.is_empty() { "the workspace".to_owned() } else { format!("`{folder}`") };
+    let Ok(listing) = workspace.list(folder, MAX_LISTED_NAMES) else {
+        return format!("; there is no folder {place} either");
+    };
+    let names: Vec<String> =
+        listing.entries.iter().map(|entry| format!("`{}`", entry.name)).collect();
+    match (names.is_empty(), listing.omitted) {
+        (true, _) => format!("; {place} is empty"),
+        (false, 0) => format!("; {place} has {}", names.join(", ")),
+        (false, more) => format!("; {place} has {} and {more} more", names.join(", ")),
+    }
 }
 
 fn build_failure(sentence: String) -> ToolOutcome {

@@ -126,7 +126,7 @@ async fn what_cannot_be_read_is_named_and_the_rest_is_found() {
     assert_eq!(
         answer["skipped"],
         json!([
-            { "ref": "broken.pdf", "reason": "is a damaged PDF: missing xref keyword" },
+            { "ref": "broken.pdf", "reason": "is a damaged PDF: couldn't parse input" },
             { "ref": "empty.pdf", "reason": "is a PDF without text: its 1 page is images, such as a scan; images are not read" },
             { "ref": "large.md", "reason": "is larger than 4 MiB" },
         ])
@@ -154,7 +154,7 @@ async fn a_bomb_is_named() {
     assert_eq!(skipped, ["bomb.pdf", "nested.pdf"]);
     assert_eq!(
         answer["skipped"][0]["reason"],
-        "is a PDF with a stream that unpacks to more than 16 MiB"
+        "is a PDF that unpacks to more than the limits allow: 16 MiB in one stream, 256 MiB in all pages"
     );
 }
 
