@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use countersign_contract::contract::{Contract, ContractRegistry};
+use countersign_contract::contract::{
+    Contract, ContractRegistry, EmptyFieldPolicy, ExtraFieldPolicy,
+};
 use countersign_contract::json::{Repair, RepairKind, RepairLevel};
 use countersign_contract::reply::{
     AcceptedValue, AdmissionOptions, AdmissionVerdict, FinishReason, IntakeMode, RuleContext,
@@ -64,7 +66,8 @@ fn check_accepted(
     assert_inside(text, accepted.span().expect("it was text").range(), accepted);
     for repair in accepted.repairs() {
         assert_inside(text, repair.span.range(), repair);
-        assert!(decoration(repair) || terms.repairs.allows(repair.class), "{repair:?} not allowed");
+        let allowed = terms.repairs.allows(repair.class) || declared(contract, repair);
+        assert!(decoration(repair) || allowed, "{repair:?} not allowed");
         assert!(
             decoration(repair) || terms.finish == FinishReason::Stop,
             "{repair:?} in a cut reply"
@@ -80,6 +83,16 @@ fn check_accepted(
 /// What stands around the object and not in it.
 fn decoration(repair: &Repair) -> bool {
     matches!(repair.kind, RepairKind::CodeFence | RepairKind::ByteOrderMark)
+}
+
+/// What the contract allows by a key of its own, whatever the level of repairs is.
+fn declared(contract: &Contract, repair: &Repair) -> bool {
+    match repair.kind {
+        RepairKind::ExtraField => contract.extra_fields == ExtraFieldPolicy::Report,
+        RepairKind::EmptyField => contract.empty_fields == EmptyFieldPolicy::Omit,
+        RepairKind::PlainText => contract.text_field.is_some(),
+        _ => false,
+    }
 }
 
 fn check_refused(contract: &Contract, reply: &[u8], verdict: &AdmissionVerdict) {

@@ -10,6 +10,7 @@ stories::stories!("answer", again status_from_the_database_alone:
     a_plain_draft_is_taken,
     a_question_that_turns_out_to_be_about_status,
     an_invented_fact_does_not_pass,
+    an_invented_figure_goes_up,
     an_uncited_answer_goes_up,
     analyst_cannot_demote_a_design,
     casual_forced_to_quality,

@@ -6,6 +6,7 @@ mod stories;
 
 stories::stories!("delivery", again a_plan_is_reworked:
     a_bad_execution_and_a_bad_review_count_together,
+    a_bad_review_in_chinese,
     a_bad_review_is_repeated_without_the_work,
     a_declared_retry_policy_holds_for_the_plan,
     a_declared_retry_policy_starts_the_next_attempt,
@@ -54,6 +55,7 @@ stories::stories!("delivery", again a_plan_is_reworked:
     nothing_to_do_without_an_artifact,
     task_and_goal_together_are_not_begun,
     tasks_run_side_by_side,
+    the_path_of_the_specification_is_kept,
     the_same_answer_twice_is_one,
     three_attempts_are_enough,
     unfinished_tasks_are_tried_again,

@@ -121,11 +121,11 @@ fn remove_member(value: &mut Value, pointer: &str) -> bool {
 /// How much a value holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Content {
-    /// Nothing.
+    /// It holds nothing at all.
     Blank,
-    /// A choice from a list, which says nothing by itself.
+    /// It holds a choice from a list, which says nothing by itself.
     Choice,
-    /// Something.
+    /// It holds something that counts.
     Full,
 }
 

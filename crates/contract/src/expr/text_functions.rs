@@ -70,7 +70,7 @@ fn require_text<'v>(
     Ok(text.as_str())
 }
 
-/// Returns whether the whole text is one JSON value. Nothing is built of it, so the text costs only
+/// Returns whether the whole text is one JSON value. The value is dropped, so the text costs only
 /// what reading it costs.
 fn is_json<'a>(text: &str, budget: &mut EvalBudget) -> Result<ExprValue<'a>, UnlocatedError> {
     budget.charge_scan(text.len())?;

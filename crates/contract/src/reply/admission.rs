@@ -335,7 +335,10 @@ fn fit_candidate(
     let mut value = reading.value;
     let level = contract.repairs;
     let mut repairs = reading.repairs;
-    repairs.extend(leave_out_fields(text, span, level, &mut value, contract));
+    // What is left out of a reply that was cut off may be what its end would have been.
+    if finish == FinishReason::Stop {
+        repairs.extend(leave_out_fields(text, span, level, &mut value, contract));
+    }
     let (defaults, broken) = fill_and_validate(&mut value, contract);
     // A number that could not be read exactly is missing from the value, so the schema result would
     // be misleading.

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Option<&str> {
-        find_plain_text(text, "draft_answer", FinishReason::Stop).map(|span| &text[span.range()])
+        find_plain_text(text, "body_text", FinishReason::Stop).map(|span| &text[span.range()])
     }
 
     #[test]
@@ -111,9 +111,9 @@ mod tests {
             "  \n",
             "<think>only this</think>",
             "{\"text\": \"Late.\"}",
-            "{\"draft_ans",
-            "Here: {\"draft_answer\": \"Late.",
-            "draft_answer: Late.",
+            "{\"body_te",
+            "Here: {\"body_text\": \"Late.",
+            "body_text: Late.",
             "```json\n{\"late\": 1}\n```",
             "Late. <think>or not</think> Not late.",
             "a</think>b</think>c",
@@ -122,7 +122,7 @@ mod tests {
         ] {
             assert_eq!(found(text), None, "{text}");
         }
-        assert_eq!(find_plain_text("Late", "draft_answer", FinishReason::Length), None);
-        assert_eq!(found("my_draft_answers are late"), Some("my_draft_answers are late"));
+        assert_eq!(find_plain_text("Late", "body_text", FinishReason::Length), None);
+        assert_eq!(found("my_body_texts are late"), Some("my_body_texts are late"));
     }
 }

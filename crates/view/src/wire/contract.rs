@@ -62,6 +62,12 @@ pub struct ContractView {
     pub intake: String,
     /// The repairs that are allowed: `none`, `lossless`, `syntactic`, `guess`.
     pub repairs: String,
+    /// What happens to fields that the schema forbids as unknown: `refuse` or `report`.
+    pub extra_fields: String,
+    /// What happens to optional fields that hold nothing: `keep` or `omit`.
+    pub empty_fields: String,
+    /// The field that a reply of plain text is the value of. Null: plain text is refused.
+    pub text_field: Option<String>,
     /// The rules that a value must satisfy in addition to the schema.
     pub rules: Vec<RuleView>,
     /// The declared compatibility with the previous version: `initial`, `full`, `backward`,
@@ -115,6 +121,9 @@ impl From<&Contract> for ContractView {
             title: row.title,
             intake: row.intake,
             repairs: row.repairs,
+            extra_fields: contract.extra_fields.as_str().to_owned(),
+            empty_fields: contract.empty_fields.as_str().to_owned(),
+            text_field: contract.text_field.clone(),
             rules: contract.rules.iter().map(|rule| RuleView::from(&**rule)).collect(),
             compatibility: row.compatibility,
             migration_notes: row.migration_notes,

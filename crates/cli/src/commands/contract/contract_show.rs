@@ -35,6 +35,14 @@ fn render_contract(contract: &Contract) -> String {
         format!("{HEADING}{id} {version}{HEADING:#}  {title}\n\n{}\n\n", description.trim());
     text += &format!("digest         {}\n", contract.digest);
     text += &format!("intake         {intake}, repairs: {repairs}\n");
+    text += &format!(
+        "fields         unknown: {}, empty: {}\n",
+        contract.extra_fields.as_str(),
+        contract.empty_fields.as_str()
+    );
+    if let Some(field) = &contract.text_field {
+        text += &format!("plain text     is taken as `{field}`\n");
+    }
     let times = if reask == 1 { "once".to_owned() } else { format!("{reask} times") };
     text += &format!("on violation   ask again {times}, then {then}\n");
     text += &format!(
