@@ -1,7 +1,5 @@
 //! A Word document that we write, opened by a library that we did not write.
 
-#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
-
 use std::process::Command;
 
 use countersign_runtime::effect::render_docx;

@@ -30,6 +30,7 @@ stories::stories!("intake", again a_short_interview_hands_over:
     a_refused_step_leaves_nothing,
     a_run_in_russian_asks_in_russian,
     a_run_without_a_task_asks_for_it,
+    a_russian_draft_is_attacked_and_interrupted,
     a_short_interview_hands_over,
     a_verdict_that_is_not_written_does_not_count,
     an_answer_is_one_of_the_choices,

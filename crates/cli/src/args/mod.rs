@@ -263,7 +263,7 @@ pub(crate) enum ContractCommand {
         after_help = "Writes `registry/ID@VERSION.json` beside the file. The version is refused if it is registered with\nanother schema, if it is not as compatible as it claims, or if it is breaking without migration notes.\n\nExits with 0 if every version is registered, else with 1.\n\nExample:\n  countersign contract register ./contracts/review.yaml"
     )]
     Register {
-        /// Contract files
+        /// Contract files to register
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
         /// Check only; write nothing

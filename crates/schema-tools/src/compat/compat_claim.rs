@@ -19,12 +19,12 @@ pub enum CompatClaimError {
     Refuted {
         /// Name and version of the contract.
         new: String,
-        /// The claim.
+        /// The compatibility that it claims.
         declared: CompatibilityLevel,
         /// Which of the two refuses the value, in words.
         direction: String,
         /// The value that one version accepts and the other refuses.
-        witness: Value,
+        witness: Box<Value>,
         /// Why it is refused, one line each.
         violations: Vec<String>,
     },
@@ -67,7 +67,7 @@ pub fn check_compat_claim(old: &Contract, new: &Contract) -> Result<(), CompatCl
                 "{} refuses a value that {} accepts",
                 refuses.version, accepts.version
             ),
-            witness: witness.clone(),
+            witness: Box::new(witness.clone()),
             violations: violations.clone(),
         }),
         CompatOutcome::Yes | CompatOutcome::Unknown { .. } => Ok(()),

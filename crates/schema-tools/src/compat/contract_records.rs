@@ -27,7 +27,7 @@ pub struct ContractRecord {
     pub version: String,
     /// The digest of the schema.
     pub digest: String,
-    /// The schema.
+    /// The schema of this version.
     pub schema: Value,
 }
 
@@ -39,7 +39,7 @@ pub enum ContractRecordError {
     Changed {
         /// The id of the contract.
         id: String,
-        /// Its version.
+        /// The version that was checked.
         version: String,
     },
     /// The schema of a record is not the one that its digest names.
@@ -55,9 +55,9 @@ pub enum ContractRecordError {
     NoVersionBefore {
         /// The id of the contract.
         id: String,
-        /// Its version.
+        /// The version that was checked.
         version: String,
-        /// The claim.
+        /// The compatibility that it claims.
         claim: CompatibilityLevel,
     },
     /// The version is not what it claims to be.
@@ -68,7 +68,7 @@ pub enum ContractRecordError {
     Invalid {
         /// The id of the contract.
         id: String,
-        /// The version.
+        /// The version that was checked.
         version: String,
         /// Why its schema does not load.
         reason: String,
@@ -81,6 +81,7 @@ impl ContractRecord {
     /// # Errors
     ///
     /// The schema is not the one that was registered.
+    #[must_use]
     pub fn from_value(record: &Value) -> Option<Result<Self, ContractRecordError>> {
         let text = |name: &str| record[name].as_str().map(str::to_owned);
         let (id, version, digest) = (text("schema_id")?, text("schema_version")?, text("digest")?);

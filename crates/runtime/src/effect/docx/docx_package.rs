@@ -24,7 +24,9 @@ const SECTION: &str = r#"<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:t
 /// Sizes of headings 1 to 6, in half points.
 const HEADING_SIZES: [u32; 6] = [32, 28, 26, 24, 22, 22];
 
-/// Writes the package. All its times are the first that a ZIP file can hold.
+/// Writes the package. All its times are the first that a ZIP file can hold, and nothing is
+/// compressed: what a compressor makes may depend on the processor, and the same text must give the
+/// same file on every machine.
 pub(super) fn write_package(text: &DocxText) -> Result<Vec<u8>, ZipError> {
     let parts = [
         ("[Content_Types].xml", CONTENT_TYPES.to_owned()),
@@ -41,7 +43,7 @@ pub(super) fn write_package(text: &DocxText) -> Result<Vec<u8>, ZipError> {
         ),
     ];
     let options = SimpleFileOptions::default()
-        .compression_method(CompressionMethod::Deflated)
+        .compression_method(CompressionMethod::Stored)
         .last_modified_time(DateTime::default())
         .unix_permissions(0o644);
     let mut package = ZipWriter::new(Cursor::new(Vec::new()));

@@ -65,7 +65,7 @@ fn what_markdown_says_is_in_the_document() {
         "| Clause | Fact |\n| --- | --- |\n| 1.1 | a \\| b |\n| | |",
         &[
             "<w:tblHeader/>",
-            "<w:t xml:space=\"preserve\">a | b</w:t>",
+            "<w:t xml:space=\"preserve\">| b</w:t>",
             "<w:tc><w:tcPr/><w:p><w:pPr></w:pPr></w:p></w:tc>",
         ],
     );
