@@ -24,7 +24,7 @@ fn lists(postings: u32) -> Vec<TermPostings> {
         let at = |place: u32| {
             let event = place * (1_000_000 / each) + (place % 7) * number as u32;
             let place = EventLocation { session: event / 30 + 1, position: event % 30 + 1 };
-            Posting { location: place, tf: 1, length: 12, prose: false }
+            Posting { location: place, tf: 1, length: 12, prose: false, assistant: false }
         };
         TermPostings { term: (*word).to_owned(), df: each, postings: (0..each).map(at).collect() }
     };

@@ -132,6 +132,10 @@ pub struct RelevanceScore {
     /// The components of the score by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parts: BTreeMap<String, i64>,
+    /// The number of the piece of a long message that matches best, starting at 1; absent if the
+    /// message is short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub piece: Option<u32>,
 }
 
 /// The part of an event that a citation shows.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use countersign_contract::Timestamp;
 use countersign_memory::MemoryScope;
 use countersign_memory::rank::{
-    IndexStats, Posting, TermPostings, WeightedQuery, analyze_event, plan_reads, rank_hits,
-    refine_score, sort_postings,
+    IndexStats, PieceScorer, Posting, TermPostings, WeightedQuery, analyze_event, plan_reads,
+    rank_hits, refine_score, sort_postings,
 };
 use countersign_memory::record::{
     EventLocation, MemoryEvent, MemoryEventKind, MemoryOrigin, SpeakerRole,
@@ -73,11 +73,12 @@ fn ask(events: &[MemoryEvent], question: &str) -> Vec<String> {
             TermPostings { term: read.term, df: read.df, postings }
         })
         .collect();
+    let pieces = PieceScorer::new(&query, &lists, stats);
     let mut scored: Vec<(i64, &MemoryEvent)> = rank_hits(&query, &lists, stats, 100)
         .iter()
         .filter_map(|hit| {
             let event = events.iter().find(|event| event.location == hit.location)?;
-            Some((refine_score(&query, hit, event).total, event))
+            Some((refine_score(&query, &pieces, hit, event).total, event))
         })
         .collect();
     scored.sort_by_key(|(score, event)| (-score, event.location));

@@ -3,8 +3,8 @@
 use countersign_contract::Timestamp;
 use countersign_memory::MemoryScope;
 use countersign_memory::rank::{
-    IndexStats, MAX_POSTINGS, Posting, RankedHit, TermPostings, WeightedQuery, decode_block,
-    encode_block, plan_reads, rank_hits, refine_score,
+    IndexStats, MAX_POSTINGS, PieceScorer, Posting, RankedHit, TermPostings, WeightedQuery,
+    decode_block, encode_block, plan_reads, rank_hits, refine_score, split_into_pieces,
 };
 use countersign_memory::record::{
     EventLocation, MemoryEvent, MemoryEventKind, MemoryOrigin, SpeakerRole,
@@ -14,7 +14,8 @@ use proptest::prelude::*;
 const STATS: IndexStats = IndexStats { events: 1_000, terms: 12_000 };
 
 fn posting(session: u32, position: u32) -> Posting {
-    Posting { location: EventLocation { session, position }, tf: 1, length: 12, prose: false }
+    let location = EventLocation { session, position };
+    Posting { location, tf: 1, length: 12, prose: false, assistant: false }
 }
 
 fn list(term: &str, postings: Vec<Posting>) -> TermPostings {
@@ -98,27 +99,41 @@ fn a_list_that_was_cut_finds_no_places_of_its_own() {
 fn prose_answers_for_itself() {
     let query = WeightedQuery::from_texts(&["oven"]);
     let long = Posting { length: 200, prose: true, ..posting(1, 10) };
-    let hits = rank_hits(&query, &[list("oven", vec![long])], STATS, 100);
+    let lists = [list("oven", vec![long])];
+    let hits = rank_hits(&query, &lists, STATS, 100);
     assert_eq!(places(&hits), [(1, 10)], "it does not reach its neighbours");
+    let pieces = PieceScorer::new(&query, &lists, STATS);
+    let total = |hit: &RankedHit, text, role| {
+        refine_score(&query, &pieces, hit, &event(text, role, None)).total
+    };
 
     let text = "The oven is hot. ".repeat(60);
     let nearby = RankedHit { own_score: 0, boosted_score: 900_000, session_share: 0, ..hits[0] };
-    assert_eq!(refine_score(&query, &nearby, &event(&text, SpeakerRole::User, None)).total, 0);
-    let hit = RankedHit {
-        own_score: 900_000,
-        boosted_score: 900_000,
-        session_share: 1_000_000,
-        ..hits[0]
-    };
-    assert_eq!(refine_score(&query, &hit, &event(&text, SpeakerRole::User, None)).total, 900_000);
-    assert_eq!(
-        refine_score(&query, &hit, &event(&text, SpeakerRole::Assistant, None)).total,
-        299_999
-    );
-    assert_eq!(
-        refine_score(&query, &hit, &event("Hot.", SpeakerRole::Assistant, None)).total,
-        1_800_000
-    );
+    assert_eq!(total(&nearby, &text, SpeakerRole::User), 0);
+    let hit = RankedHit { session_share: 1_000_000, ..hits[0] };
+    let own = hit.own_score;
+    assert_eq!(total(&hit, &text, SpeakerRole::User), own);
+    assert_eq!(total(&hit, &text, SpeakerRole::Assistant), own / 3);
+    assert_eq!(total(&hit, "Hot.", SpeakerRole::Assistant), 2 * own);
+}
+
+#[test]
+fn the_piece_that_answers_is_found() {
+    let query = WeightedQuery::from_texts(&["Which oven did the technician repair?"]);
+    let lists = [
+        list("oven", vec![Posting { length: 60, prose: true, ..posting(1, 10) }]),
+        list("technician", vec![Posting { length: 60, prose: true, ..posting(1, 10) }]),
+    ];
+    let hit = rank_hits(&query, &lists, STATS, 100)[0];
+    let pieces = PieceScorer::new(&query, &lists, STATS);
+    let other = "There is nothing to learn from these lines about it.\n".repeat(11);
+    let text = format!("An oven.\n{other}\n{other}The technician repaired the oven.\n{other}");
+    let score = refine_score(&query, &pieces, &hit, &event(&text, SpeakerRole::User, None));
+    let number = score.piece.expect("the text is long") as usize;
+    assert!(split_into_pieces(&text)[number - 1].contains("technician"));
+    let scattered = format!("An oven.\n{other}\n{other}\n{other}A technician.");
+    let apart = refine_score(&query, &pieces, &hit, &event(&scattered, SpeakerRole::User, None));
+    assert!(score.total > apart.total, "one piece with both words is worth more");
 }
 
 #[test]
@@ -130,14 +145,19 @@ fn who_speaks_and_who_asks_counts() {
         own_score: 600_000,
         boosted_score: 800_000,
         session_share: 500_000,
+        length: 12,
     };
-    let total =
-        |text, speaker| refine_score(&query, &hit, &event(text, SpeakerRole::User, speaker)).total;
+    let pieces = PieceScorer::default();
+    let total = |text, speaker| {
+        refine_score(&query, &pieces, &hit, &event(text, SpeakerRole::User, speaker)).total
+    };
     assert_eq!(total("I baked bread.", None), 1_200_000);
     assert_eq!(total("I baked bread.", Some("Nate Miller")), 2_400_000);
     assert_eq!(total("What did you bake?", Some("Ann")), 720_000);
     assert_eq!(total("烤了什么？", Some("Ann")), 720_000);
-    let parts = refine_score(&query, &hit, &event("Bread?", SpeakerRole::User, Some("Nate"))).parts;
+    let parts =
+        refine_score(&query, &pieces, &hit, &event("Bread?", SpeakerRole::User, Some("Nate")))
+            .parts;
     let told: Vec<_> = parts.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     let expected = [
         ("nearby", 200_000),
@@ -150,14 +170,15 @@ fn who_speaks_and_who_asks_counts() {
 }
 
 fn postings() -> impl Strategy<Value = Vec<Posting>> {
-    let one = (1..6_u32, 1..40_u32, 1..5_u16, 0..90_u16, any::<bool>());
+    let one = (1..5_u16, 0..90_u16, any::<bool>(), any::<bool>());
     prop::collection::btree_map((1..6_u32, 1..40_u32), one, 1..60).prop_map(|map| {
         map.into_iter()
-            .map(|((session, position), (_, _, tf, length, prose))| Posting {
+            .map(|((session, position), (tf, length, prose, assistant))| Posting {
                 location: EventLocation { session, position },
                 tf,
                 length,
                 prose,
+                assistant,
             })
             .collect()
     })

@@ -7,12 +7,11 @@ use countersign_memory::record::{
 };
 use countersign_memory::{MemoryScope, MemoryScopeError};
 
-use super::conversation::{LocomoConversation, LocomoTurn};
-use super::locomo_date;
+use super::recall_data::{RecallConversation, RecallTurn};
 
 /// Builds one event per turn, in order.
 pub(crate) fn build_events(
-    conversation: &LocomoConversation,
+    conversation: &RecallConversation,
 ) -> Result<Vec<MemoryEvent>, MemoryScopeError> {
     let mut positions = BTreeMap::new();
     let mut events = Vec::new();
@@ -25,25 +24,26 @@ pub(crate) fn build_events(
 }
 
 fn build_event(
-    conversation: &LocomoConversation,
-    turn: &LocomoTurn,
+    conversation: &RecallConversation,
+    turn: &RecallTurn,
     position: u32,
 ) -> Result<MemoryEvent, MemoryScopeError> {
     let session = format!("session-{}", turn.session);
-    let ts =
-        locomo_date::parse_locomo_date(&turn.date).expect("dates were checked when they were read");
-    let ts = ts.plus_millis(i64::from(position));
     Ok(MemoryEvent {
         id: turn.id.clone(),
-        scope: MemoryScope::new("locomo", conversation.id.as_str(), "recall", session, "run")?,
+        scope: MemoryScope::new("recall", conversation.id.as_str(), "recall", session, "run")?,
         location: EventLocation { session: turn.session, position },
-        ts,
-        recorded_at: ts,
-        role: SpeakerRole::User,
+        ts: turn.ts,
+        recorded_at: turn.ts,
+        role: turn.role,
         kind: MemoryEventKind::Message,
-        origin: MemoryOrigin::User,
-        speaker: Some(turn.speaker.clone()),
-        text: turn.text_with_image(),
+        origin: match turn.role {
+            SpeakerRole::User => MemoryOrigin::User,
+            SpeakerRole::Assistant => MemoryOrigin::Model,
+            SpeakerRole::Tool => MemoryOrigin::Tool,
+        },
+        speaker: turn.speaker.clone(),
+        text: turn.text.clone(),
         tags: Vec::new(),
         entities: Vec::new(),
         expires: None,

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::conversation::LocomoConversation;
+use super::recall_data::RecallConversation;
 
 /// A conversation in an FTS5 table.
 pub(crate) struct FtsIndex {
@@ -10,7 +10,7 @@ pub(crate) struct FtsIndex {
 }
 
 impl FtsIndex {
-    pub(crate) fn build(conversation: &LocomoConversation) -> rusqlite::Result<Self> {
+    pub(crate) fn build(conversation: &RecallConversation) -> rusqlite::Result<Self> {
         let db = Connection::open_in_memory()?;
         db.execute_batch(
             "CREATE VIRTUAL TABLE turns USING fts5(line, tokenize='porter unicode61')",

@@ -1,6 +1,6 @@
 //! Parses dates as `LoCoMo` writes them: `1:56 pm on 8 May, 2023`.
 
-use countersign_run::Timestamp;
+use countersign_contract::Timestamp;
 
 const MONTHS: [&str; 12] = [
     "January",

@@ -2,16 +2,20 @@
 //! budget.
 //!
 //! ```text
-//! LoCoMo ─► LocomoConversation ─► every system ranks the turns ─► compose to the budget
-//!                                                               ─► tally ─► report
+//! LoCoMo, or our own talks ─► RecallConversation, whole or in pieces
+//!         ─► every system ranks the turns ─► compose to the budget ─► tally ─► report
 //! ```
 //!
 //! No model takes part unless an embedder is named: the questions name the turns that answer them.
-//! The data is not shipped; if it is absent, the trial reports that.
-mod conversation;
+//! `LoCoMo` is not shipped; if it is absent, the trial reports that.
+mod recall_data;
+mod locomo;
 mod locomo_date;
+mod talk_source;
+mod talk_generator;
+mod piece_cutter;
 mod events;
-mod countersign_index;
+mod stored_conversation;
 mod bm25;
 mod fts;
 mod packet_composer;

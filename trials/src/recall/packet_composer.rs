@@ -1,6 +1,4 @@
-//! Selects the turns of a packet, which is composed and rendered as for a responder.
-
-use std::collections::BTreeSet;
+//! Selects the quotes of a packet, which is composed and rendered as for a planner.
 
 use countersign_memory::compose::{ComposeError, compose_packet};
 use countersign_memory::policy::MemoryPolicy;
@@ -9,6 +7,7 @@ use countersign_memory::render::{RenderError, render_packet};
 use countersign_memory::tokens::TokenCounter;
 use countersign_memory::{BudgetOverride, Candidates, PacketRequest, RelevanceScore, ScoredRow};
 use countersign_shipped_contracts::memory::meta::PacketPurpose;
+use countersign_shipped_contracts::memory::short_term::KeyQuote;
 use thiserror::Error;
 
 /// The policy and the token counter for composing packets.
@@ -49,28 +48,33 @@ pub(crate) fn build_request(
     }
 }
 
+/// Makes candidates of ranked turns.
+pub(crate) fn collect_candidates(
+    events: &[MemoryEvent],
+    ranked: &[(usize, RelevanceScore)],
+) -> Candidates {
+    let quotes = ranked
+        .iter()
+        .map(|(at, score)| ScoredRow { row: events[*at].clone(), score: score.clone() })
+        .collect();
+    Candidates { quotes, ..Candidates::default() }
+}
+
 impl PacketComposer {
-    /// Returns the ids of the turns that are in the packet with this budget.
-    pub(crate) fn select_turns(
+    /// Returns the quotes that are in the packet with this budget.
+    pub(crate) fn select_quotes(
         &self,
-        events: &[MemoryEvent],
-        ranked: &[(usize, RelevanceScore)],
+        last: &MemoryEvent,
+        found: &Candidates,
         question: &str,
         budget: u64,
-    ) -> Result<BTreeSet<String>, RecallPacketError> {
-        let Some(last) = events.last() else { return Ok(BTreeSet::new()) };
-        let quotes = ranked
-            .iter()
-            .map(|(at, score)| ScoredRow { row: events[*at].clone(), score: score.clone() })
-            .collect();
-        let found = Candidates { quotes, ..Candidates::default() };
+    ) -> Result<Vec<KeyQuote>, RecallPacketError> {
         let request = build_request(last, question, Some(budget));
-        let packet = compose_packet(&request, &self.policy, &found, &*self.counter)?;
+        let packet = compose_packet(&request, &self.policy, found, &*self.counter)?;
         let tokens = self.counter.count(&render_packet(&packet, request.purpose)?);
         if tokens > budget {
             return Err(RecallPacketError::Over { budget, found: tokens });
         }
-        let quotes = packet.short_term.key_quotes.unwrap_or_default();
-        Ok(quotes.into_iter().map(|quote| quote.evidence_id).collect())
+        Ok(packet.short_term.key_quotes.unwrap_or_default())
     }
 }

@@ -7,10 +7,6 @@ use super::recall_tally::{RecallMean, RecallTally};
 /// A system and its results.
 pub(crate) type RecallRow = (String, RecallTally);
 
-/// The names of the question categories.
-const CATEGORIES: [(u8, &str); 5] =
-    [(1, "multi-hop"), (2, "temporal"), (3, "open"), (4, "single-hop"), (5, "without an answer")];
-
 /// Writes all tables of the report.
 pub(crate) fn write_tables(
     out: &mut dyn Write,
@@ -25,18 +21,16 @@ pub(crate) fn write_tables(
     for (system, tally) in rows {
         write_row(out, system, tally.all.complete_percentages())?;
     }
-    for (category, name) in CATEGORIES {
-        let count =
-            |(_, tally): &RecallRow| tally.by_category.get(&category).map(|mean| mean.questions);
-        let Some(questions) = rows.first().and_then(count) else { continue };
-        write_heading(out, &format!("{name} ({questions} questions), recall, %"), budgets)?;
+    let categories = rows.first().into_iter().flat_map(|(_, tally)| &tally.by_category);
+    for (category, RecallMean { questions, .. }) in categories {
+        write_heading(out, &format!("{category} ({questions} questions), recall, %"), budgets)?;
         for (system, tally) in rows {
             write_row(
                 out,
                 system,
                 tally
                     .by_category
-                    .get(&category)
+                    .get(category)
                     .into_iter()
                     .flat_map(RecallMean::recall_percentages),
             )?;

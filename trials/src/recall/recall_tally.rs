@@ -14,16 +14,22 @@ pub(crate) struct RecallMean {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RecallTally {
     pub(crate) all: RecallMean,
-    pub(crate) by_category: BTreeMap<u8, RecallMean>,
+    pub(crate) by_category: BTreeMap<String, RecallMean>,
     pub(crate) by_conversation: BTreeMap<String, RecallMean>,
 }
 
 impl RecallTally {
     /// Adds a question: how many turns answer it, and how many of them were included for each
     /// budget.
-    pub(crate) fn add(&mut self, conversation: &str, category: u8, gold: usize, inside: &[usize]) {
+    pub(crate) fn add(
+        &mut self,
+        conversation: &str,
+        category: &str,
+        gold: usize,
+        inside: &[usize],
+    ) {
         self.all.add(gold, inside);
-        self.by_category.entry(category).or_default().add(gold, inside);
+        self.by_category.entry(category.to_owned()).or_default().add(gold, inside);
         self.by_conversation.entry(conversation.to_owned()).or_default().add(gold, inside);
     }
 }

@@ -8,7 +8,7 @@ use super::cues::CueSet;
 use super::evidence_index::EvidenceIndex;
 use super::insight_guard::InsightGuard;
 use super::shorten::shorten;
-use crate::policy::{CitationMarkerStyle, InjectionRow, MemoryPolicy};
+use crate::policy::{CitationMarkerStyle, InjectionRow, MemoryPolicy, limit_quotes};
 use crate::record::MemoryExpiry;
 use crate::render::{CitationMarkers, REFERENCE_ELLIPSIS};
 use crate::tokens::TokenCounter;
@@ -21,6 +21,8 @@ pub(super) struct ComposeContext<'a> {
     pub(super) candidates: &'a Candidates,
     pub(super) counter: &'a dyn TokenCounter,
     pub(super) row: &'a InjectionRow,
+    /// The token budget of the packet.
+    pub(super) max_tokens: u64,
     pub(super) cues: CueSet,
     pub(super) guard: InsightGuard,
     pub(super) evidence_index: EvidenceIndex<'a>,
@@ -45,6 +47,7 @@ impl<'a> ComposeContext<'a> {
             CitationMarkerStyle::Numbers => CitationMarkers::Widest,
         };
         let row = policy.matrix.row(request.purpose);
+        let max_tokens = request.budget.map_or(policy.max_tokens, |asked| asked.max_tokens);
         let (cues, guard) =
             (CueSet::from_request(request)?, InsightGuard::from_candidates(request.purpose, found));
         let evidences = EvidenceIndex::from_candidates(found);
@@ -54,6 +57,7 @@ impl<'a> ComposeContext<'a> {
             candidates: found,
             counter,
             row,
+            max_tokens,
             cues,
             guard,
             evidence_index: evidences,
@@ -80,6 +84,11 @@ impl<'a> ComposeContext<'a> {
     /// Limits a cap to the maximum number of candidates per kind.
     pub(super) fn limit_candidates(&self, cap: usize) -> usize {
         cap.min(self.policy.candidates.per_kind)
+    }
+
+    /// Returns the maximum number of quotes, which follows the budget.
+    pub(super) fn limit_quotes(&self) -> usize {
+        limit_quotes(self.policy.caps, self.policy.candidates, self.max_tokens)
     }
 
     /// Fits a text to the maximum length of an item.

@@ -14,6 +14,7 @@ use super::selection_log::{OmissionReason, RankedItem, SelectionLog};
 use super::timestamp;
 use crate::ScoredRow;
 use crate::policy::{InjectionStrength, QuoteDateStyle};
+use crate::rank::{excerpt_piece, split_into_pieces};
 use crate::record::{MemoryEvent, SpeakerRole};
 use crate::render::{self, PacketHeading, REFERENCE_ELLIPSIS};
 
@@ -24,6 +25,8 @@ pub(super) struct QuoteCandidate<'a> {
     score: i64,
     /// The rank among the events that the summary keeps.
     summary_rank: Option<usize>,
+    /// The number of the piece to show of a long message.
+    piece: Option<u32>,
     rule: String,
 }
 
@@ -65,7 +68,11 @@ pub(super) fn select_quotes<'a>(
             rule.push_str(&format!(",{part}:{value}"));
         }
         rule.push_str(if kept.is_some() { ",kept" } else { "" });
-        list.push(QuoteCandidate { row, score: score.total, summary_rank: kept, rule });
+        if let Some(piece) = score.piece {
+            rule.push_str(&format!(",piece:{piece}/{}", split_into_pieces(&row.text).len()));
+        }
+        let (piece, score) = (score.piece, score.total);
+        list.push(QuoteCandidate { row, score, summary_rank: kept, piece, rule });
     }
     list.sort_by(|one, other| {
         let key = |it: &QuoteCandidate<'_>| {
@@ -90,11 +97,7 @@ pub(super) fn select_quotes<'a>(
         }
         first == row.id
     });
-    ledger.truncate_to_cap(
-        &mut list,
-        ctx.limit_candidates(ctx.policy.caps.quotes),
-        OmissionReason::Cap,
-    );
+    ledger.truncate_to_cap(&mut list, ctx.limit_quotes(), OmissionReason::Cap);
     list
 }
 
@@ -105,9 +108,10 @@ pub(super) fn build_item(
     tier: DetailTier,
 ) -> PacketItem<KeyQuote> {
     let row = candidate.row;
+    let text = excerpt_piece(&row.text, candidate.piece);
     let words = match &row.speaker {
-        Some(speaker) => format!("{speaker}: {}", row.text),
-        None => row.text.clone(),
+        Some(speaker) => format!("{speaker}: {text}"),
+        None => text.into_owned(),
     };
     let whole = ctx.fit_to_longest(&words);
     let (quote, name) = match tier {

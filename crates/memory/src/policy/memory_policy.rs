@@ -19,7 +19,7 @@ pub struct MemoryPolicy {
     pub version: String,
     /// The token budget when the request does not set one; at least 256.
     pub max_tokens: u64,
-    /// The maximum number of items of each kind in a packet.
+    /// The maximum number of items of each kind in a packet; of quotes, per 1,000 tokens.
     pub caps: PacketCaps,
     /// The maximum number of candidates to consider.
     pub candidates: CandidateCaps,

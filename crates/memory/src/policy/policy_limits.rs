@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct PacketCaps {
     pub facts: usize,
     pub procedures: usize,
+    /// Quoted events per 1,000 tokens of the budget.
     pub quotes: usize,
     /// Messages of the conversation window.
     pub window: usize,
@@ -25,6 +26,17 @@ pub struct CandidateCaps {
     pub total: usize,
     /// The maximum of each kind.
     pub per_kind: usize,
+}
+
+/// The number of tokens that the limit of quotes refers to; a smaller budget counts as this many.
+const QUOTE_LIMIT_TOKENS: u64 = 1_000;
+
+/// Returns the maximum number of quotes for a budget; it never decreases as the budget grows.
+#[must_use]
+pub(crate) fn limit_quotes(caps: PacketCaps, candidates: CandidateCaps, max_tokens: u64) -> usize {
+    let tokens = u128::from(max_tokens.max(QUOTE_LIMIT_TOKENS));
+    let scaled = caps.quotes as u128 * tokens / u128::from(QUOTE_LIMIT_TOKENS);
+    usize::try_from(scaled).unwrap_or(usize::MAX).min(candidates.per_kind)
 }
 
 /// Age limits in days since the end of an episode, in ascending order.

@@ -20,6 +20,7 @@ pub(super) fn compute_idf(stats: IndexStats, df: u32) -> i64 {
 
 /// Computes the weight of a term in an event from its frequency and the length of the event: 0 to
 /// 2.2.
+#[derive(Debug)]
 pub(super) struct TermSaturation {
     /// What each term of length adds to the denominator, in thousandths of millionths: k1 × b
     /// divided by the mean length, which is all terms divided by all events.
@@ -46,6 +47,11 @@ impl TermSaturation {
             (1, Some(known)) => *known,
             (tf, _) => self.compute_score(tf.into(), posting.length.into()),
         }
+    }
+
+    /// Returns the weight of a term that occurs `tf` times in so many terms.
+    pub(super) fn score_occurrence(&self, tf: u64, length: u64) -> i64 {
+        self.compute_score(tf, length)
     }
 
     fn compute_score(&self, tf: u64, length: u64) -> i64 {
@@ -113,6 +119,7 @@ mod tests {
             tf,
             length,
             prose: false,
+            assistant: false,
         };
         let saturation =
             |tf, length| TermSaturation::new(stats).score_posting(&posting(tf, length));

@@ -7,7 +7,9 @@
 //!
 //! A term scores by its rarity among the subject's own events and by its frequency relative to the
 //! length of the event (BM25). The score extends to neighbours (see `neighbour_boost`). A session
-//! that covers more of the query counts up to twice as much. Sessions that cannot contain one of
+//! that covers more of the query counts up to twice as much. Only turns of a conversation count for
+//! their neighbours and their session, neither long prose nor what an assistant writes at length;
+//! the words of an assistant count less unless the request asks for them. Sessions that cannot contain one of
 //! the best locations are skipped.
 
 use std::collections::BinaryHeap;
@@ -52,6 +54,8 @@ pub struct RankedHit {
     pub boosted_score: i64,
     /// How much of the query the session covers, relative to the best session: 0 to 1,000,000.
     pub session_share: i64,
+    /// The length of the event's postings; 0 if none of its own terms match.
+    pub length: u16,
 }
 
 /// Returns up to `limit` locations that match a query, best first; the newest wins a tie. A
@@ -85,12 +89,13 @@ pub fn rank_hits(
         let of_it = &stands[sessions[number].occurrences.clone()];
         spread.score_session(
             of_it,
-            |LocationScore { location: place, own_score: own, boosted_score: reach }| {
+            |LocationScore { location: place, own_score: own, boosted_score: reach, length }| {
                 best.push_hit(RankedHit {
                     location: place,
                     own_score: own,
                     boosted_score: reach,
                     session_share: session,
+                    length,
                 });
             },
         );
@@ -114,12 +119,17 @@ fn collect_occurrences(
     for (term, list) in (0..).zip(lists) {
         let opens = Some(&list.term) == rarest || list.postings.len() >= list.df as usize;
         let worth = multiply_millionths(query.weight(&list.term), compute_idf(stats, list.df));
+        let of_assistant = multiply_millionths(worth, query.assistant_factor());
         stands.extend(list.postings.iter().map(|posting| TermOccurrence {
             location: posting.location,
-            value: multiply_millionths(worth, saturation.score_posting(posting)),
+            value: multiply_millionths(
+                if posting.assistant { of_assistant } else { worth },
+                saturation.score_posting(posting),
+            ),
             term,
             reaches_neighbours: !posting.prose,
             is_seed: opens,
+            length: posting.length,
         }));
     }
     // A stable sort detects that each list is already ascending, and only merges them.

@@ -4,7 +4,7 @@
 //! MemoryEvent ──► analyze_event: its terms ──► Posting ──► encode_block ──► stored blocks
 //! PacketRequest ──► WeightedQuery ──► plan_reads: which postings to read, up to a limit
 //!         ──► rank_hits: BM25, neighbours, session ──► RankedHit, best first
-//!         ──► refine_score with the event: speaker, question, prose ──► RelevanceScore
+//!         ──► refine_score with the event: speaker, question, best piece ──► RelevanceScore
 //! vectors ──► SimilarEvents ──► ScoreBlend ──► RelevanceScore
 //! ```
 //!
@@ -14,10 +14,13 @@
 mod posting;
 mod function_words;
 mod irregular;
+mod message_pieces;
+mod standing_wish;
 mod terms;
 mod term_matcher;
 mod dates;
 mod word_classes;
+mod asked_reply;
 mod query;
 mod plan;
 mod bm25;
@@ -25,10 +28,13 @@ mod sessions;
 mod neighbour_boost;
 mod top_hits;
 mod hits;
+mod piece_scorer;
 mod refine;
 mod score_blend;
 
 pub use hits::{IndexStats, RankedHit, TermPostings, rank_hits};
+pub use message_pieces::{excerpt_piece, split_into_pieces};
+pub use piece_scorer::PieceScorer;
 pub use plan::{MAX_POSTINGS, PostingRead, plan_reads};
 pub use posting::{
     BLOCK_CAPACITY, Posting, PostingBlockError, decode_block, encode_block, sort_postings,

@@ -25,6 +25,8 @@ pub(super) struct TermOccurrence {
     pub(super) reaches_neighbours: bool,
     /// Whether the term finds locations, or only adds to those that other terms found.
     pub(super) is_seed: bool,
+    /// The number of terms in the event.
+    pub(super) length: u16,
 }
 
 /// The score of a location.
@@ -35,6 +37,8 @@ pub(super) struct LocationScore {
     pub(super) own_score: i64,
     /// The score of the terms at the location and at its neighbours.
     pub(super) boosted_score: i64,
+    /// The length of the event; 0 if none of its own terms match.
+    pub(super) length: u16,
 }
 
 /// Adds up the scores of the terms of a query. The buffers are reused from session to session.
@@ -58,6 +62,7 @@ struct BoostCell {
     own_score: i64,
     boosted_score: i64,
     has_seed: bool,
+    length: u16,
 }
 
 impl NeighbourBoost {
@@ -89,6 +94,7 @@ impl NeighbourBoost {
                         location: place,
                         own_score: cell.own_score,
                         boosted_score: cell.boosted_score,
+                        length: cell.length,
                     });
                 }
             }
@@ -106,6 +112,7 @@ impl NeighbourBoost {
                 term,
                 reaches_neighbours: beyond,
                 is_seed: opens,
+                length,
             } = *stand;
             let given = &mut self.terms[term as usize];
             let mut shares = [0; SHARES.len()];
@@ -130,7 +137,10 @@ impl NeighbourBoost {
                     cell.boosted_score += worth - shares[at];
                     shares[at] = worth;
                 }
-                cell.own_score += if own { value } else { 0 };
+                if own {
+                    cell.own_score += value;
+                    cell.length = length;
+                }
                 cell.has_seed |= opens;
             }
             *given = TermBoost { run: self.run, position, shares };
@@ -144,7 +154,14 @@ mod tests {
 
     fn stand(term: u32, position: u32, value: i64) -> TermOccurrence {
         let place = EventLocation { session: 1, position };
-        TermOccurrence { location: place, value, term, reaches_neighbours: true, is_seed: true }
+        TermOccurrence {
+            location: place,
+            value,
+            term,
+            reaches_neighbours: true,
+            is_seed: true,
+            length: 12,
+        }
     }
 
     fn told(stands: &[TermOccurrence]) -> Vec<(u32, i64, i64)> {

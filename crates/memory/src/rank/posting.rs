@@ -18,8 +18,11 @@ pub struct Posting {
     pub tf: u16,
     /// The number of terms in the event.
     pub length: u16,
-    /// Whether the event is long prose, which does not score for its neighbours.
+    /// Whether the event is more than a turn of a conversation; then it does not score for its
+    /// neighbours.
     pub prose: bool,
+    /// Whether an assistant or a tool wrote this prose, and not the person.
+    pub assistant: bool,
 }
 
 /// Error for bytes that are not a valid block.
@@ -43,12 +46,13 @@ pub fn encode_block(postings: &[Posting]) -> Vec<u8> {
     sort_postings(&mut sorted);
     let mut bytes = Vec::with_capacity(sorted.len() * 4);
     let mut before = EventLocation { session: 0, position: 0 };
-    for Posting { location: place, tf, length, prose } in sorted {
+    for Posting { location: place, tf, length, prose, assistant } in sorted {
         let sessions = place.session - before.session;
         let from = if sessions == 0 { before.position } else { 0 };
         write_varint(&mut bytes, u64::from(sessions));
         write_varint(&mut bytes, u64::from(place.position - from));
-        write_varint(&mut bytes, u64::from(tf) << 1 | u64::from(prose));
+        let kind = u64::from(assistant) << 1 | u64::from(prose);
+        write_varint(&mut bytes, u64::from(tf) << 2 | kind);
         write_varint(&mut bytes, u64::from(length));
         before = place;
     }
@@ -67,7 +71,7 @@ pub fn decode_block(bytes: &[u8], postings: &mut Vec<Posting>) -> Result<(), Pos
         let ends = PostingBlockError::Ends(number);
         let range = PostingBlockError::Range(number);
         let mut next = || read_varint(&mut rest).ok_or(ends);
-        let (sessions, positions, tf_prose, length) = (next()?, next()?, next()?, next()?);
+        let (sessions, positions, tf_kind, length) = (next()?, next()?, next()?, next()?);
         let from = if sessions == 0 { last.position } else { 0 };
         let place = EventLocation {
             session: u32::try_from(u64::from(last.session) + sessions).map_err(|_| range)?,
@@ -79,9 +83,10 @@ pub fn decode_block(bytes: &[u8], postings: &mut Vec<Posting>) -> Result<(), Pos
         }
         postings.push(Posting {
             location: place,
-            tf: u16::try_from(tf_prose >> 1).map_err(|_| range)?,
+            tf: u16::try_from(tf_kind >> 2).map_err(|_| range)?,
             length: u16::try_from(length).map_err(|_| range)?,
-            prose: tf_prose & 1 == 1,
+            prose: tf_kind & 1 == 1,
+            assistant: tf_kind & 2 == 2,
         });
         before = Some(place);
     }
@@ -127,7 +132,8 @@ mod tests {
     use super::*;
 
     fn posting(session: u32, position: u32, tf: u16, length: u16, prose: bool) -> Posting {
-        Posting { location: EventLocation { session, position }, tf, length, prose }
+        let location = EventLocation { session, position };
+        Posting { location, tf, length, prose, assistant: prose && tf > 1 }
     }
 
     fn read(bytes: &[u8]) -> Result<Vec<Posting>, PostingBlockError> {

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use countersign_contract::Timestamp;
 use countersign_shipped_contracts::memory::meta::PacketCues;
 
+use super::asked_reply::asks_for_reply;
 use super::bm25::ONE;
+use super::standing_wish::STANDING_WISH_TERM;
 use super::{dates, extract_terms, word_classes};
 use crate::PacketRequest;
 
@@ -22,11 +24,23 @@ const CLASS_MEMBER_WEIGHT: i64 = 300_000;
 /// not what.
 const TIME_RANGE_WEIGHT: i64 = 300_000;
 
+/// The weight of a standing wish, in millionths: it concerns every request a little.
+const STANDING_WISH_WEIGHT: i64 = 500_000;
+
+/// Factor for what an assistant writes at length: a request is mostly about the person, whose words
+/// the assistant repeats.
+const ASSISTANT: i64 = 200_000;
+
+/// The same factor if the request asks for what the assistant said.
+const ASKED_ASSISTANT: i64 = 1_500_000;
+
 /// The terms of a query with their weights, in millionths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WeightedQuery {
     weights: BTreeMap<String, i64>,
     spoken_terms: BTreeSet<String>,
+    /// Whether the request asks for what the assistant said.
+    asks_assistant: bool,
     time: Option<(Timestamp, Timestamp)>,
 }
 
@@ -68,7 +82,11 @@ impl WeightedQuery {
                 weights.entry(member).or_insert(CLASS_MEMBER_WEIGHT);
             }
         }
-        Self { weights, spoken_terms, time: None }
+        if !weights.is_empty() {
+            weights.insert(STANDING_WISH_TERM.to_owned(), STANDING_WISH_WEIGHT);
+        }
+        let asks_assistant = texts.iter().any(|text| asks_for_reply(text));
+        Self { weights, spoken_terms, asks_assistant, time: None }
     }
 
     /// Returns the terms to look up with their weights.
@@ -96,6 +114,11 @@ impl WeightedQuery {
     /// Returns whether a timestamp lies in the requested time range.
     pub(super) fn covers_time(&self, at: Timestamp) -> bool {
         self.time.is_some_and(|(from, to)| (from..=to).contains(&at))
+    }
+
+    /// Returns the factor for the words of an assistant.
+    pub(super) fn assistant_factor(&self) -> i64 {
+        if self.asks_assistant { ASKED_ASSISTANT } else { ASSISTANT }
     }
 
     /// Returns whether the query has no terms.

@@ -68,7 +68,14 @@ mod tests {
 
     fn stand(term: u32, session: u32, value: i64) -> TermOccurrence {
         let place = EventLocation { session, position: 1 };
-        TermOccurrence { location: place, value, term, reaches_neighbours: true, is_seed: true }
+        TermOccurrence {
+            location: place,
+            value,
+            term,
+            reaches_neighbours: true,
+            is_seed: true,
+            length: 12,
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ struct TopHitEntry {
     own_score: i64,
     boosted_score: i64,
     session_share: i64,
+    length: u16,
 }
 
 impl TopHits {
@@ -40,6 +41,7 @@ impl TopHits {
             own_score: own,
             boosted_score: reach,
             session_share: session,
+            length,
         } = hit;
         let entry = TopHitEntry {
             total: hit.total_score(),
@@ -47,6 +49,7 @@ impl TopHits {
             own_score: own,
             boosted_score: reach,
             session_share: session,
+            length,
         };
         if self.heap.len() < self.limit {
             self.heap.push(Reverse(entry));
@@ -67,12 +70,14 @@ impl TopHits {
                      own_score: own,
                      boosted_score: reach,
                      session_share: session,
+                     length,
                      ..
                  })| RankedHit {
                     location: place,
                     own_score: own,
                     boosted_score: reach,
                     session_share: session,
+                    length,
                 },
             )
             .collect()

@@ -66,7 +66,7 @@ fn search_by_words(
     let mut best: BinaryHeap<Reverse<i64>> = BinaryHeap::new();
     let (mut asked, mut done) = (limit + SPARE_HITS, 0);
     loop {
-        let RankedHits { hits, reads } = row_store.rank_events(&subject, query, asked)?;
+        let RankedHits { hits, reads, pieces } = row_store.rank_events(&subject, query, asked)?;
         let mut left = hits.get(done..).unwrap_or_default();
         while let Some(next) = left.first() {
             let least = best.peek().filter(|_| best.len() == limit);
@@ -81,7 +81,7 @@ fn search_by_words(
             let mut rows = row_store.load_events_at(&subject, &places)?.into_iter().peekable();
             for hit in some {
                 let Some(row) = rows.next_if(|row| row.location == hit.location) else { continue };
-                let score = refine_score(query, hit, &row);
+                let score = refine_score(query, &pieces, hit, &row);
                 let worth = score.total;
                 if worth > 0 && is_visible(&row, request) && told.add(ScoredRow { row, score }) {
                     best.push(Reverse(worth));

@@ -1,13 +1,17 @@
 //! Limits for reading candidates of one packet.
 
-use crate::policy::{InjectionMatrix, InjectionStrength, MemoryPolicy, SimilarityPolicy};
+use crate::policy::{
+    InjectionMatrix, InjectionStrength, MemoryPolicy, SimilarityPolicy, limit_quotes,
+};
 
 /// The maximum number of rows to retrieve, by kind. Composing applies its own caps to the result;
 /// these limits bound the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetrievalLimits {
-    /// Events that match the cues, best first.
+    /// Events that match the cues, best first, for a packet of `max_tokens`.
     pub quotes: usize,
+    /// The budget that `quotes` is meant for, in tokens; a request with a larger one reads more.
+    pub max_tokens: u64,
     /// The latest events of the session; 0 if the policy injects no window for any purpose.
     pub window: usize,
     /// Active and disputed facts of each level, latest first.
@@ -28,6 +32,9 @@ pub struct RetrievalLimits {
 /// visible.
 const SPARE_QUOTES: usize = 10;
 
+/// The most events that a large budget leads to.
+const MAX_QUOTES: usize = 1_000;
+
 impl RetrievalLimits {
     /// Returns limits that are high enough for everything a policy can select.
     #[must_use]
@@ -37,7 +44,8 @@ impl RetrievalLimits {
         let gives_window =
             [planner, tool, responder].iter().any(|row| row.window != InjectionStrength::None);
         Self {
-            quotes: caps.quotes.min(policy.candidates.per_kind) + SPARE_QUOTES,
+            quotes: limit_quotes(caps, policy.candidates, policy.max_tokens) + SPARE_QUOTES,
+            max_tokens: policy.max_tokens,
             window: if gives_window { usual.window.max(caps.window) } else { 0 },
             facts: usual.facts.max(caps.facts),
             procedures: usual.procedures.max(caps.procedures),
@@ -49,10 +57,21 @@ impl RetrievalLimits {
     }
 }
 
+impl RetrievalLimits {
+    /// Returns the number of quotes for a packet of this budget: in proportion to `max_tokens`.
+    pub(super) fn quotes_for_budget(&self, max_tokens: Option<u64>) -> usize {
+        let most = max_tokens.unwrap_or(self.max_tokens).max(1_000);
+        let usual = u128::from(self.max_tokens.max(1_000));
+        let scaled = (self.quotes as u128 * u128::from(most)).div_ceil(usual);
+        usize::try_from(scaled).unwrap_or(usize::MAX).min(self.quotes.max(MAX_QUOTES))
+    }
+}
+
 impl Default for RetrievalLimits {
     fn default() -> Self {
         Self {
-            quotes: 10 + SPARE_QUOTES,
+            quotes: 40 + SPARE_QUOTES,
+            max_tokens: 2048,
             window: 10,
             facts: 1000,
             superseded: 100,

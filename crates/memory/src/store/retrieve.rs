@@ -87,8 +87,8 @@ pub(super) fn retrieve_candidates(
             found.withheld_insights.push(row);
         }
     }
-    let wanted =
-        EventSearchOptions { limit: limits.quotes, similarity: limits.similarity, distinct: true };
+    let limit = limits.quotes_for_budget(request.budget.map(|budget| budget.max_tokens));
+    let wanted = EventSearchOptions { limit, similarity: limits.similarity, distinct: true };
     let (quotes, unread) = find_matching_events(row_store, request, &query, wanted)?;
     found.quotes = quotes;
     found.truncations.extend(unread);

@@ -11,7 +11,7 @@ use super::expired_rows::ExpiryFilter;
 use super::memory_error::MemoryError;
 use super::revisioned_row::RevisionedRow;
 use super::{BuildRowKind, PacketBuild, UnembeddedEvents};
-use crate::rank::{PostingRead, RankedHit, SimilarEvents, WeightedQuery};
+use crate::rank::{PieceScorer, PostingRead, RankedHit, SimilarEvents, WeightedQuery};
 use crate::record::{
     EventLocation, MemoryEvent, MemoryEventKind, MemoryExpiry, MemoryInsight, MemoryOrigin,
     MemoryProcedure,
@@ -313,6 +313,8 @@ pub(super) struct RankedHits {
     pub(super) hits: Vec<RankedHit>,
     /// What was read of each term, rarest first.
     pub(super) reads: Vec<PostingRead>,
+    /// Finds the piece of a long message that matches best.
+    pub(super) pieces: PieceScorer,
 }
 
 /// A period from which rows are loaded.

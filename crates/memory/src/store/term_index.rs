@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 use super::memory_error::{MemoryError, corrupt_error};
 use super::row_store::{MemoryResult, RankedHits};
 use crate::rank::{
-    BLOCK_CAPACITY, IndexStats, Posting, PostingBlockError, PostingRead, TERM_ANALYZER,
-    TermPostings, WeightedQuery, analyze_event, decode_block, encode_block, plan_reads, rank_hits,
-    sort_postings,
+    BLOCK_CAPACITY, IndexStats, PieceScorer, Posting, PostingBlockError, PostingRead,
+    TERM_ANALYZER, TermPostings, WeightedQuery, analyze_event, decode_block, encode_block,
+    plan_reads, rank_hits, sort_postings,
 };
 use crate::record::{EventLocation, MemoryEvent};
 
 /// The version of the storage layout of postings; raised when the layout changes.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// Returns the version of the index: text analysis and layout.
 pub(super) fn index_version() -> String {
@@ -227,7 +227,9 @@ pub(super) fn rank_events(
     let wanted: Vec<(&PostingRead, TermEntry)> =
         wanted.map(|read| (read, known.remove(&read.term).unwrap_or_default())).collect();
     let lists = load_newest_postings(index, wanted)?;
-    Ok(RankedHits { hits: rank_hits(query, &lists, index.load_stats()?, limit), reads })
+    let stats = index.load_stats()?;
+    let hits = rank_hits(query, &lists, stats, limit);
+    Ok(RankedHits { hits, reads, pieces: PieceScorer::new(query, &lists, stats) })
 }
 
 /// Loads the newest postings of each term, as many as planned.

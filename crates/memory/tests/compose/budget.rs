@@ -277,6 +277,42 @@ fn space_is_used_while_something_waits() {
 }
 
 #[test]
+fn a_larger_budget_buys_more_quotes() {
+    let said = |it: u32| format!("{it} {}", "we talked about the garden and its trees ".repeat(2));
+    let quotes = (0..300).map(|it| scored(event(&format!("q{it:03}"), it, &said(it)), 1_000_000));
+    let found = Candidates { quotes: quotes.collect(), ..Candidates::default() };
+    let mut before = (0, 0);
+    for budget in [256, 1_000, 2_000, 4_000, 8_000] {
+        let request =
+            PacketRequest { budget: Some(tokens(budget)), ..request(PacketPurpose::Planner) };
+        let packet = composed(&request, &found);
+        let now = (quotes_of(&packet), packet.budget_report.used_tokens_est);
+        assert!(now.0 > before.0 && now.1 > before.1, "{budget}: {now:?} after {before:?}");
+        // Shortened quotes and references have a share of their own.
+        assert!(now.1 * 10 >= budget.min(4_000) * 4, "{budget}: {now:?}");
+        before = now;
+    }
+}
+
+fn quotes_of(packet: &MemoryPacket) -> usize {
+    quotes(packet).len()
+}
+
+#[test]
+fn a_long_message_shows_the_piece_that_answers() {
+    let lines = |about: &str| format!("- Something to know about {about}.\n").repeat(12);
+    let text = format!("{}\n## Grout\nUse epoxy.\n{}", lines("tiles"), lines("joints"));
+    let mut row = scored(event("q1", 1, &text), 1_000_000);
+    row.score.piece = Some(2);
+    let found = Candidates { quotes: vec![row], ..Candidates::default() };
+    let packet = composed(&request(PacketPurpose::Planner), &found);
+    let quote = &packet.short_term.key_quotes.as_ref().unwrap()[0];
+    assert_eq!(quote.evidence_id, "q1", "the message has one id");
+    assert!(quote.quote.starts_with("… ## Grout\nUse epoxy."), "{}", quote.quote);
+    assert!(packet.explain.selected[0].contains("piece:2/"), "{:?}", packet.explain.selected);
+}
+
+#[test]
 fn an_item_that_is_too_long_is_shortened_whatever_the_budget() {
     let found = with_facts(vec![fact("f1", "story", "Once upon a time. ".repeat(200))]);
     let request =

@@ -210,7 +210,7 @@ pub(crate) fn cited(text: &str) -> CitedEvent {
 }
 
 pub(crate) fn scored<T>(row: T, total: i64) -> ScoredRow<T> {
-    ScoredRow { row, score: RelevanceScore { total, parts: std::collections::BTreeMap::new() } }
+    ScoredRow { row, score: RelevanceScore { total, ..RelevanceScore::default() } }
 }
 
 /// The reason an item stayed out.

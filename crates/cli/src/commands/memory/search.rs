@@ -1,6 +1,7 @@
 //! `countersign memory search TEXT`: lists the matching events, best first, with the parts of their
 //! scores.
 
+use countersign_memory::rank::excerpt_piece;
 use countersign_memory::record::MemoryEvent;
 use countersign_memory::{PacketRequest, RelevanceScore, ScoredRow};
 use countersign_shipped_contracts::memory::meta::PacketPurpose;
@@ -78,7 +79,7 @@ fn format_row(one: &ScoredRow<MemoryEvent>) -> [String; 6] {
         id.clone(),
         time_format::format_timestamp(*ts),
         who,
-        truncate_line(text, 60),
+        truncate_line(&excerpt_piece(text, one.score.piece), 60),
         format_score_parts(&one.score),
     ]
 }

@@ -17,7 +17,8 @@ use super::super::row_store::{
 };
 use super::super::{BuildRowKind, PacketBuild, UnembeddedEvents};
 use crate::rank::{
-    IndexStats, SimilarEvents, TermPostings, WeightedQuery, analyze_event, plan_reads, rank_hits,
+    IndexStats, PieceScorer, SimilarEvents, TermPostings, WeightedQuery, analyze_event, plan_reads,
+    rank_hits,
 };
 use crate::record::{EventLocation, MemoryEvent, MemoryInsight, MemoryProcedure};
 use crate::rules::FactRevision;
@@ -176,7 +177,8 @@ impl EventRows for InMemoryRows {
             }
         }
         let lists: Vec<TermPostings> = lists.into_values().collect();
-        Ok(RankedHits { hits: rank_hits(query, &lists, stats, limit), reads })
+        let hits = rank_hits(query, &lists, stats, limit);
+        Ok(RankedHits { hits, reads, pieces: PieceScorer::new(query, &lists, stats) })
     }
 }
 

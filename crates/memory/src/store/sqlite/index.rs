@@ -131,7 +131,13 @@ mod tests {
     }
 
     fn posting(session: u32, position: u32) -> Posting {
-        Posting { location: EventLocation { session, position }, tf: 1, length: 9, prose: false }
+        Posting {
+            location: EventLocation { session, position },
+            tf: 1,
+            length: 9,
+            prose: false,
+            assistant: false,
+        }
     }
 
     /// Returns three sessions of four hundred postings; the second session continues after the
