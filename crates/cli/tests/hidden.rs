@@ -216,7 +216,7 @@ fn a_run_shows_what_models_people_and_files_hide() {
     assert_eq!(code, 0, "{said}");
 
     let wait = format!("{run}/w1");
-    let (code, said) = project.once(&["answer", &wait, CANARY], true, "");
+    let (code, said) = project.once(&["answer", &wait, &format!("neither {CANARY}")], true, "");
     assert_eq!(code, 1, "{said}");
     project.once(&["halt", &run, "--reason", CANARY], true, "");
     project.shows(&["status", &run]);
