@@ -15,6 +15,7 @@ use crate::mcp_clients;
 #[cfg(unix)]
 use crate::postgres;
 use crate::process;
+use crate::yaml_reader;
 
 /// The servers that were started, and why the others were not.
 pub(crate) struct ExternalServices {
@@ -86,6 +87,12 @@ impl ExternalServices {
         match docx_reader::install_docx_reader(&target_folder()) {
             Ok(python) => variables.push(("COUNTERSIGN_TEST_DOCX", python.display().to_string())),
             Err(why) => unavailable.push(format!("a reader of Word documents: {why}")),
+        }
+        match yaml_reader::install_yaml_reader(&target_folder()) {
+            Ok(python) => {
+                variables.push(("COUNTERSIGN_TEST_PYYAML", python.display().to_string()));
+            }
+            Err(why) => unavailable.push(format!("a second YAML parser: {why}")),
         }
         Self { _running: running, variables, unavailable }
     }

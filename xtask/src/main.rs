@@ -31,6 +31,7 @@ mod python_server;
 mod process;
 mod tidy;
 mod verify;
+mod yaml_reader;
 
 use std::process::ExitCode;
 

@@ -16,7 +16,7 @@ const VAGUE_NAMES: [&str; 6] =
 
 /// The codes of diagnostics in authors' files, in addition to those of violations and of the
 /// analysis.
-const FILE_CODES: [&str; 48] = [
+const FILE_CODES: [&str; 50] = [
     "invalid_yaml",
     "invalid_schema",
     "invalid_expression",
@@ -42,6 +42,8 @@ const FILE_CODES: [&str; 48] = [
     "unknown_contract",
     "unknown_rule",
     "unknown_tool",
+    "unknown_skill",
+    "invalid_skill",
     "unknown_mcp_server",
     "unknown_mcp_tool",
     "unknown_hook",

@@ -24,6 +24,7 @@ impl TestProject {
         project.write(
             ".opencode/protocol/index.yaml",
             &yaml(&json!({"name": "own", "version": "1.0.0", "description": CANARY, "default_workflow": "own",
+                "workflows": {"own": {"output": ["/draft"]}},
                 "document": {"initial": {"topic": CANARY}}, "models": {"default": "script:replies.yaml"}})),
         );
         project.write(
@@ -41,7 +42,7 @@ impl TestProject {
         );
         project.write(
             ".opencode/protocol/workflows/own.yaml",
-            &yaml(&json!({"id": "own", "name": CANARY, "output": ["/draft"],
+            &yaml(&json!({"id": "own", "name": CANARY,
                 "phases": [
                     {"id": "write", "name": CANARY, "agent": "writer", "contract": "draft",
                         "prompt": CANARY, "reads": ["/topic"], "writes": ["/draft"], "apply": {"set": "/draft"}},
@@ -246,6 +247,10 @@ fn files_and_arguments_are_quoted_visibly() {
     }
     let shown = project.shows(&[&["admit", "draft", "reply.json"][..], &contracts].concat());
     tells(&shown, "an excerpt of a reply");
+    for arguments in [&["agent", "list"][..], &["agent", "show", "writer"]] {
+        tells(&project.shows(arguments), "an agent");
+        project.shows(&[arguments, &["--json"]].concat());
+    }
     // A name of a file, a fault in a file, a line of the command that cannot be read.
     let name = format!("a{CANARY}.json").replace('/', "");
     let _ = fs::write(project.path().join(&name), &reply);

@@ -145,4 +145,71 @@ fn a_process_that_is_over_is_begun_anew() {
     let (code, run, stderr) = countersign(folder.path(), &["run", "--json"], "");
     let seen = (code, &run["status"], &run["phase"]);
     assert_eq!(seen, (0, &json!("waiting"), &json!("decompose")), "{stderr}");
+    assert!(
+        stderr.contains("their run is completed") && stderr.contains("current.json.bak"),
+        "{stderr}"
+    );
+    let kept = fs::read_to_string(folder.path().join(".opencode/state/current.json.bak")).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&kept).unwrap(), over, "nothing is lost");
+}
+
+#[test]
+fn a_halted_process_stays_halted_until_somebody_resumes_it() {
+    for format in ["single", "multi"] {
+        let folder = tempfile::tempdir().unwrap();
+        lay_out(folder.path(), format);
+        let mut halted = state();
+        halted["status"] = json!("halted");
+        let name = if format == "single" { "current.json" } else { "workflow.json" };
+        write_state(folder.path(), name, &halted);
+        let (code, run, stderr) = countersign(folder.path(), &["run", "--json"], "");
+        let seen = (code, &run["status"], &run["phase"]);
+        assert_eq!(seen, (0, &json!("halted"), &json!("work_loop")), "{stderr}");
+        assert_eq!(run["document"]["tasks"], halted["tasks"]);
+        let id = run["run"].as_str().unwrap();
+        let (code, run, stderr) = countersign(folder.path(), &["resume", id, "--json"], "");
+        assert_eq!((code, &run["status"]), (0, &json!("waiting")), "{stderr}");
+        let (code, _, stderr) = countersign(folder.path(), &["replay", "--verify"], "");
+        assert_eq!(code, 0, "{stderr}");
+    }
+}
+
+#[test]
+fn a_state_that_the_schema_refuses_is_not_taken_over_and_not_replaced() {
+    let broken: [(&str, Value); 3] =
+        [("status", json!("paused")), ("tasks", json!("none")), ("phase", Value::Null)];
+    for (key, value) in broken {
+        let folder = tempfile::tempdir().unwrap();
+        lay_out(folder.path(), "single");
+        let mut wrong = state();
+        wrong[key] = value;
+        write_state(folder.path(), "current.json", &wrong);
+        let (code, _, stderr) = countersign(folder.path(), &["run"], "");
+        assert_eq!(code, 2, "{stderr}");
+        assert!(
+            stderr.contains("contract `state`") && stderr.contains(&format!("/{key}")),
+            "{stderr}"
+        );
+        let there = fs::read_to_string(folder.path().join(".opencode/state/current.json")).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&there).unwrap(), wrong);
+        let (_, runs, _) = countersign(folder.path(), &["list", "--json"], "");
+        assert_eq!(runs, json!([]));
+    }
+}
+
+#[test]
+fn state_files_that_a_new_run_replaces_are_kept_beside() {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path(), "multi");
+    let path = |name: &str| folder.path().join(".opencode/state").join(name);
+    let mut other = state();
+    other["workflow"] = json!("another");
+    write_state(folder.path(), "workflow.json", &other);
+    fs::write(path("workflow.json.bak"), "an older one").unwrap();
+    let (code, _, stderr) = countersign(folder.path(), &["run"], "");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("they are of the workflow `another`"), "{stderr}");
+    assert_eq!(fs::read_to_string(path("workflow.json.bak")).unwrap(), "an older one");
+    let kept = fs::read_to_string(path("workflow.json.bak.2")).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&kept).unwrap(), other);
 }

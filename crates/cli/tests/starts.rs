@@ -52,14 +52,12 @@ fn write(folder: &Path, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
+const INDEX: &str = "name: own\nversion: 1.0.0\ndefault_workflow: main\n";
+
 /// A folder of work with a protocol `own` of these workflows.
 fn project(workflows: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    write(
-        folder.path(),
-        ".opencode/protocol/index.yaml",
-        "name: own\nversion: 1.0.0\ndefault_workflow: main\n",
-    );
+    write(folder.path(), ".opencode/protocol/index.yaml", INDEX);
     for (name, text) in workflows {
         write(folder.path(), &format!(".opencode/protocol/workflows/{name}.yaml"), text);
     }
@@ -71,13 +69,21 @@ const ASKS: &str =
 
 #[test]
 fn a_run_is_given_what_its_workflow_takes() {
-    let order = "id: order\ninput:\n  question: What and how many?\n  answer: { type: object, required: [title], properties: { title: { type: string }, count: { type: integer } } }\n  apply:\n    - { merge: '' }\n    - { emit: { event: ORDERED, data: reply.title } }\n";
+    let runs = "workflows:
+  main: { input: { apply: { set: /title } } }
+  order:
+    input:
+      question: What and how many?
+      answer: { type: object, required: [title], properties: { title: { type: string }, count: { type: integer } } }
+      apply: [ { merge: '' }, { emit: { event: ORDERED, data: reply.title } } ]
+";
     let project = project(&[
-        ("main", &format!("id: main\ninput: {{ apply: {{ set: /title }} }}\n{ASKS}")),
-        ("order", &format!("{order}{ASKS}")),
+        ("main", &format!("id: main\n{ASKS}")),
+        ("order", &format!("id: order\n{ASKS}")),
         ("plain", &format!("id: plain\n{ASKS}")),
     ]);
     let project = project.path();
+    write(project, ".opencode/protocol/index.yaml", &format!("{INDEX}{runs}"));
     assert_eq!(does(project, &["run", "--input", "a text"])["document"]["title"], "a text");
     // A text is a text, whatever it looks like.
     assert_eq!(does(project, &["run", "--input", "12"])["document"]["title"], "12");
@@ -119,12 +125,11 @@ fn a_run_is_given_what_its_workflow_takes() {
 
 #[test]
 fn state_files_follow_the_document_of_the_workflow() {
-    let main = format!(
-        "id: main\ndocument: {{ contract: sheet, engine: {{ workflow: /meta/flow, phase: /meta/phase, status: /meta/status }} }}\n{}",
-        "phases: [ { id: first }, { id: second, ask: { question: Well?, deadline: 1d } } ]\ntransitions: [ { from: first, to: second } ]\n"
-    );
-    let project = project(&[("main", &main)]);
+    let main = "id: main\nphases: [ { id: first }, { id: second, ask: { question: Well?, deadline: 1d } } ]\ntransitions: [ { from: first, to: second } ]\n";
+    let runs = "workflows: { main: { document: { contract: sheet, engine: { workflow: /meta/flow, phase: /meta/phase, status: /meta/status } } } }\n";
+    let project = project(&[("main", main)]);
     let project = project.path();
+    write(project, ".opencode/protocol/index.yaml", &format!("{INDEX}{runs}"));
     write(
         project,
         ".opencode/protocol/contracts/sheet.yaml",

@@ -176,6 +176,13 @@ pub const MAX_ANALYZED_ENUM_VALUES: usize = 1_000;
 /// `too_large`.
 pub const MAX_PROMPT_SECTIONS: usize = 100;
 
+/// Maximum size of a `SKILL.md`, in bytes. A larger one is refused as `too_large`.
+pub const MAX_SKILL_BYTES: usize = 64 * 1024;
+
+/// Maximum length of the description of a skill, in characters. A longer one is refused as
+/// `invalid_skill`.
+pub const MAX_SKILL_DESCRIPTION: usize = 1_024;
+
 /// Maximum number of diagnostics kept for an author's files. The rest are counted by code.
 pub const MAX_DIAGNOSTICS: usize = 100;
 

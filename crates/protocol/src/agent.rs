@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FileOrigin, Localized, McpToolSelector};
+use super::{AgentSkill, FileOrigin, Localized, McpToolSelector, SkillDefinition};
 
 /// An agent merged with its base.
 #[derive(Debug)]
@@ -13,7 +13,8 @@ pub struct ResolvedAgent {
     pub description: String,
     /// The base's prompt and the agent's own prompt, merged.
     pub prompt: Localized<String>,
-    /// Model that the agent asks for; `None` leaves the choice to the caller or the index.
+    /// Model that the agent asks for, as its file names it; `None` leaves the choice to the caller
+    /// or the index. See [`super::Protocol::resolve_model_name`].
     pub model: Option<String>,
     /// Sampling temperature; the provider's default if absent.
     pub temperature: Option<f64>,
@@ -23,12 +24,29 @@ pub struct ResolvedAgent {
     pub tools: Vec<AgentTool>,
     /// Tools of MCP servers that the agent may use; empty if it may use none.
     pub mcp_tools: Vec<McpToolSelector>,
-    /// Names of skills, which the prompt lists.
-    pub skills: Vec<String>,
+    /// Tools that Countersign does not have. A coding agent that does the work of this agent may
+    /// have them.
+    pub foreign_tools: Vec<String>,
+    /// Skills, which the prompt lists with their descriptions.
+    pub skills: Vec<AgentSkill>,
     /// Rules added to the agent's prompts, as name and text.
     pub rules: Vec<(String, Arc<Localized<String>>)>,
     /// Where the file defines the agent; `None` for a built-in agent.
     pub origin: Option<FileOrigin>,
+}
+
+impl ResolvedAgent {
+    /// Finds a skill of the agent whose text the protocol has.
+    #[must_use]
+    pub fn find_skill(&self, name: &str) -> Option<&Arc<SkillDefinition>> {
+        self.skills.iter().find(|skill| skill.name == name)?.definition.as_ref()
+    }
+
+    /// Lists the names of the skills whose text the protocol has.
+    pub fn list_readable_skills(&self) -> impl Iterator<Item = &str> {
+        let readable = self.skills.iter().filter(|skill| skill.definition.is_some());
+        readable.map(|skill| skill.name.as_str())
+    }
 }
 
 /// A tool that an agent may use before it replies, always inside the workspace.

@@ -22,6 +22,7 @@ mod work;
 mod document_change;
 mod budget_limits;
 mod agent;
+mod skill;
 mod hook;
 mod policy;
 mod presentation;
@@ -63,6 +64,7 @@ pub use path_pattern::PathPattern;
 pub use policy::{ProgramDefinition, ProtocolPolicy, RetrievalSource};
 pub use presentation::{PresentationFormat, PresentationRule};
 pub use protocol::{Protocol, StateFileLayout};
+pub use skill::{AgentSkill, SkillDefinition};
 pub use template::TextTemplate;
 pub(crate) use ticket_rules::PhasesByTicket;
 pub use work::{

@@ -52,6 +52,12 @@ pub struct McpToolSelector {
     pub tool: Option<String>,
 }
 
+impl std::fmt::Display for McpToolSelector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.server, self.tool.as_deref().unwrap_or("*"))
+    }
+}
+
 impl McpToolSelector {
     /// Parses an entry; `None` if it has no dot or an empty part.
     #[must_use]

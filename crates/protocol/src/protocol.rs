@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     ChannelSubscription, DocumentDefinition, HookDefinition, Localized, ProtocolBundle,
-    ProtocolMemoryConfig, ProtocolPolicy, ResolvedAgent, WorkflowDefinition,
+    ProtocolMemoryConfig, ProtocolPolicy, ResolvedAgent, SkillDefinition, WorkflowDefinition,
 };
 
 /// A loaded protocol. It is immutable, and a run is pinned to its digest.
@@ -35,6 +35,8 @@ pub struct Protocol {
     pub agents: BTreeMap<String, Arc<ResolvedAgent>>,
     /// Prompt rules by name, which is the file name without folder and extension.
     pub rules: BTreeMap<String, Arc<Localized<String>>>,
+    /// Skills by name, which is the name of their folder.
+    pub skills: BTreeMap<String, Arc<SkillDefinition>>,
     /// The folder's contracts and the shipped ones.
     pub contracts: ContractRegistry,
     /// Hooks by id.
@@ -43,6 +45,9 @@ pub struct Protocol {
     pub policy: ProtocolPolicy,
     /// Model to use if neither the agent nor the caller names one.
     pub default_model: Option<String>,
+    /// What names of models in this protocol stand for: `gpt-4` for `openai:gpt-4.1`. See
+    /// [`Protocol::resolve_model_name`].
+    pub model_aliases: BTreeMap<String, String>,
     /// Expression over `state` and `run` that gives the language of a run.
     pub language: Option<Expr>,
     /// How runs use memory.
@@ -77,6 +82,20 @@ impl Protocol {
     #[must_use]
     pub fn document_for<'p>(&'p self, workflow: &'p WorkflowDefinition) -> &'p DocumentDefinition {
         workflow.document.as_ref().unwrap_or(&self.document)
+    }
+
+    /// The model that a name in this protocol stands for: the one that `models.aliases` of the index
+    /// gives it, else the name itself.
+    #[must_use]
+    pub fn resolve_model_name<'p>(&'p self, name: &'p str) -> &'p str {
+        self.model_aliases.get(name).map_or(name, String::as_str)
+    }
+
+    /// The model to use if neither the agent nor the caller names one; a name that `models.aliases`
+    /// maps is replaced.
+    #[must_use]
+    pub fn resolve_default_model(&self) -> Option<&str> {
+        self.default_model.as_deref().map(|name| self.resolve_model_name(name))
     }
 
     /// Finds a workflow by id. The error is a sentence that suggests the nearest id.

@@ -35,6 +35,8 @@ pub struct WorkflowDefinition {
     pub transitions: Vec<WorkflowTransition>,
     /// Where the file defines the workflow.
     pub origin: FileOrigin,
+    /// Where the index describes title, document, input and output; `None` if it does not.
+    pub settings_origin: Option<FileOrigin>,
     /// Positions of phases and transitions in the lists above.
     pub index: WorkflowIndex,
 }
@@ -141,6 +143,14 @@ pub struct WorkflowTransition {
 }
 
 impl WorkflowDefinition {
+    /// Where the index describes one of title, document, input and output; the workflow itself if
+    /// it does not.
+    #[must_use]
+    pub fn setting_origin(&self, key: &str) -> FileOrigin {
+        let section = self.settings_origin.as_ref();
+        section.map_or_else(|| self.origin.clone(), |section| section.child(key))
+    }
+
     /// Finds a phase by its id.
     #[must_use]
     pub fn find_phase(&self, id: &str) -> Option<&WorkflowPhase> {

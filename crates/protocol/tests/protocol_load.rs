@@ -54,7 +54,8 @@ fn the_example_of_the_seed_loads() {
 fn agents_resolve_against_their_bases() {
     let base = sound(&format!("{INDEX}{MAIN}")).agents["oracle"].prompt.version_for(None).clone();
     assert!(base.starts_with("You are the oracle."));
-    let rules = "--- rules/style.md\nBe short.\n--- rules/tone.txt\nBe kind.\n";
+    let rules = "--- rules/style.md\nBe short.\n--- rules/tone.txt\nBe kind.\n\
+                 --- skills/x/SKILL.md\n---\nname: x\ndescription: d\n---\nText.\n";
     let agent = |said: &str| {
         let text =
             format!("{INDEX}{MAIN}{rules}--- agents/a.yaml\nid: a\ndescription: d\n{said}\n");
@@ -71,8 +72,9 @@ fn agents_resolve_against_their_bases() {
         assert_eq!(*blank.prompt.version_for(None), base);
     }
     let prompt = |mode: &str| {
-        let agent =
-            agent(&format!("base: oracle\nmode: {mode}\nprompt: {{ en: Own., ru: Свой. }}"));
+        let agent = agent(&format!(
+            "base: oracle\nmode: {mode}\nprompt: Own.\ntranslations: {{ ru: Свой. }}"
+        ));
         assert!(agent.prompt.version_for(Some("ru")).contains("Свой."));
         agent.prompt.version_for(None).clone()
     };
@@ -100,7 +102,8 @@ fn agents_resolve_against_their_bases() {
         (own.model.as_deref(), own.temperature, own.max_tokens),
         (Some("m"), Some(0.5), Some(9))
     );
-    assert_eq!(own.skills, ["x"]);
+    let skills: Vec<&str> = own.skills.iter().map(|skill| skill.name.as_str()).collect();
+    assert_eq!(skills, ["x"]);
     let rules: Vec<(&str, &str)> = own
         .rules
         .iter()

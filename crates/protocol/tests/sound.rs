@@ -13,7 +13,19 @@ fn sound_protocols_raise_nothing() {
     let all = texts("sound");
     assert!(all.len() >= 6, "{} sound protocols", all.len());
     for (name, text) in all {
-        let messages: Vec<String> = findings(bundle(&text), &shipped).iter().map(shown).collect();
+        let mut found = findings(bundle(&text), &shipped);
+        // The seed's translator asks for `gpt-4`, which an index would have to map to a provider.
+        let bare = found.iter().position(|finding| finding.code == "model_without_provider");
+        assert_eq!(bare.is_some(), name == "seed", "{name}");
+        if let Some(bare) = bare {
+            let finding = found.remove(bare);
+            assert!(
+                finding.message.starts_with("`gpt-4` names no provider"),
+                "{}",
+                finding.message
+            );
+        }
+        let messages: Vec<String> = found.iter().map(shown).collect();
         assert!(messages.is_empty(), "{name}:\n{}", messages.join("\n"));
     }
 }

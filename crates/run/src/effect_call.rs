@@ -101,6 +101,11 @@ pub enum ToolCall {
         #[serde(default)]
         path: String,
     },
+    /// Reads the whole text of a skill of the agent.
+    Skill {
+        /// Name of the skill.
+        name: String,
+    },
     /// Calls a tool of an MCP server that the policy declares.
     Mcp {
         /// Name of the server in the policy.
@@ -112,6 +117,9 @@ pub enum ToolCall {
     },
 }
 
+/// The tool with which an agent reads the whole text of a skill.
+pub const SKILL_TOOL: &str = "skill";
+
 impl ToolCall {
     /// The tool's name, as it appears in tool calls and agent files: a workspace tool by its name,
     /// a tool of an MCP server as `SERVER.TOOL`.
@@ -122,6 +130,7 @@ impl ToolCall {
             Self::Write { .. } => "write".into(),
             Self::List { .. } => "list".into(),
             Self::Search { .. } => "search".into(),
+            Self::Skill { .. } => SKILL_TOOL.into(),
             Self::Mcp { server, name, .. } => format!("{server}.{name}").into(),
         }
     }

@@ -304,6 +304,10 @@ pub struct RunStart {
     /// The phase to start in, for a fork or an imported state file; the first phase if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
+    /// Why the run starts halted, and does nothing until somebody resumes it; absent unless it takes
+    /// over a halted state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub halted: Option<String>,
     /// Model to use instead of the one that agents and the index name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

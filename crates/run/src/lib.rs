@@ -37,7 +37,7 @@ pub use decide::{
     mcp_tool_calls_contract, next_alarm, next_alarm_after, record_file_facts, tool_calls_contract,
 };
 pub use delivery::{DeliveredWait, RunDelivery};
-pub use effect_call::{EffectCall, ToolCall};
+pub use effect_call::{EffectCall, SKILL_TOOL, ToolCall};
 pub use event::{LOG_FORMAT, RunEvent, RunNotification};
 pub use input::{
     AttributedInput, ExchangeDigests, ForkOrigin, HookAnswer, IdentitySource, InputKind,

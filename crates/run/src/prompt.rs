@@ -8,13 +8,15 @@ use countersign_contract::contract::Contract;
 use countersign_contract::json;
 use countersign_contract::reply::IntakeMode;
 use countersign_protocol::{
-    AgentPurpose, AgentTool, AgentWork, PhaseWork, Protocol, ResolvedAgent, WorkflowPhase,
+    AgentPurpose, AgentSkill, AgentTool, AgentWork, PhaseWork, Protocol, ResolvedAgent,
+    WorkflowPhase,
 };
 use serde_json::{Map, Value};
 
 use super::apply_event::set_at_pointer;
 use super::build_run_value;
 use super::document_terms::render_document_terms;
+use super::effect_call::SKILL_TOOL;
 use super::mcp_tools::McpToolDefinition;
 use super::state::{PromptMessage, PromptRole, RunState};
 
@@ -51,7 +53,7 @@ pub struct StepPrompt {
 }
 
 /// Resolves the model to call: the run's override, then the agent's model, then the index's
-/// default.
+/// default. A name that the index maps to a model is replaced by it.
 #[must_use]
 pub fn resolve_model(
     protocol: &Protocol,
@@ -59,7 +61,8 @@ pub fn resolve_model(
     agent: &ResolvedAgent,
 ) -> Option<String> {
     let named = state.model.as_ref().or(agent.model.as_ref());
-    named.or(protocol.default_model.as_ref()).cloned()
+    let named = named.or(protocol.default_model.as_ref())?;
+    Some(protocol.resolve_model_name(named).to_owned())
 }
 
 /// Renders the prompt of the pending model action, or returns `None` if no model action is pending.
@@ -113,8 +116,9 @@ fn select_packet(document: &Value, reads: Option<&[String]>) -> Value {
 /// Lists the tools that an agent may use in this run.
 fn list_tool_names(agent: &ResolvedAgent, state: &RunState) -> Vec<String> {
     let own = agent.tools.iter().map(|tool| tool.as_str().to_owned());
+    let skill = agent.list_readable_skills().next().map(|_| SKILL_TOOL.to_owned());
     let mcp = state.list_mcp_tools(agent).map(|(server, tool)| format!("{server}.{}", tool.name));
-    own.chain(mcp).collect()
+    own.chain(skill).chain(mcp).collect()
 }
 
 fn render_system(
@@ -127,7 +131,8 @@ fn render_system(
     let mut text = agent.prompt.version_for(language).trim_end().to_owned();
     text.push_str(&format!("\n\n## State\n\n```json\n{packet:#}\n```"));
     if !agent.skills.is_empty() {
-        text.push_str(&format!("\n\n## Skills\n\n{}", agent.skills.join(", ")));
+        text.push_str("\n\n");
+        text.push_str(&render_skills(&agent.skills));
     }
     for (name, rule) in &agent.rules {
         let rule = rule.version_for(language).trim_end();
@@ -143,9 +148,28 @@ fn render_system(
         text.push_str(&terms);
     }
     let mcp_tools: Vec<_> = state.list_mcp_tools(agent).collect();
-    if !agent.tools.is_empty() || !mcp_tools.is_empty() {
+    let has_skills = agent.list_readable_skills().next().is_some();
+    if !agent.tools.is_empty() || has_skills || !mcp_tools.is_empty() {
         text.push_str("\n\n");
-        text.push_str(&render_tools(&agent.tools, &mcp_tools));
+        text.push_str(&render_tools(&agent.tools, has_skills, &mcp_tools));
+    }
+    text
+}
+
+/// Lists the skills of an agent with what each is for; their texts are read on demand.
+fn render_skills(skills: &[AgentSkill]) -> String {
+    let mut text = "## Skills\n".to_owned();
+    for skill in skills {
+        match &skill.definition {
+            Some(definition) => {
+                let description = definition.description.replace('\n', " ");
+                text.push_str(&format!("\n- `{}`: {description}", skill.name));
+            }
+            None => text.push_str(&format!("\n- `{}`", skill.name)),
+        }
+    }
+    if skills.iter().any(|skill| skill.definition.is_some()) {
+        text.push_str("\n\nRead the whole text of a skill with the tool `skill` before you do what it is for.");
     }
     text
 }
@@ -173,7 +197,11 @@ pub fn render_contract_terms(contract: &Contract) -> String {
 
 /// Describes the workspace tools with one example each, which is shorter than their schema, and the
 /// tools of MCP servers with their descriptions and schemas.
-fn render_tools(tools: &[AgentTool], mcp_tools: &[(&str, &McpToolDefinition)]) -> String {
+fn render_tools(
+    tools: &[AgentTool],
+    has_skills: bool,
+    mcp_tools: &[(&str, &McpToolDefinition)],
+) -> String {
     let example = |tool: &AgentTool| match tool {
         AgentTool::Read => r#"{"tool": "read", "path": "FILE"}"#,
         AgentTool::Write => r#"{"tool": "write", "path": "FILE", "content": "TEXT"}"#,
@@ -183,8 +211,9 @@ fn render_tools(tools: &[AgentTool], mcp_tools: &[(&str, &McpToolDefinition)]) -
         }
     };
     let own = tools.iter().map(|tool| format!("- `{}`", example(tool)));
+    let skill = has_skills.then(|| format!(r#"- `{{"tool": "{SKILL_TOOL}", "name": "SKILL"}}`"#));
     let mcp = mcp_tools.iter().map(|(server, tool)| render_mcp_tool(server, tool));
-    let lines: Vec<String> = own.chain(mcp).collect();
+    let lines: Vec<String> = own.chain(skill).chain(mcp).collect();
     format!(
         "## Tools\n\nBefore you reply you may use these, up to eight at once:\n\n{}\n\nTo do so, send `{{\"tool_calls\": [ … ]}}` instead of your reply. The results come back, and you go on.",
         lines.join("\n")

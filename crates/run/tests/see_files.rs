@@ -19,9 +19,9 @@ const PROTOCOL: &str = "--- index.yaml
 name: t
 version: 1.0.0
 default_workflow: main
+workflows: { main: { input: { apply: { set: /name } } } }
 --- workflows/main.yaml
 id: main
-input: { apply: { set: /name } }
 phases: [ { id: first }, { id: second }, { id: third }, { id: done, terminal: true } ]
 transitions:
   - { from: first, to: second, gate: { type: file_exists, path: plain.md } }

@@ -20,7 +20,7 @@ use countersign_shipped_contracts::load_shipped_contracts;
 use countersign_shipped_protocols::{SHIPPED_PROTOCOLS, ShippedProtocol, find_shipped_protocol};
 use thiserror::Error;
 
-use crate::wire::{CheckReport, ProtocolRow, ProtocolView, WorkflowView};
+use crate::wire::{AgentView, CheckReport, ProtocolRow, ProtocolView, WorkflowView};
 
 /// Subfolder of the engine's folder that holds the data of shipped protocols that run without a
 /// copy.
@@ -71,6 +71,12 @@ pub enum CatalogError {
     /// The protocol does not have the requested workflow.
     #[error("{0}")]
     NoWorkflow(String),
+    /// The protocol does not have the requested agent.
+    #[error("{0}")]
+    UnknownAgent(String),
+    /// The agent does not have the requested skill.
+    #[error("{0}")]
+    UnknownSkill(String),
     /// The files of the protocol have errors.
     #[error("the protocol files contain {}", if .0.len() == 1 { "1 error".to_owned() } else { format!("{} errors", .0.len()) })]
     InvalidFiles(Vec<Diagnostic>),
@@ -212,7 +218,7 @@ impl ProtocolCatalog {
         model: bool,
     ) -> Result<Arc<Protocol>, CatalogError> {
         let protocol = self.load_bundle(|| Ok(shipped.to_bundle_without_copy()))?;
-        let script = protocol.default_model.as_deref();
+        let script = protocol.resolve_default_model();
         let script = script.and_then(|model| model.strip_prefix("script:"));
         // A script of replies exists only next to a copy. Without this check the run would fail
         // later, when it needs a reply.
@@ -295,7 +301,7 @@ impl ProtocolCatalog {
                 },
                 default_workflow: Some(protocol.default_workflow.clone()),
                 workflows: protocol.workflows.keys().cloned().collect(),
-                default_model: protocol.default_model.clone(),
+                default_model: protocol.resolve_default_model().map(str::to_owned),
                 ..row
             },
             Err(faults) => ProtocolRow { errors: faults.len(), ..row },
@@ -307,6 +313,26 @@ impl ProtocolCatalog {
     pub fn view_protocol(&self, name: &str) -> Result<ProtocolView, CatalogError> {
         let (bundle, row) = self.find_bundle(name)?;
         Ok(self.build_view(bundle, row))
+    }
+
+    /// Returns an agent of a protocol as it is resolved, with the text of one of its skills if that
+    /// is requested.
+    pub fn view_agent(
+        &self,
+        protocol: &str,
+        agent: &str,
+        skill: Option<&str>,
+    ) -> Result<AgentView, CatalogError> {
+        let protocol = self.load_bundle(|| Ok(self.find_bundle(protocol)?.0))?;
+        let found = protocol.agents.get(agent).ok_or_else(|| {
+            let known = protocol.agents.keys().map(String::as_str);
+            CatalogError::UnknownAgent(describe_unknown_name("agent", agent, known))
+        })?;
+        if let Some(skill) = skill.filter(|skill| found.find_skill(skill).is_none()) {
+            let known = found.list_readable_skills();
+            return Err(CatalogError::UnknownSkill(describe_unknown_name("skill", skill, known)));
+        }
+        Ok(AgentView::from_agent(&protocol, found, skill))
     }
 
     /// Finds the files of a protocol and its row in the list. The folder's protocol has precedence.
@@ -353,7 +379,9 @@ impl ProtocolCatalog {
             origin,
             digest,
             default_workflow,
-            default_model: loaded.as_ref().and_then(|protocol| protocol.default_model.clone()),
+            default_model: loaded
+                .as_ref()
+                .and_then(|protocol| protocol.resolve_default_model().map(str::to_owned)),
             // The catalog connects no models.
             script: None,
             workflows: workflows.collect(),
@@ -373,6 +401,18 @@ impl ProtocolCatalog {
             }
             Err(faults) => (None, faults),
         }
+    }
+}
+
+/// Describes a name that refers to nothing, with the most similar known name.
+pub fn describe_unknown_name<'n>(
+    kind: &str,
+    name: &str,
+    known: impl Iterator<Item = &'n str>,
+) -> String {
+    match find_similar_name(name, known) {
+        Some(near) => format!("no {kind} `{name}`; did you mean `{near}`?"),
+        None => format!("no {kind} `{name}`"),
     }
 }
 

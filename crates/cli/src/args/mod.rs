@@ -106,6 +106,8 @@ pub(crate) enum CliCommand {
     Fork(ForkArgs),
     /// Draw a workflow, with the current phase of a run
     Graph(GraphArgs),
+    /// Show the agents of a protocol with prompt, model, tools, skills and rules
+    Agent(AgentArgs),
     /// Export a run to one file
     Export(ExportArgs),
     /// Import a run from a file
@@ -175,6 +177,35 @@ pub(crate) struct AdmitArgs {
     /// Folder with your own contracts
     #[arg(long, value_name = "DIR")]
     pub(crate) contracts: Option<PathBuf>,
+}
+
+/// Shows the agents of a protocol.
+#[derive(Debug, Parser)]
+pub(crate) struct AgentArgs {
+    #[command(subcommand)]
+    pub(crate) command: AgentCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentCommand {
+    /// List the agents of the protocol, also those that no phase uses
+    List {
+        #[command(flatten)]
+        store_args: StoreArgs,
+    },
+    /// Show one agent: prompt, model, tools, skills and rules as they are resolved
+    #[command(
+        after_help = "Examples:\n  countersign agent show writer\n  countersign agent show writer --skill markdown"
+    )]
+    Show {
+        /// Id of the agent
+        name: String,
+        /// Print the whole text of this skill instead
+        #[arg(long, value_name = "SKILL")]
+        skill: Option<String>,
+        #[command(flatten)]
+        store_args: StoreArgs,
+    },
 }
 
 /// Shows, checks, compares and exports contracts.

@@ -2,6 +2,7 @@
 
 mod wait_address;
 mod admit;
+mod agent;
 mod answer;
 mod cancel;
 mod channel;
@@ -94,6 +95,7 @@ pub(crate) fn run(args: &CliArgs) -> Result<CliExit, CliError> {
         CliCommand::Replay(args) => replay::run(args, json),
         CliCommand::Fork(args) => fork::run(args, json),
         CliCommand::Graph(args) => graph::run(args, json),
+        CliCommand::Agent(args) => agent::run(args, json),
         CliCommand::Export(args) => export::run(args, json),
         CliCommand::Import(args) => import::run(args, json),
         CliCommand::Store(args) => store::run(args, json),

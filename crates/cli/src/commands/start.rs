@@ -7,7 +7,7 @@ use std::sync::Arc;
 use countersign_contract::json::{RepairLevel, parse_json};
 use countersign_protocol::{DocumentDefinition, Protocol, WorkflowDefinition};
 use countersign_run::RunStart;
-use countersign_runtime::projection::{read_state_files, state_folder};
+use countersign_runtime::projection::{keep_state_files, read_state_files, state_folder};
 use countersign_shipped_contracts::load_shipped_contracts;
 use countersign_shipped_protocols::ShippedProtocol;
 use countersign_view::protocol_catalog::{
@@ -49,14 +49,16 @@ pub(super) async fn start_run(
     let described = protocol.find_workflow(&start.workflow).map_err(CliError::Usage)?;
     start.input = args.input.as_deref().map(|text| read_input(text, described)).transpose()?;
     if let Some(folder) = &folder
-        && let Some((phase, taken)) =
+        && let Some(StateToAdopt { phase, document, halted }) =
             find_adoptable_state(context, folder, &protocol, &start).await?
     {
+        let manner = if halted { ", halted" } else { "" };
         output::print_message(&format!(
-            "continuing from the state files beside the protocol, in phase {phase}"
+            "continuing from the state files beside the protocol, in phase {phase}{manner}"
         ));
         start.phase = Some(phase);
-        start.document = Some(taken);
+        start.document = Some(document);
+        start.halted = halted.then(|| "it was halted in the state files".to_owned());
         return create_run(context, &protocol, start, args.idempotency_key.clone()).await;
     }
     let question = described.input.as_ref().and_then(|input| input.question.as_ref());
@@ -174,29 +176,86 @@ fn parse_input(text: &str, workflow: &WorkflowDefinition) -> Value {
     parse_json(text, RepairLevel::None).map_or_else(|_| plain(), |reading| reading.value)
 }
 
-/// Finds the phase and the document of state files that no run has adopted yet.
+/// The state in files that no run has adopted yet.
+struct StateToAdopt {
+    phase: String,
+    document: Value,
+    halted: bool,
+}
+
+/// Finds the state that a new run continues. State files that it does not continue would be
+/// replaced by those of the new run, so they are kept beside them.
 async fn find_adoptable_state(
     context: &CliContext,
     folder: &Path,
     protocol: &Protocol,
     start: &RunStart,
-) -> Result<Option<(String, Value)>, CliError> {
+) -> Result<Option<StateToAdopt>, CliError> {
     let newest = countersign_store::RunFilter::newest(context.engine.tenant().clone(), 1);
     let ours = folder.ends_with(".opencode/protocol");
-    let has_input = start.document.is_some() || start.input.is_some();
-    if !ours || has_input || !context.engine.store().list_runs(&newest).await?.is_empty() {
+    if !ours || !context.engine.store().list_runs(&newest).await?.is_empty() {
         return Ok(None);
     }
-    let Some(document) = read_state_files(&state_folder(folder), protocol.state_format)? else {
+    let files = state_folder(folder);
+    let keep = |why: String| -> Result<Option<StateToAdopt>, CliError> {
+        let kept = keep_state_files(&files, protocol.state_format)?;
+        if !kept.is_empty() {
+            let kept: Vec<String> =
+                kept.iter().map(|name| files.join(name).display().to_string()).collect();
+            output::print_message(&format!(
+                "a new run replaces the state files, because {why}; they are kept as {}",
+                kept.join(", ")
+            ));
+        }
+        Ok(None)
+    };
+    if start.document.is_some() || start.input.is_some() {
+        return keep("it starts with a document or an input of its own".to_owned());
+    }
+    let Some(document) = read_state_files(&files, protocol.state_format)? else {
         return Ok(None);
     };
     let Some(workflow) = protocol.workflows.get(&start.workflow) else { return Ok(None) };
     let spec = protocol.document_for(workflow);
-    let said = |name: &str| read_engine_field(spec, &document, name);
+    check_state(spec, &document, &files)?;
+    let field = |name: &str| read_engine_field(spec, &document, name);
+    if let Some(other) = field("workflow").filter(|other| *other != start.workflow) {
+        return keep(format!("they are of the workflow `{other}`, not `{}`", start.workflow));
+    }
+    let status = field("status").unwrap_or_default();
     // A process that has ended is not started again in its last phase.
-    let over = matches!(said("status").as_deref(), Some("completed" | "failed"));
-    let fits = said("workflow").as_ref() == Some(&start.workflow) && !over;
-    Ok(said("phase").filter(|_| fits).map(|phase| (phase, document)))
+    if matches!(status.as_str(), "completed" | "failed") {
+        return keep(format!("their run is {status}"));
+    }
+    let halted = status == "halted";
+    match field("phase") {
+        Some(phase) => Ok(Some(StateToAdopt { phase, document, halted })),
+        None => keep("they name no phase".to_owned()),
+    }
+}
+
+/// Checks that the state in the files satisfies the schema of the document's contract.
+fn check_state(spec: &DocumentDefinition, document: &Value, files: &Path) -> Result<(), CliError> {
+    const SHOWN: usize = 5;
+    let Some(contract) = &spec.contract else { return Ok(()) };
+    let violations = contract.schema.list_violations(document);
+    if violations.is_empty() {
+        return Ok(());
+    }
+    let mut text = format!(
+        "the state files in {} do not satisfy the contract `{}`, so no run can continue them",
+        files.display(),
+        contract.id
+    );
+    for violation in violations.iter().take(SHOWN) {
+        let message = violation.message.replacen("the reply: ", "the state: ", 1);
+        text.push_str(&format!("\n  {message}"));
+    }
+    if violations.len() > SHOWN {
+        text.push_str(&format!("\n  and {} more", violations.len() - SHOWN));
+    }
+    text.push_str("\nCorrect them, or move them away to start a new run.");
+    Err(CliError::Usage(text))
 }
 
 /// Reads an engine-owned field of a document by its name.

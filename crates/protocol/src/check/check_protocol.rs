@@ -6,14 +6,14 @@ use super::analysis_budget::AnalysisBudgets;
 use super::gate_analysis::GateAnalyses;
 use super::{
     approvals, endless_loops, for_each_lists, hidden_paths, inherited_reads, invocation_cycles,
-    missing_languages, missing_tickets, never_taken, overlapping_gates, reachability,
+    missing_languages, missing_tickets, model_names, never_taken, overlapping_gates, reachability,
     unknown_fields, unused_authority, unused_budgets, unwritten_reads, value_mismatch,
     wait_deadlines,
 };
 use crate::Protocol;
 
 /// Every code that an analysis can report.
-pub const CHECK_CODES: [&str; 26] = [
+pub const CHECK_CODES: [&str; 27] = [
     "analysis_incomplete",
     "apply_mismatch",
     "approved_part_writable",
@@ -26,6 +26,7 @@ pub const CHECK_CODES: [&str; 26] = [
     "inherited_name",
     "invoke_cycle",
     "language_missing",
+    "model_without_provider",
     "no_path_to_end",
     "overlapping_gates",
     "reads_unwritten",
@@ -68,6 +69,7 @@ pub fn check_protocol(protocol: &Protocol) -> Vec<Diagnostic> {
     missing_languages::check(protocol, &mut findings);
     findings.extend(hidden_paths::check(protocol));
     inherited_reads::check(protocol, &mut findings);
+    model_names::check(protocol, &mut findings);
     findings.extend(efforts.report_exhausted(protocol));
     findings.finish()
 }

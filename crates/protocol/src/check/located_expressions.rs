@@ -56,7 +56,7 @@ pub(super) fn collect_workflow_expressions<'p>(
 ) -> Vec<LocatedExpression<'p>> {
     let mut all = ExpressionCollector { protocol, expressions: Vec::new() };
     if let Some(title) = &workflow.title {
-        all.add_localized_template(title, &workflow.origin.child("title"));
+        all.add_localized_template(title, &workflow.setting_origin("title"));
     }
     all.add_changes(input_changes(workflow));
     workflow.phases.iter().for_each(|phase| all.add_phase(phase));

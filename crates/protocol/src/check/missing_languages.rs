@@ -24,10 +24,10 @@ pub(super) fn check(protocol: &Protocol, findings: &mut DiagnosticCollector) {
     }
     for workflow in protocol.workflows.values() {
         if let Some(title) = &workflow.title {
-            texts.add_member_text(title, workflow.origin.child("title"));
+            texts.add_member_text(title, workflow.setting_origin("title"));
         }
         if let Some(question) = workflow.input.as_ref().and_then(|input| input.question.as_ref()) {
-            texts.add_member_text(question, workflow.origin.child("input").child("question"));
+            texts.add_member_text(question, workflow.setting_origin("input").child("question"));
         }
         workflow.phases.iter().for_each(|phase| texts.add_phase(phase));
     }

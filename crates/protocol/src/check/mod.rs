@@ -30,6 +30,7 @@ mod missing_tickets;
 mod missing_languages;
 mod hidden_paths;
 mod inherited_reads;
+mod model_names;
 #[cfg(test)]
 mod tests;
 

@@ -219,9 +219,9 @@ impl<'p> UnwrittenReadCheck<'p> {
 
 /// The location of a pointer of `output`: the whole section if that is a text.
 fn locate_output(workflow: &WorkflowDefinition, index: usize) -> FileOrigin {
-    let section = workflow.origin.child("output");
-    match workflow.origin.tree.value["output"] {
-        Value::String(_) => section,
+    let section = workflow.setting_origin("output");
+    match section.tree.value.pointer(&section.pointer) {
+        Some(Value::String(_)) => section,
         _ => section.child(&index.to_string()),
     }
 }

@@ -71,6 +71,7 @@ pub(super) fn resolve_builtin_agents() -> BTreeMap<String, Arc<ResolvedAgent>> {
         max_tokens: None,
         tools: base.tools.to_vec(),
         mcp_tools: Vec::new(),
+        foreign_tools: Vec::new(),
         skills: Vec::new(),
         rules: Vec::new(),
         origin: None,

@@ -15,6 +15,7 @@ use super::read_phase::read_phase;
 use super::read_workflow_input::read_workflow_input;
 use super::read_workflow_output::read_workflow_output;
 use super::symbol_table::SymbolTable;
+use super::workflow_settings::WorkflowSettings;
 use crate::{
     DecisionTrigger, EXPRESSION_NAMES, EngineField, WorkflowDefinition, WorkflowIndex,
     WorkflowPhase, WorkflowTransition,
@@ -23,6 +24,7 @@ use crate::{
 /// Collects the workflows of the files by id, and records the names of broken ones in `known`.
 pub(super) fn collect_workflows<'f>(
     files: &'f [ProtocolFile],
+    index: Option<&'f ProtocolFile>,
     known: &mut SymbolTable<()>,
     faults: &LoadDiagnostics,
 ) -> BTreeMap<&'f str, RawWorkflow<'f>> {
@@ -56,7 +58,8 @@ pub(super) fn collect_workflows<'f>(
             continue;
         }
         known.entries.insert(name.to_owned(), ());
-        raws.insert(name, RawWorkflow { id: name, file });
+        let settings = WorkflowSettings::find(index, name);
+        raws.insert(name, RawWorkflow { id: name, file, settings });
     }
     raws
 }
@@ -107,11 +110,11 @@ pub(super) fn compile_workflow<'f>(
     let complete = phases.len() == members.len() && transitions.len() == transitions.len();
     debug_assert!(complete || faults.has_errors(), "a part that was left out has a diagnostic");
     let scope = NameScope { engine, ..NameScope::for_protocol(names, &known, faults) };
-    let input = read_workflow_input(raw.file, &scope);
-    let output = read_workflow_output(raw.file, faults);
+    let input = read_workflow_input(&raw.settings, &scope);
+    let output = read_workflow_output(&raw.settings, faults);
     let root = raw.file.root();
     let (name, description) = (root.string_at("name"), root.string_at("description"));
-    let title = raw.file.valid_member("title");
+    let title = raw.settings.valid_member("title");
     let title =
         title.and_then(|title| read_localized_template(&title, &EXPRESSION_NAMES[..2], faults));
     let (id, origin) = (raw.id.to_owned(), root.origin());
@@ -127,6 +130,7 @@ pub(super) fn compile_workflow<'f>(
         phases,
         transitions,
         origin,
+        settings_origin: raw.settings.origin(),
         index,
     };
     (workflow, known)

@@ -8,12 +8,14 @@ use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
 use super::protocol_file::ProtocolFile;
 use super::symbol_table::{SymbolTable, report_unknown_name};
+use super::workflow_settings::WorkflowSettings;
 
 /// A workflow as its file defines it, before merging.
 #[derive(Debug)]
 pub(super) struct RawWorkflow<'f> {
     pub(super) id: &'f str,
     pub(super) file: &'f ProtocolFile,
+    pub(super) settings: WorkflowSettings<'f>,
 }
 
 impl<'f> RawWorkflow<'f> {

@@ -16,13 +16,18 @@ use super::load_diagnostics::LoadDiagnostics;
 use super::name_scope::{NameScope, ProtocolSymbols};
 use super::protocol_contracts::{ProtocolContracts, has_extension};
 use super::protocol_file::{ProtocolFile, ProtocolFileKind};
+use super::read_agents::AgentTexts;
 use super::read_budget::read_budget;
 use super::symbol_table::SymbolTable;
 use super::{
     compile_workflow, read_agents, read_call_approvals, read_channels, read_document, read_hooks,
-    read_index, read_mcp_servers, read_memory_config, read_policy, read_rules,
+    read_index, read_mcp_servers, read_memory_config, read_policy, read_rules, read_skills,
+    workflow_settings,
 };
-use crate::{EngineField, Protocol, ProtocolBundle, ProtocolPolicy, WorkflowDefinition};
+use crate::{
+    EngineField, PhaseWork, Protocol, ProtocolBundle, ProtocolPolicy, SkillDefinition,
+    WorkflowDefinition,
+};
 
 /// A usable protocol with the warnings found in it.
 #[derive(Debug)]
@@ -68,15 +73,20 @@ pub fn load_protocol(
 
     let contracts = ProtocolContracts::load(&bundle, shipped, &faults);
     let rules = read_rules::read_rules(&bundle, &faults);
+    let skills = read_skills::read_skills(&bundle, &faults);
     let mcp = read_mcp_servers::read_mcp_servers(index, &faults);
-    let mut agents = read_agents::read_agents(&persons.files, &rules, &mcp, &faults);
+    let texts = AgentTexts { rules: &rules, skills: &skills };
+    let mut agents = read_agents::read_agents(&persons.files, texts, &mcp, &faults);
     agents.broken.extend(persons.unread);
     let programs = read_policy::read_programs(index, &faults);
-    let (contract, engine) = read_document::read_contract_and_engine(index, &contracts, &faults);
+    let section = index.and_then(|index| index.valid_member("document"));
+    let (contract, engine) =
+        read_document::read_contract_and_engine(section.clone(), &contracts, &faults);
     let hooks = read_hooks::read_hooks(index, &programs, &faults);
     let mut workflows = SymbolTable::new("workflow");
     workflows.broken.extend(flows.unread);
-    let raws = compile_workflow::collect_workflows(&flows.files, &mut workflows, &faults);
+    let raws = compile_workflow::collect_workflows(&flows.files, index, &mut workflows, &faults);
+    workflow_settings::check_workflow_names(index, &workflows, &faults);
     let own = read_workflow_documents(&raws, &contracts, &faults);
     let hosts = read_policy::read_hosts(index, &faults);
     let mut names = ProtocolSymbols {
@@ -94,27 +104,18 @@ pub fn load_protocol(
     };
     let (mut compiled, phases) = compile_workflows(&raws, &names, &faults);
 
+    check_foreign_names(&compiled, &names, &skills, &faults);
     read_hooks::check_hook_pointers(&names, &compiled, &faults);
-    for (id, described) in std::mem::take(&mut names.workflow_documents) {
-        let (Some(raw), Some(workflow)) = (raws.get(id.as_str()), compiled.get_mut(&id)) else {
-            continue;
-        };
-        let run = initial_run_value(Some(workflow));
-        let document =
-            read_document::read_document(Some(raw.file), &bundle, described, &run, &faults);
-        workflow.document = Some(document);
-    }
+    let described = std::mem::take(&mut names.workflow_documents);
+    set_workflow_documents(&mut compiled, described, &raws, &bundle, &faults);
 
     let card = index.map(|index| read_index::read_metadata(index, &faults)).unwrap_or_default();
-    if let Some(default) = index.and_then(|index| index.valid_member("default_workflow")) {
-        names.workflows.resolve_name(&default, &faults);
-    }
     let budget = find_run_limits(index)
         .map(|limits| read_budget(&limits, &NameScope::for_protocol(&names, &phases, &faults)));
     let run = initial_run_value(compiled.get(&card.default_workflow));
     let whole = names.is_complete() && mcp.is_complete();
-    let document =
-        read_document::read_document(index, &bundle, (contract, names.engine), &run, &faults);
+    let described = (contract, names.engine);
+    let document = read_document::read_document(section, &bundle, described, &run, &faults);
 
     for file in index.into_iter().chain(&persons.files).chain(&flows.files) {
         file.check_specification_schema(shipped, &faults);
@@ -139,6 +140,7 @@ pub fn load_protocol(
         workflows: compiled,
         agents: names.agents.entries,
         rules,
+        skills: skills.entries,
         contracts: names.contracts.all,
         hooks: names.hooks.entries,
         policy: ProtocolPolicy {
@@ -152,6 +154,7 @@ pub fn load_protocol(
             budget: budget.unwrap_or_default(),
         },
         default_model: card.default_model,
+        model_aliases: card.model_aliases,
         language,
         memory,
         channels,
@@ -161,13 +164,28 @@ pub fn load_protocol(
     Ok(LoadedProtocol { protocol, warnings: found })
 }
 
+/// Reports tools and skills that only a coding agent can have, as errors of the agents that do the
+/// work of some phase.
+fn check_foreign_names(
+    workflows: &BTreeMap<String, WorkflowDefinition>,
+    names: &ProtocolSymbols,
+    skills: &SymbolTable<Arc<SkillDefinition>>,
+    faults: &LoadDiagnostics,
+) {
+    let phases = workflows.values().flat_map(|workflow| &workflow.phases);
+    let used = phases.filter_map(|phase| match &phase.work {
+        PhaseWork::Agent(work) => Some(work.agent.id.as_str()),
+        _ => None,
+    });
+    read_agents::report_foreign_names(&names.agents, skills, &used.collect(), faults);
+}
+
 /// Finds the budget limits of a whole run, if they are valid.
 fn find_run_limits(index: Option<&ProtocolFile>) -> Option<FileNode<'_>> {
     let limits = index?.root().get("policy")?.get("budget")?;
     index?.is_valid(&limits).then_some(limits)
 }
 
-/// Reads contract and engine-owned fields of the workflows that have their own document.
 /// Compiles every workflow, and collects the phases of all of them.
 fn compile_workflows(
     raws: &BTreeMap<&str, RawWorkflow<'_>>,
@@ -187,17 +205,41 @@ fn compile_workflows(
     (compiled, phases)
 }
 
+/// Contract and engine-owned fields of documents, by workflow.
+type WorkflowDocuments = BTreeMap<String, (Option<Arc<Contract>>, Vec<EngineField>)>;
+
+/// Reads the initial values of the workflows that have their own document, and gives each workflow
+/// its document.
+fn set_workflow_documents(
+    compiled: &mut BTreeMap<String, WorkflowDefinition>,
+    documents: WorkflowDocuments,
+    raws: &BTreeMap<&str, RawWorkflow<'_>>,
+    bundle: &ProtocolBundle,
+    faults: &LoadDiagnostics,
+) {
+    for (id, described) in documents {
+        let (Some(raw), Some(workflow)) = (raws.get(id.as_str()), compiled.get_mut(&id)) else {
+            continue;
+        };
+        let section = raw.settings.valid_member("document");
+        let run = initial_run_value(Some(workflow));
+        let document = read_document::read_document(section, bundle, described, &run, faults);
+        workflow.document = Some(document);
+    }
+}
+
+/// Reads contract and engine-owned fields of the workflows that have their own document.
 fn read_workflow_documents(
     raws: &BTreeMap<&str, RawWorkflow<'_>>,
     contracts: &ProtocolContracts,
     faults: &LoadDiagnostics,
-) -> BTreeMap<String, (Option<Arc<Contract>>, Vec<EngineField>)> {
-    let own = raws.values().filter(|raw| raw.file.valid_member("document").is_some());
-    own.map(|raw| {
-        let described = read_document::read_contract_and_engine(Some(raw.file), contracts, faults);
-        (raw.id.to_owned(), described)
-    })
-    .collect()
+) -> WorkflowDocuments {
+    let read = |raw: &RawWorkflow<'_>| {
+        let section = raw.settings.valid_member("document")?;
+        let described = read_document::read_contract_and_engine(Some(section), contracts, faults);
+        Some((raw.id.to_owned(), described))
+    };
+    raws.values().filter_map(read).collect()
 }
 
 fn check_bundle_size(bundle: &ProtocolBundle) -> Option<Diagnostic> {
@@ -220,7 +262,7 @@ fn check_bundle_size(bundle: &ProtocolBundle) -> Option<Diagnostic> {
 
 /// Warns about a folder whose name is similar to a known one, because it would be ignored silently.
 fn check_folder_names(bundle: &ProtocolBundle, faults: &LoadDiagnostics) {
-    const FOLDERS: [&str; 5] = ["agents", "contracts", "memory", "rules", "workflows"];
+    const FOLDERS: [&str; 6] = ["agents", "contracts", "memory", "rules", "skills", "workflows"];
     for (path, text) in &bundle.files {
         let Some((folder, _)) = path.split_once('/') else { continue };
         if let Some(near) = find_similar_name(folder, FOLDERS).filter(|near| *near != folder) {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
-use super::unknown_keys;
+use super::{read_agents, unknown_keys, workflow_settings};
 
 /// The JSON Schema of `index.yaml`.
 pub const INDEX_SCHEMA: &str = include_str!("../schemas/index.schema.json");
@@ -22,9 +22,6 @@ pub const AGENT_SCHEMA: &str = include_str!("../schemas/agent.schema.json");
 static INDEX: LazyLock<Schema> = LazyLock::new(|| compile_schema(INDEX_SCHEMA));
 static WORKFLOW: LazyLock<Schema> = LazyLock::new(|| compile_schema(WORKFLOW_SCHEMA));
 static AGENT: LazyLock<Schema> = LazyLock::new(|| compile_schema(AGENT_SCHEMA));
-
-/// Workflow keys that the specification's schema does not have.
-const OWN_KEYS: [&str; 4] = ["title", "document", "input", "output"];
 
 fn compile_schema(schema: &str) -> Schema {
     let schema = serde_json::from_str(schema).expect("the built-in schema is valid JSON");
@@ -82,6 +79,11 @@ impl ProtocolFile {
             }
         };
         let schema = kind.schema();
+        match kind {
+            ProtocolFileKind::Index => {}
+            ProtocolFileKind::Workflow => workflow_settings::remove_settings(&mut tree, faults),
+            ProtocolFileKind::Agent => read_agents::replace_prompt_table(&mut tree, faults),
+        }
         unknown_keys::remove_unknown_keys(schema.source(), &mut tree, faults);
         schema.fill_defaults(&mut tree.value);
         let violations = schema.list_violations(&tree.value);
@@ -108,7 +110,7 @@ impl ProtocolFile {
 
     /// Validates the file against the specification's own schema if it has no errors so far. Our
     /// schema is meant to be the narrower one, and a file that satisfies only ours would not be
-    /// portable. What we add to the specification on purpose is removed first.
+    /// portable.
     pub(super) fn check_specification_schema(
         &self,
         shipped: &ContractRegistry,
@@ -122,21 +124,10 @@ impl ProtocolFile {
         if let Value::Object(members) = &mut value
             && self.kind == ProtocolFileKind::Workflow
         {
+            // `steps` is another spelling of `phases`.
             if let Some(steps) = members.remove("steps") {
                 members.insert("phases".to_owned(), steps);
             }
-            // The specification's schema allows no further keys here, so the keys we add are
-            // removed first.
-            for key in OWN_KEYS {
-                members.remove(key);
-            }
-        }
-        // The specification knows only one language.
-        if let (ProtocolFileKind::Agent, Some(Value::Object(versions))) =
-            (self.kind, value.get("prompt"))
-        {
-            let text = versions.values().next().cloned().unwrap_or_default();
-            value["prompt"] = text;
         }
         let violations = contract.schema.list_violations(&value);
         let id = self.kind.contract_id();

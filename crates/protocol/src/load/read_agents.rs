@@ -4,20 +4,31 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use countersign_contract::limits::MAX_PROMPT_SECTIONS;
+use countersign_contract::source::ParsedSourceFile;
+use serde_json::Value;
 
 use super::builtin_agents::{BUILTIN_AGENTS, BuiltinAgent, find_builtin_agent};
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
 use super::prompt_merge::{PromptMergeMode, count_sections, join_prompts};
 use super::protocol_file::ProtocolFile;
-use super::read_localized::read_localized_text;
-use super::symbol_table::{SymbolTable, report_unknown_name};
-use crate::{AgentTool, Localized, McpServerDefinition, McpToolSelector, ResolvedAgent};
+use super::symbol_table::{SymbolTable, report_unknown_name, unknown_name_diagnostic};
+use crate::{
+    AgentSkill, AgentTool, Localized, McpServerDefinition, McpToolSelector, ResolvedAgent,
+    SkillDefinition,
+};
+
+/// The texts that agents name: rules and skills.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AgentTexts<'t> {
+    pub(super) rules: &'t BTreeMap<String, Arc<Localized<String>>>,
+    pub(super) skills: &'t SymbolTable<Arc<SkillDefinition>>,
+}
 
 /// Resolves every agent, and adds the built-in agents under their plain ids.
 pub(super) fn read_agents(
     files: &[ProtocolFile],
-    rules: &BTreeMap<String, Arc<Localized<String>>>,
+    texts: AgentTexts<'_>,
     servers: &SymbolTable<McpServerDefinition>,
     faults: &LoadDiagnostics,
 ) -> SymbolTable<Arc<ResolvedAgent>> {
@@ -37,7 +48,7 @@ pub(super) fn read_agents(
             continue;
         }
         seen.insert(name, id.clone());
-        agents.add(name, resolve_agent(file, &id, rules, servers, faults).map(Arc::new));
+        agents.add(name, resolve_agent(file, &id, texts, servers, faults).map(Arc::new));
     }
     agents
 }
@@ -45,7 +56,7 @@ pub(super) fn read_agents(
 fn resolve_agent(
     file: &ProtocolFile,
     id: &FileNode<'_>,
-    rules: &BTreeMap<String, Arc<Localized<String>>>,
+    texts: AgentTexts<'_>,
     servers: &SymbolTable<McpServerDefinition>,
     faults: &LoadDiagnostics,
 ) -> Option<ResolvedAgent> {
@@ -65,17 +76,16 @@ fn resolve_agent(
         None => None,
         Some(chosen) => Some(resolve_base(&chosen, faults)?),
     };
-    let prompt = root.get("prompt").and_then(|prompt| read_localized_text(&prompt));
-    let prompt = prompt.unwrap_or_else(|| Localized::from_plain(String::new()));
+    let prompt = read_prompt(&root, faults);
     if base.is_none() && prompt.versions().any(|(_, prompt)| prompt.trim().is_empty()) {
         let message = format!("agent `{name}` has neither a base nor a prompt");
         let hint = "add a `prompt`, or a `base` that has one".to_owned();
         faults.push(root.diagnose("prompt_missing", message).with_hint(Some(hint)));
     }
     let model = read_model(&root, name, base.is_some(), faults);
-    let (tools, mcp_tools) =
+    let AgentTools { own: tools, mcp: mcp_tools, foreign: foreign_tools } =
         read_tools(&root, base.map_or(&[], |base| base.tools), servers, faults);
-    let rules = resolve_rules(&root, rules, faults);
+    let rules = resolve_rules(&root, texts.rules, faults);
     if !file.is_valid(&root) {
         return None;
     }
@@ -101,10 +111,37 @@ fn resolve_agent(
         max_tokens: number("max_tokens").and_then(|it| read_max_tokens(&it, faults)),
         tools,
         mcp_tools,
-        skills: root.get("skills").map(|skills| dedup_in_order(skills.texts())).unwrap_or_default(),
+        foreign_tools,
+        skills: read_agent_skills(&root, texts.skills),
         rules,
         origin: Some(root.origin()),
     })
+}
+
+/// Reads the prompt with its translations. The prompt itself has no language tag.
+fn read_prompt(root: &FileNode<'_>, faults: &LoadDiagnostics) -> Localized<String> {
+    let plain = root.string_at("prompt");
+    let others = root.get("translations");
+    if let (None, Some(others)) = (&plain, &others) {
+        let message = "`translations` are versions of `prompt`, and this agent has no `prompt`";
+        faults.push(others.diagnose("prompt_missing", message));
+    }
+    let plain = (String::new(), plain.unwrap_or_default());
+    let others = others.iter().flat_map(FileNode::entries);
+    let others =
+        others.filter_map(|(language, text)| Some((language.to_owned(), text.text()?.to_owned())));
+    let versions = std::iter::once(plain).chain(others).collect();
+    Localized::from_versions(versions).expect("the prompt itself is one of them")
+}
+
+/// Reports a prompt that is a table of languages, and keeps its first version.
+pub(super) fn replace_prompt_table(tree: &mut ParsedSourceFile, faults: &LoadDiagnostics) {
+    let Some(Value::Object(versions)) = tree.value.get("prompt") else { return };
+    let first = versions.values().next().and_then(Value::as_str).unwrap_or_default().to_owned();
+    let message = "`prompt` is one text; its versions in other languages are in `translations`";
+    let hint = "write `prompt: …` and `translations: { ru: … }`".to_owned();
+    faults.push(tree.diagnose("misplaced_key", "/prompt", message).with_hint(Some(hint)));
+    tree.value["prompt"] = Value::String(first);
 }
 
 fn resolve_base(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<&'static BuiltinAgent> {
@@ -149,14 +186,75 @@ fn read_model(
     None
 }
 
+/// Reads the skills that an agent names, each once.
+fn read_agent_skills(
+    root: &FileNode<'_>,
+    skills: &SymbolTable<Arc<SkillDefinition>>,
+) -> Vec<AgentSkill> {
+    let names = root.get("skills").map(|skills| dedup_in_order(skills.texts()));
+    let find = |name: String| {
+        let definition = skills.entries.get(&name).map(Arc::clone);
+        AgentSkill { name, definition }
+    };
+    names.into_iter().flatten().map(find).collect()
+}
+
+/// Reports the tools and skills of agents that only a coding agent can have. It is an error if a
+/// phase uses the agent, because its model would not have them.
+pub(super) fn report_foreign_names(
+    agents: &SymbolTable<Arc<ResolvedAgent>>,
+    skills: &SymbolTable<Arc<SkillDefinition>>,
+    used: &BTreeSet<&str>,
+    faults: &LoadDiagnostics,
+) {
+    let known_skills: Vec<&str> = skills.entries.keys().map(String::as_str).collect();
+    for agent in agents.entries.values() {
+        let Some(origin) = &agent.origin else { continue };
+        let is_used = used.contains(agent.id.as_str());
+        let report = |kind: &str, key: &str, mut names: BTreeSet<&str>, known: &[&str]| {
+            let listed = FileNode::root(&origin.tree).get(key);
+            for item in listed.iter().flat_map(FileNode::items) {
+                let Some(name) = item.text().filter(|name| names.remove::<str>(name)) else {
+                    continue;
+                };
+                let code = format!("unknown_{kind}");
+                let fault = if faults.is_full(&code) {
+                    item.diagnose(&code, "")
+                } else {
+                    unknown_name_diagnostic(kind, &item, name, known.iter().copied())
+                };
+                faults.push(if is_used { fault } else { fault.into_warning() });
+            }
+        };
+        let tools = AgentTool::ALL.map(|tool| tool.as_str());
+        let foreign = agent.foreign_tools.iter().map(String::as_str);
+        report("tool", "tools_list", foreign.collect(), &tools);
+        let unknown = agent.skills.iter().filter(|skill| skill.definition.is_none());
+        let unknown = unknown.map(|skill| skill.name.as_str());
+        let unknown: BTreeSet<&str> =
+            unknown.filter(|name| !skills.broken.contains(*name)).collect();
+        if !unknown.is_empty() {
+            report("skill", "skills", unknown, &known_skills);
+        }
+    }
+}
+
+/// The tools of an agent, by who has them.
+#[derive(Default)]
+struct AgentTools {
+    own: Vec<AgentTool>,
+    mcp: Vec<McpToolSelector>,
+    foreign: Vec<String>,
+}
+
 fn read_tools(
     root: &FileNode<'_>,
     base: &[AgentTool],
     servers: &SymbolTable<McpServerDefinition>,
     faults: &LoadDiagnostics,
-) -> (Vec<AgentTool>, Vec<McpToolSelector>) {
+) -> AgentTools {
     let listed = root.get("tools_list");
-    let (mut own, mut selectors) = (Vec::new(), Vec::new());
+    let (mut own, mut selectors, mut foreign) = (Vec::new(), Vec::new(), Vec::new());
     for name in listed.iter().flat_map(FileNode::items) {
         let Some(text) = name.text() else { continue };
         match (AgentTool::parse(text), McpToolSelector::parse(text)) {
@@ -165,10 +263,7 @@ fn read_tools(
                 check_mcp_selector(&name, &selector, servers, faults);
                 selectors.push(selector);
             }
-            (None, None) => {
-                let tools = AgentTool::ALL.iter().map(|tool| tool.as_str());
-                report_unknown_name("tool", &name, text, tools, faults);
-            }
+            (None, None) => foreign.push(text.to_owned()),
         }
     }
     let empty = listed.as_ref().is_none_or(|listed| listed.items().is_empty());
@@ -178,12 +273,16 @@ fn read_tools(
             let fault = node.diagnose("tools_missing", format!("`tools: {policy}` needs a list"));
             faults
                 .push(fault.with_hint(Some("list them: `tools_list: [read, search]`".to_owned())));
-            (Vec::new(), Vec::new())
+            AgentTools::default()
         }
-        (Some("add"), _) => {
-            (dedup_in_order(base.iter().copied().chain(own).collect()), dedup_in_order(selectors))
+        (Some(policy @ ("add" | "replace")), _) => {
+            let kept = if policy == "add" { base } else { &[] };
+            AgentTools {
+                own: dedup_in_order(kept.iter().copied().chain(own).collect()),
+                mcp: dedup_in_order(selectors),
+                foreign: dedup_in_order(foreign),
+            }
         }
-        (Some("replace"), _) => (dedup_in_order(own), dedup_in_order(selectors)),
         (_, listed) => {
             if let Some(listed) = listed.filter(|_| !empty) {
                 let message = "this list is not used: `tools` is `inherit`";
@@ -191,7 +290,7 @@ fn read_tools(
                 faults
                     .push(fault.with_hint(Some("set `tools: add` or `tools: replace`".to_owned())));
             }
-            (base.to_vec(), Vec::new())
+            AgentTools { own: base.to_vec(), ..AgentTools::default() }
         }
     }
 }

@@ -14,7 +14,6 @@ use serde_json::{Map, Value, json};
 use super::file_node::FileNode;
 use super::load_diagnostics::LoadDiagnostics;
 use super::protocol_contracts::ProtocolContracts;
-use super::protocol_file::ProtocolFile;
 use super::read_expression::read_expression;
 use super::symbol_table::format_known_names;
 use super::{confined_path, read_pointer};
@@ -31,13 +30,12 @@ const DEFAULT_ENGINE_FIELDS: [(&str, &str); 4] = [
     ("updated_at", "/updated_at"),
 ];
 
-/// Reads everything except the initial value.
+/// Reads everything except the initial value from a `document` section.
 pub(super) fn read_contract_and_engine(
-    file: Option<&ProtocolFile>,
+    section: Option<FileNode<'_>>,
     contracts: &ProtocolContracts,
     faults: &LoadDiagnostics,
 ) -> (Option<Arc<Contract>>, Vec<EngineField>) {
-    let section = file.and_then(|file| file.valid_member("document"));
     let named = section.as_ref().and_then(|section| section.get("contract"));
     let usual = named.as_ref().is_none_or(|named| named.text() == Some(DEFAULT_CONTRACT));
     let contract = match &named {
@@ -111,13 +109,12 @@ fn read_engine_field(
 
 /// Reads the initial value and validates it against the contract.
 pub(super) fn read_document(
-    file: Option<&ProtocolFile>,
+    section: Option<FileNode<'_>>,
     bundle: &ProtocolBundle,
     (contract, engine): (Option<Arc<Contract>>, Vec<EngineField>),
     run: &Value,
     faults: &LoadDiagnostics,
 ) -> DocumentDefinition {
-    let section = file.and_then(|file| file.valid_member("document"));
     let said = section.and_then(|section| section.get("initial"));
     let apart =
         said.as_ref().and_then(|said| parse_initial_file(said, bundle, faults)).map(Arc::new);

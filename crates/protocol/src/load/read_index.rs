@@ -1,5 +1,7 @@
 //! Finds the index file and reads its metadata.
 
+use std::collections::BTreeMap;
+
 use countersign_contract::expr::Expr;
 use countersign_contract::json::TextSpan;
 use countersign_contract::source::{Diagnostic, SourceFile};
@@ -48,6 +50,7 @@ pub(super) struct IndexMetadata {
     pub(super) description: String,
     pub(super) default_workflow: String,
     pub(super) default_model: Option<String>,
+    pub(super) model_aliases: BTreeMap<String, String>,
 }
 
 /// Reads name, version and the other metadata.
@@ -75,7 +78,15 @@ pub(super) fn read_metadata(index: &ProtocolFile, faults: &LoadDiagnostics) -> I
         description: text("description"),
         default_workflow: text("default_workflow"),
         default_model: root.get("models").and_then(|models| models.string_at("default")),
+        model_aliases: read_model_aliases(&root),
     }
+}
+
+/// Reads what the names of models in this protocol stand for.
+fn read_model_aliases(root: &FileNode<'_>) -> BTreeMap<String, String> {
+    let aliases = root.get("models").and_then(|models| models.get("aliases"));
+    let entries = aliases.iter().flat_map(FileNode::entries);
+    entries.filter_map(|(name, model)| Some((name.to_owned(), model.text()?.to_owned()))).collect()
 }
 
 /// Reads the expression that gives the language of a run.

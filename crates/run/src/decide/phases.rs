@@ -52,7 +52,12 @@ impl RunDecision<'_> {
         if !violations.is_empty() {
             return Err(cannot_start("its initial document breaks the contract", violations));
         }
-        Ok(Some(self.enter_phase(&first.id)))
+        let first = self.enter_phase(&first.id);
+        if let Some(reason) = &start.halted {
+            let by = start.by.clone().unwrap_or_default();
+            self.emit(RunEvent::Halted { by, reason: Some(reason.clone()) });
+        }
+        Ok(Some(first))
     }
 
     /// Validates the first document with the engine-owned fields that the first phase would have.

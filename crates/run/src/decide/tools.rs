@@ -13,7 +13,7 @@ use countersign_contract::reply::{
 use countersign_protocol::AgentWork;
 
 use super::run_decision::RunDecision;
-use crate::effect_call::ToolCall;
+use crate::effect_call::{SKILL_TOOL, ToolCall};
 use crate::event::RunEvent;
 use crate::state::Continuation;
 
@@ -47,7 +47,8 @@ impl RunDecision<'_> {
     ) -> Option<Result<Vec<ToolCall>, Vec<Violation>>> {
         let agent = &work.agent;
         let has_mcp = !agent.mcp_tools.is_empty();
-        if (agent.tools.is_empty() && !has_mcp) || !text.contains("\"tool_calls\"") {
+        let has_skills = agent.list_readable_skills().next().is_some();
+        if (agent.tools.is_empty() && !has_mcp && !has_skills) || !text.contains("\"tool_calls\"") {
             return None;
         }
         let contract = if has_mcp { &MCP_TOOL_CALLS } else { &TOOL_CALLS };
@@ -66,13 +67,25 @@ impl RunDecision<'_> {
         let calls: Option<Vec<ToolCall>> = calls.map(ToolCall::from_model_value).collect();
         let calls = calls.expect("the contract accepts only tool calls");
         let own = agent.tools.iter().map(|tool| tool.as_str().to_owned());
-        let allowed: Vec<String> = own.chain(self.list_mcp_tool_names(agent)).collect();
+        let skill = has_skills.then(|| SKILL_TOOL.to_owned());
+        let allowed: Vec<String> =
+            own.chain(skill).chain(self.list_mcp_tool_names(agent)).collect();
         let mut violations = Vec::new();
         for (index, call) in calls.iter().enumerate() {
             let name = call.name();
             if !allowed.iter().any(|one| *one == name) {
                 let at = format!("/tool_calls/{index}/tool");
                 violations.push(refuse_tool(at, &name, &allowed));
+            } else if let ToolCall::Skill { name } = call {
+                if agent.find_skill(name).is_none() {
+                    let skills: Vec<String> =
+                        agent.list_readable_skills().map(str::to_owned).collect();
+                    violations.push(refuse_tool(
+                        format!("/tool_calls/{index}/name"),
+                        name,
+                        &skills,
+                    ));
+                }
             } else if let ToolCall::Mcp { server, name, arguments } = call {
                 let at = format!("/tool_calls/{index}/arguments");
                 violations.extend(self.check_mcp_arguments(server, name, arguments, &at));

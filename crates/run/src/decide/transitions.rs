@@ -2,6 +2,8 @@
 //! closed, records the reason of each one and waits for a retry, an approval or a patch.
 
 use std::ops::ControlFlow::Break;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use countersign_contract::expr::{Expr, ReadStep};
 use countersign_contract::reply::format_value;
@@ -12,10 +14,11 @@ use serde_json::Value;
 
 use super::run_decision::RunDecision;
 use super::size_limits::clip_text;
-use crate::RunInputs;
+use crate::apply_event::set_at_pointer;
 use crate::event::RunEvent;
 use crate::state::{ClosedGate, Continuation, DecisionOutcomeKind, RunEndKind};
 use crate::wait::WaitKind;
+use crate::{ExecutionStatus, RunInputs};
 
 /// Result of evaluating a gate.
 enum GateResult {
@@ -25,7 +28,34 @@ enum GateResult {
     Closed(String),
 }
 
+/// What gates read. A run that evaluates its gates is running, so `status` is `running` in both: the
+/// document has the status of the end of the last decision, and that of `run` depends on what is
+/// requested after the gates.
+struct GateContext {
+    document: Arc<Value>,
+    run: Rc<Value>,
+}
+
+/// The expression of engine-owned fields that hold the status of the run.
+const STATUS_EXPRESSION: &str = "run.status";
+
 impl RunDecision<'_> {
+    fn gate_context(&self) -> GateContext {
+        let running = ExecutionStatus::Running.as_str();
+        let (mut document, mut run) = (Arc::clone(&self.state.document), self.run_value());
+        if run["status"] != running {
+            Rc::make_mut(&mut run)["status"] = Value::from(running);
+        }
+        for field in &self.document_definition().engine {
+            let is_status = field.value.source().trim() == STATUS_EXPRESSION;
+            if is_status && document.pointer(&field.pointer).is_none_or(|found| found != running) {
+                let document = Arc::make_mut(&mut document);
+                set_at_pointer(document, &field.pointer, &Value::from(running));
+            }
+        }
+        GateContext { document, run }
+    }
+
     /// Leaves the phase by the first open transition. If none is open, waits and records why. Ends
     /// the run if the phase is a final one.
     pub(super) fn choose_transition(&mut self) -> Option<Continuation> {
@@ -33,7 +63,7 @@ impl RunDecision<'_> {
         if self.workflow.ends_in(self.current_phase()) {
             return self.end_run(RunEndKind::Completed, None);
         }
-        let run = self.run_value();
+        let context = self.gate_context();
         let transitions = self.workflow.transitions_from(&self.state.phase);
         let mut closed = Vec::new();
         for (index, transition) in &transitions {
@@ -41,7 +71,7 @@ impl RunDecision<'_> {
             if transition.after.is_some_and(|after| !self.has_decision(after)) {
                 continue;
             }
-            match self.evaluate_gate(*index, transition, &run) {
+            match self.evaluate_gate(*index, transition, &context) {
                 GateResult::Open(_) if self.would_loop(transition) => {
                     let reason = format!(
                         "it is open, but would enter `{}` again with nothing changed",
@@ -136,7 +166,7 @@ impl RunDecision<'_> {
     /// Why a transition is open now; `None` if its gate is closed.
     pub(super) fn find_open_reason(&self, index: usize) -> Option<String> {
         let transition = self.workflow.transitions.get(index)?;
-        match self.evaluate_gate(index, transition, &self.run_value()) {
+        match self.evaluate_gate(index, transition, &self.gate_context()) {
             GateResult::Open(because) => Some(clip_text(because)),
             GateResult::Closed(_) => None,
         }
@@ -146,7 +176,7 @@ impl RunDecision<'_> {
         &self,
         index: usize,
         transition: &WorkflowTransition,
-        run: &Value,
+        context: &GateContext,
     ) -> GateResult {
         if let Some(after) = transition.after
             && !self.has_decision(after)
@@ -161,9 +191,9 @@ impl RunDecision<'_> {
             return GateResult::Open(reason);
         };
         match &gate.check {
-            GateCheck::Expression(expr) => self.evaluate_expression(expr, run),
+            GateCheck::Expression(expr) => evaluate_expression(expr, context),
             GateCheck::Status { pointer, value } => {
-                let found = self.state.document.pointer(pointer);
+                let found = context.document.pointer(pointer);
                 let text = match found {
                     Some(Value::String(text)) => Some(text.clone()),
                     Some(other) => Some(other.to_string()),
@@ -183,7 +213,7 @@ impl RunDecision<'_> {
             }
             GateCheck::FileExists { path } => self.check_file(path),
             GateCheck::FileExistsTemplate { path } => {
-                match path.render(&[Some(&self.state.document), Some(run)]) {
+                match path.render(&[Some(&context.document), Some(&context.run)]) {
                     Ok(path) => self.check_file(&path),
                     Err(error) => {
                         let source = path.source();
@@ -229,45 +259,6 @@ impl RunDecision<'_> {
         } else {
             GateResult::Closed(format!("the file `{path}` does not exist"))
         }
-    }
-
-    fn evaluate_expression(&self, expr: &Expr, run: &Value) -> GateResult {
-        let source = expr.source().trim();
-        match expr.eval_bool(&[Some(&self.state.document), Some(run)]) {
-            Ok(true) => GateResult::Open(format!("`{source}` holds")),
-            Ok(false) => {
-                let seen = self.describe_read_values(expr, run);
-                GateResult::Closed(format!("`{source}` does not hold{seen}"))
-            }
-            Err(error) => {
-                GateResult::Closed(format!("`{source}` cannot be evaluated: {}", error.message))
-            }
-        }
-    }
-
-    /// Lists up to three values that a false expression read, by the names in its source.
-    fn describe_read_values(&self, expr: &Expr, run: &Value) -> String {
-        const MOST: usize = 3;
-        let mut seen = Vec::new();
-        for path in expr.read_paths() {
-            let root = [&*self.state.document, run].into_iter().nth(path.slot);
-            let fields = path.steps.iter().take_while(|step| matches!(step, ReadStep::Field(_)));
-            let mut value = root;
-            let mut name = ["state", "run"].get(path.slot).copied().unwrap_or("reply").to_owned();
-            for step in fields {
-                if let ReadStep::Field(field) = step {
-                    value = value.and_then(|value| value.get(field));
-                    name.push('.');
-                    name.push_str(field);
-                }
-            }
-            let description = value.map_or_else(|| "undefined".to_owned(), format_value);
-            let line = format!("{name} is {description}");
-            if !seen.contains(&line) && seen.len() < MOST {
-                seen.push(line);
-            }
-        }
-        if seen.is_empty() { String::new() } else { format!("; {}", seen.join(", ")) }
     }
 
     /// Handles a phase whose gates are all closed: schedules retries, requests approvals, and opens
@@ -328,6 +319,45 @@ impl RunDecision<'_> {
             }
         }
     }
+}
+
+fn evaluate_expression(expr: &Expr, context: &GateContext) -> GateResult {
+    let source = expr.source().trim();
+    match expr.eval_bool(&[Some(&context.document), Some(&context.run)]) {
+        Ok(true) => GateResult::Open(format!("`{source}` holds")),
+        Ok(false) => {
+            let seen = describe_read_values(expr, context);
+            GateResult::Closed(format!("`{source}` does not hold{seen}"))
+        }
+        Err(error) => {
+            GateResult::Closed(format!("`{source}` cannot be evaluated: {}", error.message))
+        }
+    }
+}
+
+/// Lists up to three values that a false expression read, by the names in its source.
+fn describe_read_values(expr: &Expr, context: &GateContext) -> String {
+    const MOST: usize = 3;
+    let mut seen = Vec::new();
+    for path in expr.read_paths() {
+        let root = [&*context.document, &*context.run].into_iter().nth(path.slot);
+        let fields = path.steps.iter().take_while(|step| matches!(step, ReadStep::Field(_)));
+        let mut value = root;
+        let mut name = ["state", "run"].get(path.slot).copied().unwrap_or("reply").to_owned();
+        for step in fields {
+            if let ReadStep::Field(field) = step {
+                value = value.and_then(|value| value.get(field));
+                name.push('.');
+                name.push_str(field);
+            }
+        }
+        let description = value.map_or_else(|| "undefined".to_owned(), format_value);
+        let line = format!("{name} is {description}");
+        if !seen.contains(&line) && seen.len() < MOST {
+            seen.push(line);
+        }
+    }
+    if seen.is_empty() { String::new() } else { format!("; {}", seen.join(", ")) }
 }
 
 /// Who must approve, for a sentence: `anna`, `2 of group:finance`, `somebody`.

@@ -95,6 +95,7 @@ impl<'p> Teller<'p> {
                 workflow: workflow.to_owned(),
                 document: what.get("document").cloned(),
                 phase: what["phase"].as_str().map(str::to_owned),
+                halted: what["halted"].as_str().map(str::to_owned),
                 model: what["model"].as_str().map(str::to_owned),
                 by: what["by"].as_str().map(str::to_owned),
                 parent: what

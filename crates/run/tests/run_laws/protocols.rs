@@ -171,11 +171,6 @@ schema:
     list: { type: array, maxItems: 2 }
 --- workflows/main.yaml
 id: main
-document:
-  contract: tally
-  initial: { meta: {}, rounds: 0 }
-  engine: { status: /meta/status, phase: /meta/phase, version: /meta/version }
-input: { apply: [ { set: /note }, { emit: { event: GIVEN, data: reply } } ] }
 phases:
   - { id: plan, issues: plan, agent: plain, contract: note, apply: [ { set: { at: /note, value: reply.note } }, { emit: { event: PLANNED, data: reply.note } } ] }
   - { id: count, needs: plan }
@@ -237,7 +232,6 @@ const APPROVALS: &str = "policy:
 /// Work for each of several items, and outcomes with changes.
 const MANY: &str = "--- workflows/main.yaml
 id: main
-document: { initial: { tasks: [ { id: a }, { id: b, after: a }, { id: c } ], ended: [] } }
 phases:
   - id: ask
     ask:
@@ -336,6 +330,22 @@ const SHAPE: &str = "document:
 models: { default: human }
 ";
 
+/// What the index says about the workflow of `WAYS`.
+const WAYS_RUNS: &str = "workflows:
+  main:
+    document:
+      contract: tally
+      initial: { meta: {}, rounds: 0 }
+      engine: { status: /meta/status, phase: /meta/phase, version: /meta/version }
+    input: { apply: [ { set: /note }, { emit: { event: GIVEN, data: reply } } ] }
+";
+
+/// What the index says about the workflow of `MANY`.
+const MANY_RUNS: &str = "workflows:
+  main:
+    document: { initial: { tasks: [ { id: a }, { id: b, after: a }, { id: c } ], ended: [] } }
+";
+
 /// All of them.
 pub(crate) fn all() -> Vec<Protocol> {
     let texts = [
@@ -343,8 +353,8 @@ pub(crate) fn all() -> Vec<Protocol> {
         format!("{INDEX}{PARTS}{PEOPLE}"),
         format!("{INDEX}{PARTS}{WORLD}"),
         format!("{INDEX}{SHAPE}{PARTS}{LEDGER}"),
-        format!("{INDEX}{PARTS}{WAYS}"),
-        format!("{INDEX}{PARTS}{MANY}"),
+        format!("{INDEX}{WAYS_RUNS}{PARTS}{WAYS}"),
+        format!("{INDEX}{MANY_RUNS}{PARTS}{MANY}"),
         format!("{INDEX}{PARTS}{SIGNED}"),
         format!("{}{PARTS}{HELD}", INDEX.replace("policy:\n", APPROVALS)),
         MCP.to_owned(),

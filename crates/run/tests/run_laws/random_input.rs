@@ -96,7 +96,9 @@ fn start(chance: &mut SeededRng, protocol: &Protocol) -> InputKind {
         _ => Vec::new(),
     };
     let (model, by) = (None, chance.roll_percent(50).then(|| "anna".to_owned()));
+    let halted = chance.roll_percent(10).then(|| "it was halted".to_owned());
     InputKind::Start(Box::new(RunStart {
+        halted,
         protocol,
         workflow,
         document,

@@ -155,6 +155,15 @@ impl EffectExecutor {
                 let action = action.to_owned();
                 Some((InputKind::ToolFinished { action, ok, output }, Vec::new()))
             }
+            PendingAction::Tool { call: ToolCall::Skill { name } } => {
+                let skill = protocol.skills.get(name);
+                let output = skill.map_or_else(
+                    || format!("the protocol has no skill `{name}`"),
+                    |skill| skill.text.clone(),
+                );
+                let (action, ok) = (action.to_owned(), skill.is_some());
+                Some((InputKind::ToolFinished { action, ok, output }, Vec::new()))
+            }
             PendingAction::Tool { call } => {
                 let (shown, call) = (self.workspace_for(protocol, state), call.clone());
                 let used =

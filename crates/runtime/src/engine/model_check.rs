@@ -37,7 +37,7 @@ impl Engine {
         start: &RunStart,
     ) -> Result<(), EngineError> {
         if let Some(model) = &start.model {
-            return self.check_model(model).await;
+            return self.check_model(protocol.resolve_model_name(model)).await;
         }
         for model in list_models(protocol, &start.workflow) {
             // Nobody has permitted this protocol to read such a script or to use such a server.
@@ -109,7 +109,7 @@ fn list_models(protocol: &Protocol, workflow: &str) -> BTreeSet<String> {
             match &phase.work {
                 PhaseWork::Agent(work) => {
                     let named = work.agent.model.as_ref().or(protocol.default_model.as_ref());
-                    models.extend(named.cloned());
+                    models.extend(named.map(|name| protocol.resolve_model_name(name).to_owned()));
                 }
                 PhaseWork::Invoke(invocation) => left.push(invocation.workflow.clone()),
                 PhaseWork::None | PhaseWork::Ask(_) | PhaseWork::Effect { .. } => {}

@@ -22,8 +22,13 @@ pub const MAX_PROTOCOL_FILES: usize = 1_000;
 pub const MAX_PROTOCOL_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The subfolders of a protocol.
-pub(super) const PROTOCOL_FOLDERS: [&str; 5] =
-    ["workflows", "agents", "rules", "contracts", "memory"];
+pub(super) const PROTOCOL_FOLDERS: [&str; 6] =
+    ["workflows", "agents", "rules", "contracts", "memory", SKILL_FOLDER];
+
+/// The folder of skills. Of the folder of a skill, only `SKILL.md` is read: the rest may be programs
+/// and images for coding agents.
+const SKILL_FOLDER: &str = "skills";
+const SKILL_FILE: &str = "SKILL.md";
 
 /// Maximum nesting depth of folders below those.
 const MAX_DEPTH: usize = 8;
@@ -77,6 +82,10 @@ impl FolderReader {
             let path = format!("{folder}/{name}");
             let found =
                 self.root.metadata(&path).map_err(|source| self::to_folder_error(&path, source))?;
+            let in_skill = depth > 0 && path.split('/').next() == Some(SKILL_FOLDER);
+            if in_skill && (found.is_dir() || name != SKILL_FILE) {
+                continue;
+            }
             if found.is_dir() {
                 self.read_folder(&path, depth + 1)?;
             } else {

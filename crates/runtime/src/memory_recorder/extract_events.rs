@@ -219,6 +219,7 @@ fn describe_tool_call(call: &ToolCall) -> String {
         ToolCall::Write { path, .. } => format!("wrote {path}"),
         ToolCall::List { path } => format!("listed {path}"),
         ToolCall::Search { query, path } => format!("searched {path} for {query}"),
+        ToolCall::Skill { name } => format!("read the skill {name}"),
         ToolCall::Mcp { server, name, .. } => format!("called {server}.{name}"),
     }
 }

@@ -7,8 +7,10 @@ mod projection_error;
 mod state_file_layout;
 mod write_state_files;
 mod read_state_files;
+mod keep_state_files;
 mod state_file_projector;
 
+pub use keep_state_files::keep_state_files;
 pub use projection_error::ProjectionError;
 pub use read_state_files::read_state_files;
 pub use state_file_layout::state_folder;

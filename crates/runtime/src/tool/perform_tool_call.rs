@@ -40,6 +40,10 @@ pub fn perform_tool_call(workspace: &Workspace, call: &ToolCall) -> ToolOutcome 
         ToolCall::Search { query, path } => workspace
             .search(query, path, FileSearchLimits::default())
             .map(|found| format_hits(&found)),
+        // The workspace has no skills; the driver reads them from the protocol.
+        ToolCall::Skill { name } => {
+            return build_failure(format!("skill `{name}` is not available here"));
+        }
         // The workspace has no servers; the driver calls them.
         ToolCall::Mcp { server, .. } => {
             return build_failure(format!("MCP server `{server}` is not available here"));

@@ -81,6 +81,8 @@ impl<'a> WantedAction<'a> {
             | PendingAction::Tool { call: ToolCall::Mcp { server, .. } } => {
                 Some(Self::McpServer(server, policy.mcp.get(server)?))
             }
+            // The text of a skill is part of the protocol.
+            PendingAction::Tool { call: ToolCall::Skill { .. } } => None,
             PendingAction::Tool { .. } => hidden,
             PendingAction::Model { .. }
             | PendingAction::Child { .. }

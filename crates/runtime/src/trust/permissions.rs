@@ -96,6 +96,7 @@ impl ProtocolPermissions {
         };
         let named = protocol.agents.values().filter_map(|agent| agent.model.as_deref());
         let models = named.chain(protocol.default_model.as_deref());
+        let models = models.map(|model| protocol.resolve_model_name(model));
         Self {
             programs: policy.programs.iter().map(program).collect(),
             hosts: policy.hosts.iter().cloned().collect(),

@@ -13,6 +13,9 @@ version: 1.0.0
 default_workflow: main
 models: { default: "clerk:any" }
 document: { initial: { tasks: [ { id: a }, { id: b }, { id: c, later: true } ], got: [] } }
+workflows:
+  child:
+    document: { initial: {} }
 --- contracts/note.yaml
 id: note
 version: 1.0.0
@@ -24,7 +27,6 @@ description: writes
 base: designer
 --- workflows/child.yaml
 id: child
-document: { initial: {} }
 phases:
   - { id: write, agent: writer, contract: note, apply: { set: { at: /note, value: reply.note } } }
   - { id: done, terminal: true }

@@ -21,9 +21,11 @@ version: 1.0.0
 default_workflow: main
 channels:
   desk: { on: [wait_opened] }
+workflows:
+  main:
+    title: The hall
 --- workflows/main.yaml
 id: main
-title: The hall
 phases:
   - { id: pick, ask: { question: "Which <colour>?", who: anna, deadline: 10h, apply: { set: /colour } } }
   - { id: done, terminal: true }

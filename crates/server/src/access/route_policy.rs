@@ -48,6 +48,7 @@ pub const ROUTE_POLICIES: &[RouteEntry] = &[
     route_entry("GET", "/v1/protocols", READER_ROLE),
     route_entry("GET", "/v1/protocols/{name}", READER_ROLE),
     route_entry("GET", "/v1/protocols/{name}/graph", READER_ROLE),
+    route_entry("GET", "/v1/protocols/{name}/agents/{agent}", READER_ROLE),
     route_entry("GET", "/v1/contracts", READER_ROLE),
     route_entry("GET", "/v1/contracts/{id}", READER_ROLE),
     route_entry("GET", "/v1/contracts/{id}/export", READER_ROLE),

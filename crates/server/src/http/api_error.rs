@@ -249,6 +249,8 @@ impl From<CatalogError> for ApiError {
         match error {
             CatalogError::UnknownProtocol { .. } => Self::not_found("unknown_protocol", detail),
             CatalogError::NoProtocolFolder => Self::unprocessable("no_protocol", detail),
+            CatalogError::UnknownAgent(_) => Self::not_found("unknown_agent", detail),
+            CatalogError::UnknownSkill(_) => Self::not_found("unknown_skill", detail),
             CatalogError::NoWorkflow(_) => Self::not_found("unknown_workflow", detail),
             CatalogError::InvalidFiles(faults) => {
                 Self::unprocessable("invalid_protocol", detail).with_diagnostics(&faults)

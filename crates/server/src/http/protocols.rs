@@ -14,7 +14,7 @@ use super::extract::{ApiPath, ApiQuery};
 use super::run_reads::{GraphFormatParam, render_graph};
 use super::{ApiError, HttpState};
 use countersign_view::protocol_catalog::ProtocolCatalog;
-use countersign_view::wire::{GraphView, ModelScriptView, ProtocolRow, ProtocolView};
+use countersign_view::wire::{AgentView, GraphView, ModelScriptView, ProtocolRow, ProtocolView};
 
 /// Options of a workflow graph.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -104,6 +104,30 @@ pub(crate) async fn get_protocol_graph(
         Ok(render_graph(workflow, |graph| graph, format))
     });
     picture.await
+}
+
+/// Options of an agent.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProtocolAgentQuery {
+    /// The skill whose whole text is returned. Default: none.
+    pub(crate) skill: Option<String>,
+}
+
+/// Get an agent of a protocol as it is resolved: prompt, model, tools, skills and rules.
+#[utoipa::path(get, path = "/v1/protocols/{name}/agents/{agent}", tag = "protocols",
+    params(("name" = String, Path, description = "The name of the protocol."),
+        ("agent" = String, Path, description = "The id of the agent."), ProtocolAgentQuery),
+    responses((status = 200, body = AgentView)))]
+pub(crate) async fn get_protocol_agent(
+    State(app): State<HttpState>,
+    ApiPath((name, agent)): ApiPath<(String, String)>,
+    ApiQuery(ProtocolAgentQuery { skill }): ApiQuery<ProtocolAgentQuery>,
+) -> Result<Json<AgentView>, ApiError> {
+    let view = with_catalog(&app, move |catalog| {
+        Ok(catalog.view_agent(&name, &agent, skill.as_deref())?)
+    });
+    view.await.map(Json)
 }
 
 /// Runs a function that reads files on a thread that may block.

@@ -50,6 +50,7 @@ fn build_documented_routes() -> (Router<HttpState>, OpenApi) {
         .routes(routes!(protocols::list_protocols))
         .routes(routes!(protocols::get_protocol))
         .routes(routes!(protocols::get_protocol_graph))
+        .routes(routes!(protocols::get_protocol_agent))
         .routes(routes!(contracts::list_contracts))
         .routes(routes!(contracts::get_contract))
         .routes(routes!(contracts::get_contract_export))

@@ -9,12 +9,13 @@ use utoipa::ToSchema;
 
 use super::tool::{McpTool, McpToolEffect, McpToolSpec};
 use crate::access::Caller;
-use crate::http::extract::{ApiJson, ApiPath};
+use crate::http::extract::{ApiJson, ApiPath, ApiQuery};
+use crate::http::protocols::ProtocolAgentQuery;
 use crate::http::validation::{
     self, AdmitRequest, CheckProtocolRequest, FinishParam, IntakeParam, RepairsParam,
 };
 use crate::http::{ApiError, HttpState, protocols};
-use countersign_view::wire::{AdmissionView, CheckReport, ProtocolRow, ProtocolView};
+use countersign_view::wire::{AdmissionView, AgentView, CheckReport, ProtocolRow, ProtocolView};
 
 /// This tool has no parameters.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -27,6 +28,18 @@ struct ListProtocolsParams {}
 struct ShowProtocolParams {
     /// The name of the protocol, as `list_protocols` returns it.
     name: String,
+}
+
+/// Selects an agent of a protocol.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ShowAgentParams {
+    /// The name of the protocol, as `list_protocols` returns it.
+    protocol: String,
+    /// The id of the agent, as `show_protocol` lists it in `agents`.
+    agent: String,
+    /// The skill of the agent whose whole text is returned. Default: none, only descriptions.
+    skill: Option<String>,
 }
 
 /// The protocol to check: existing, or given as files.
@@ -97,6 +110,16 @@ pub(super) fn build_tools() -> Vec<McpTool> {
         ),
         McpTool::new(
             McpToolSpec {
+                name: "show_agent",
+                title: "Show an agent",
+                route: ("GET", "/v1/protocols/{name}/agents/{agent}"),
+                effect: McpToolEffect::ReadOnly,
+                description: "Shows one agent of a protocol as it is resolved: its prompt merged with its base, its model, tools (`foreign_tools` are tools that you may have yourself), rules with their texts, and skills with their descriptions. Use it to do the work of an agent that no phase uses. Read the whole text of a skill, by `skill`, before you do what it is for.",
+            },
+            show_agent,
+        ),
+        McpTool::new(
+            McpToolSpec {
                 name: "check_protocol",
                 title: "Check a protocol",
                 route: ("POST", "/v1/protocols/check"),
@@ -132,6 +155,15 @@ async fn show_protocol(
     ShowProtocolParams { name }: ShowProtocolParams,
 ) -> Result<ProtocolView, ApiError> {
     Ok(protocols::get_protocol(State(app), ApiPath(name)).await?.0)
+}
+
+async fn show_agent(
+    app: HttpState,
+    _: Caller,
+    ShowAgentParams { protocol, agent, skill }: ShowAgentParams,
+) -> Result<AgentView, ApiError> {
+    let query = ApiQuery(ProtocolAgentQuery { skill });
+    Ok(protocols::get_protocol_agent(State(app), ApiPath((protocol, agent)), query).await?.0)
 }
 
 async fn check_protocol(

@@ -68,6 +68,7 @@ async fn every_answer_fits_its_shape() {
         let filled = path
             .replace("{run}", run)
             .replace("{name}", "demo")
+            .replace("{agent}", "planner")
             .replace("{id}", "outline")
             .replace("{build}", build);
         let answer = match (path.as_str(), item.get("get").is_some()) {

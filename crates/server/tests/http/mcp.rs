@@ -41,7 +41,7 @@ async fn a_role_is_offered_what_its_routes_let_it_do_and_may_do_no_more() {
         roles.insert(role, offered(&rig.client_of("acme", role)).await);
     }
     let counts: Vec<usize> = roles.values().map(BTreeSet::len).collect();
-    assert_eq!(counts, [8, 16, 17, 17], "{roles:?}");
+    assert_eq!(counts, [9, 17, 18, 18], "{roles:?}");
     let all = &roles[&AccessRole::Admin];
     for role in AccessRole::ALL {
         let client = rig.client_of("acme", role);
@@ -163,6 +163,6 @@ async fn what_is_no_mcp_is_told_as_a_problem() {
             response.text
         );
     }
-    assert_eq!(offered(&client).await.len(), 17, "it still answers");
+    assert_eq!(offered(&client).await.len(), 18, "it still answers");
     rig.end().await;
 }

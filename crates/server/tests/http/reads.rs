@@ -130,6 +130,15 @@ async fn protocols_and_contracts_are_listed_and_shown() {
     assert_eq!(demo["workflows"][0]["phases"][0]["work"], "planner → outline");
     let intake = client.get("/v1/protocols/intake").await.good();
     assert!(intake["workflows"][0]["input"]["schema"].is_object(), "{intake}");
+    let planner = client.get("/v1/protocols/demo/agents/planner").await.good();
+    assert_eq!(
+        (&planner["base"], &planner["phases"]),
+        (&json!("oracle"), &json!(["text/outline"]))
+    );
+    let missing = client.get("/v1/protocols/demo/agents/planer").await;
+    assert_eq!(missing.problem(404), "unknown_agent");
+    let no_skill = client.get("/v1/protocols/demo/agents/planner?skill=none").await;
+    assert_eq!(no_skill.problem(404), "unknown_skill");
     assert_eq!(client.get("/v1/protocols/dmeo").await.problem(404), "unknown_protocol");
     assert!(client.get("/v1/protocols/answer/graph").await.text.contains("<svg"));
 

@@ -165,6 +165,7 @@ pub fn describe_tool_call(call: &ToolCall) -> String {
         ToolCall::Write { path, .. } => format!("write {path}"),
         ToolCall::List { path } => format!("list {}", if path.is_empty() { "." } else { path }),
         ToolCall::Search { query, .. } => format!("search {query}"),
+        ToolCall::Skill { name } => format!("read the skill {name}"),
         ToolCall::Mcp { server, name, .. } => format!("call {server}.{name}"),
     }
 }

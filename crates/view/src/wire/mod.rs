@@ -19,11 +19,13 @@ mod diagnostic;
 mod contract;
 mod admission;
 mod protocol;
+mod agent;
 mod graph_view;
 mod memory_views;
 mod worker;
 
 pub use admission::AdmissionView;
+pub use agent::{AgentRuleView, AgentSkillView, AgentView};
 pub use contract::{
     CompatibilityView, ContractDiffView, ContractExportView, ContractRef, ContractRow,
     ContractView, ExportLossView, OnViolationView, RuleView, SchemaChangeView,

@@ -104,7 +104,8 @@ fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocati
         None => find_nearest_protocol(workspace.as_path()),
     };
     let protocol = check_protocol(report, found);
-    let model = protocol.as_ref().and_then(|protocol| protocol.default_model.clone());
+    let model =
+        protocol.as_ref().and_then(|protocol| protocol.resolve_default_model().map(str::to_owned));
     if let Some(protocol) = protocol {
         mcp_checks::check_mcp_servers(report, &protocol, &workspace);
     }

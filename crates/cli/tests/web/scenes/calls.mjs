@@ -11,6 +11,7 @@ const PROTOCOL = {
   "index.yaml": `name: desk
 version: 1.0.0
 default_workflow: publish
+workflows: { publish: { title: The report of June } }
 models: { default: "script:editor.yaml" }
 policy:
   programs: { publish: { command: [cp] } }
@@ -22,7 +23,6 @@ policy:
   "contracts/edited.yaml": "id: edited\nversion: 1.0.0\nschema: { type: object, additionalProperties: false, required: [summary], properties: { summary: { type: string } } }\n",
   "workflows/publish.yaml": `id: publish
 name: A report that an agent edits
-title: The report of June
 phases:
   - { id: edit, agent: editor, contract: edited, apply: { set: { at: /summary, value: reply.summary } } }
   - { id: publish, do: { run: { program: publish, args: [report.md, the site] }, on_failed: { goto: kept } } }

@@ -240,6 +240,9 @@ policy:
   approvals:
     - { calls: write, who: [anna, bob], deadline: 2h }
     - { calls: run, when: "call.program === 'mark'", who: [anna, bob] }
+workflows:
+  main:
+    document: { initial: { note: none } }
 --- contracts/note.yaml
 id: note
 version: 1.0.0
@@ -256,7 +259,6 @@ echo "$COUNTERSIGN_ACTION_ID" >> ids.txt
 echo "$COUNTERSIGN_ACTION_ID $1" >> marks.txt
 --- workflows/main.yaml
 id: main
-document: { initial: { note: none } }
 phases:
   - { id: use, agent: worker, contract: note, apply: { set: { at: /note, value: reply.note } } }
   - { id: look, on_enter: stamp, writes: [/note] }
