@@ -84,15 +84,15 @@ impl ExternalServices {
             }
             Err(why) => unavailable.push(format!("receivers of deliveries: {why}")),
         }
+        match docx_reader::install_docx_reader(&target_folder()) {
+            Ok(python) => variables.push(("COUNTERSIGN_TEST_DOCX", python.display().to_string())),
+            Err(why) => unavailable.push(format!("a reader of Word documents: {why}")),
+        }
         match yaml_reader::install_yaml_reader(&target_folder()) {
             Ok(python) => {
                 variables.push(("COUNTERSIGN_TEST_PYYAML", python.display().to_string()));
             }
             Err(why) => unavailable.push(format!("a second YAML parser: {why}")),
-        }
-        match docx_reader::install_docx_reader(&target_folder()) {
-            Ok(python) => variables.push(("COUNTERSIGN_TEST_DOCX", python.display().to_string())),
-            Err(why) => unavailable.push(format!("a reader of Word documents: {why}")),
         }
         Self { _running: running, variables, unavailable }
     }

@@ -44,7 +44,7 @@ pub fn excerpt_schema(schema: &Value, pointers: &[String]) -> Option<Value> {
         wanted.insert(pointer);
     }
     let resolver = ReferenceResolver::new(schema);
-    let mut excerpt = cut(&resolver, schema, &wanted, 0)?;
+    let mut excerpt = cut_excerpt(&resolver, schema, &wanted, 0)?;
     add_definitions(&resolver, &mut excerpt);
     Some(excerpt)
 }
@@ -67,7 +67,7 @@ impl PointerTree {
 }
 
 /// Cuts the excerpt for one location; `None` if the schema demands nothing there.
-fn cut(
+fn cut_excerpt(
     resolver: &ReferenceResolver<'_>,
     schema: &Value,
     wanted: &PointerTree,
@@ -81,7 +81,7 @@ fn cut(
     if let Some((_, target)) = resolver.resolve_in(schema)
         && hops < MAX_REFERENCE_HOPS
     {
-        return cut(resolver, target, wanted, hops + 1);
+        return cut_excerpt(resolver, target, wanted, hops + 1);
     }
     let mut kept = Map::new();
     for (name, below) in &wanted.members {
@@ -92,7 +92,7 @@ fn cut(
             None => schema.get("additionalProperties").map(|rest| (Some("properties"), rest)),
         };
         let Some((keyword, member)) = found else { continue };
-        let Some(part) = cut(resolver, member, below, 0) else { continue };
+        let Some(part) = cut_excerpt(resolver, member, below, 0) else { continue };
         match keyword {
             None => drop(kept.insert("items".to_owned(), part)),
             Some(keyword) => {
