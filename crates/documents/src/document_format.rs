@@ -24,7 +24,7 @@ pub enum DocumentFormat {
     Docx,
     /// An Excel workbook.
     Xlsx,
-    /// A PowerPoint presentation.
+    /// A presentation of `PowerPoint`.
     Pptx,
 }
 

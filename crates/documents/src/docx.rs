@@ -110,13 +110,13 @@ fn read_style_property(name: &str, tag: &BytesStart<'_>, style: &mut ParagraphSt
 /// Returns what a style says, with what it takes from the styles below it.
 fn resolve_style(styles: &BTreeMap<String, ParagraphStyle>, id: &str) -> ParagraphStyle {
     let mut whole = ParagraphStyle::default();
-    let mut next = Some(id.to_owned());
+    let mut next = Some(id);
     for _ in 0..MAX_STYLE_CHAIN {
-        let Some(style) = next.and_then(|id| styles.get(&id)) else { break };
+        let Some(style) = next.and_then(|id| styles.get(id)) else { break };
         whole.heading = whole.heading.or(style.heading);
         whole.list = whole.list.or_else(|| style.list.clone());
         whole.level = whole.level.or(style.level);
-        next = style.based_on.clone();
+        next = style.based_on.as_deref();
     }
     whole
 }

@@ -123,7 +123,8 @@ impl<'d> PdfFont<'d> {
             return (total, count, 0);
         }
         let total = codes.iter().map(|code| width(u32::from(*code))).sum();
-        (total, codes.len(), codes.iter().filter(|code| **code == b' ').count())
+        let blanks = codes.iter().map(|code| usize::from(*code == b' ')).sum();
+        (total, codes.len(), blanks)
     }
 }
 

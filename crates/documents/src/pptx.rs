@@ -57,7 +57,7 @@ fn read_slide(xml: &str, path: &str) -> Result<(String, bool), DocumentError> {
     walk_xml(xml, path, |token| {
         match token {
             XmlToken::Open("sld", tag) => {
-                is_hidden = attribute(tag, "show").as_deref() == Some("0")
+                is_hidden = attribute(tag, "show").as_deref() == Some("0");
             }
             XmlToken::Open("t", _) => in_text = true,
             XmlToken::Close("t") => in_text = false,

@@ -40,7 +40,7 @@ pub(crate) fn select_window(
     document: &DocumentText,
     arguments: ReadArguments<'_>,
     most: usize,
-) -> Result<DocumentWindow, Violation> {
+) -> Result<DocumentWindow, Box<Violation>> {
     let selected = select_part(document, arguments)?;
     let (view, shown_part) = match selected {
         Some(index) => (document.parts[index].text.clone(), Some(index)),
@@ -56,13 +56,12 @@ pub(crate) fn select_window(
         };
         let hint = "`offset` is the number of the first line to read; leave it out to begin with the first";
         let code = if first == 0 { ViolationCode::Minimum } else { ViolationCode::Maximum };
-        return Err(Violation::new(code, "/offset", expected, first.to_string()).with_hint(hint));
+        return Err(refuse_argument(code, "/offset", expected, first.to_string(), hint));
     }
     if arguments.limit == Some(0) {
         let hint = "`limit` is the number of lines to read; leave it out to read as many as fit";
-        let violation = Violation::new(ViolationCode::Minimum, "/limit", "at least 1 line", "0")
-            .with_hint(hint);
-        return Err(violation);
+        let (code, expected) = (ViolationCode::Minimum, "at least 1 line".to_owned());
+        return Err(refuse_argument(code, "/limit", expected, "0".to_owned(), hint));
     }
     let start = (first - 1) as usize;
     let wanted =
@@ -95,7 +94,7 @@ pub(crate) fn select_window(
 fn select_part(
     document: &DocumentText,
     arguments: ReadArguments<'_>,
-) -> Result<Option<usize>, Violation> {
+) -> Result<Option<usize>, Box<Violation>> {
     let parts = &document.parts;
     let has_sheets = parts.iter().any(|part| part.kind == DocumentPartKind::Sheet);
     if let Some(name) = arguments.sheet {
@@ -103,8 +102,8 @@ fn select_part(
         if !has_sheets {
             let found = format!("`{name}`, but the file is {what}");
             let hint = "only Excel workbooks have sheets; leave `sheet` out";
-            return Err(Violation::new(ViolationCode::UnknownField, "/sheet", "no sheet", found)
-                .with_hint(hint));
+            let (code, expected) = (ViolationCode::UnknownField, "no sheet".to_owned());
+            return Err(refuse_argument(code, "/sheet", expected, found, hint));
         }
         let folded = name.trim().to_lowercase();
         let named = parts.iter().position(|part| part.name == name);
@@ -113,13 +112,8 @@ fn select_part(
         let Some(index) = named else {
             let expected = format!("one of {}", list_names(parts));
             let hint = "sheets are named as in the program; `page` counts them from 1";
-            return Err(Violation::new(
-                ViolationCode::Enum,
-                "/sheet",
-                expected,
-                format!("`{name}`"),
-            )
-            .with_hint(hint));
+            let (code, found) = (ViolationCode::Enum, format!("`{name}`"));
+            return Err(refuse_argument(code, "/sheet", expected, found, hint));
         };
         return Ok(Some(index));
     }
@@ -135,9 +129,20 @@ fn select_part(
                 "the file has {what}; to read a long text in steps, use `offset` and `limit`"
             );
             let code = if page == 0 { ViolationCode::Minimum } else { ViolationCode::Maximum };
-            Err(Violation::new(code, "/page", expected, page.to_string()).with_hint(hint))
+            Err(refuse_argument(code, "/page", expected, page.to_string(), &hint))
         }
     }
+}
+
+/// Builds the violation of an argument that does not fit the document.
+fn refuse_argument(
+    code: ViolationCode,
+    pointer: &str,
+    expected: String,
+    found: String,
+    hint: &str,
+) -> Box<Violation> {
+    Box::new(Violation::new(code, pointer, expected, found).with_hint(hint))
 }
 
 /// Joins the parts of a document, each under a line that names it.

@@ -48,7 +48,7 @@ impl Default for FileSearchLimits {
             bytes: 64 * 1024 * 1024,
             file_bytes: 1024 * 1024,
             documents: 200,
-            document_time: Duration::from_secs(60),
+            document_time: Duration::from_mins(1),
             hits: 200,
         }
     }
