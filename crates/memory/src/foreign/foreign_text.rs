@@ -77,7 +77,7 @@ mod tests {
             [
                 (String::new(), "before", 1),
                 ("One".to_owned(), "first", 4),
-                ("One > Two".to_owned(), "```sh\n# no heading\n\nls\n``", 7),
+                ("One > Two".to_owned(), "```sh\n# no heading\n\nls\n`", 7),
                 ("One > Four".to_owned(), "A sentence of some lengt", 15),
                 ("One > Four".to_owned(), "rest", 17),
             ]

@@ -111,8 +111,8 @@ fn convert_edge(
         return items.leave_out(pointer, "it has no `fact` and `uuid`");
     };
     let name = |direct: &str, by_id: &str| -> Option<String> {
-        let named = text_member(edge, &[by_id]).and_then(|id| names.get(id).copied());
-        text_member(edge, &[direct]).or(named).map(str::to_owned)
+        let node = text_member(edge, &[by_id]).and_then(|id| names.get(id).copied());
+        text_member(edge, &[direct]).or(node).map(str::to_owned)
     };
     let source = name("source_node_name", "source_node_uuid");
     let target = name("target_node_name", "target_node_uuid");

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::policy::AgeingPolicy;
 use crate::record::{
-    ClaimCandidate, MemoryClaim, MemoryEvent, MemoryOrigin, SessionSummary, WorkingMemory,
+    ClaimCandidate, MemoryClaim, MemoryEvent, MemoryInsight, MemoryOrigin, SessionSummary,
+    WorkingMemory,
 };
 use crate::rules::{AgedEpisode, ClaimAssurance, MemoryRefusal};
 use crate::summarize::SummaryInput;
@@ -44,6 +45,14 @@ pub trait MemoryReader: Send + Sync {
         subject: &'a MemorySubject,
         limit: usize,
     ) -> MemoryFuture<'a, Vec<ClaimCandidate>>;
+
+    /// Lists the insights of a subject in their latest revision, of any run and validation state,
+    /// most recently recorded first.
+    fn list_insights<'a>(
+        &'a self,
+        subject: &'a MemorySubject,
+        limit: usize,
+    ) -> MemoryFuture<'a, Vec<MemoryInsight>>;
 
     /// Retrieves the rows that a request may see, with their scores.
     fn retrieve_candidates<'a>(

@@ -16,7 +16,8 @@ use super::{
 };
 use crate::policy::AgeingPolicy;
 use crate::record::{
-    ClaimCandidate, MemoryClaim, MemoryEvent, MemoryOrigin, SessionSummary, WorkingMemory,
+    ClaimCandidate, MemoryClaim, MemoryEvent, MemoryInsight, MemoryOrigin, SessionSummary,
+    WorkingMemory,
 };
 use crate::rules::{AgedEpisode, ClaimAssurance, MemoryRefusal};
 use crate::summarize::SummaryInput;
@@ -75,6 +76,17 @@ impl<M: TransactionalStore> MemoryReader for M {
         subject: &'a MemorySubject,
         limit: usize,
     ) -> MemoryFuture<'a, Vec<ClaimCandidate>> {
+        let subject = subject.clone();
+        self.read(move |row_store| {
+            Ok(row_store.load_rows(&subject, limit)?.into_iter().map(|(_, row)| row).collect())
+        })
+    }
+
+    fn list_insights<'a>(
+        &'a self,
+        subject: &'a MemorySubject,
+        limit: usize,
+    ) -> MemoryFuture<'a, Vec<MemoryInsight>> {
         let subject = subject.clone();
         self.read(move |row_store| {
             Ok(row_store.load_rows(&subject, limit)?.into_iter().map(|(_, row)| row).collect())

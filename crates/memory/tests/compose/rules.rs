@@ -220,13 +220,13 @@ fn a_fact_without_evidence_says_so() {
 
 #[test]
 fn what_a_fact_says_in_the_same_words_is_not_quoted_too() {
-    let cites = |id: &str, value: &str, event: &str| {
+    let stated = |id: &str, value: &str, event: &str| {
         let mut row = fact(id, id, value);
         row.evidence = vec![FactEvidence { event: event.to_owned(), quote: None }];
         row
     };
     let mut found =
-        with_facts(vec![cites("f1", "Ann is vegetarian", "e1"), cites("f2", "vegetarian", "e2")]);
+        with_facts(vec![stated("f1", "Ann is vegetarian", "e1"), stated("f2", "vegetarian", "e2")]);
     found.quotes = vec![
         scored(event("e1", 1, "Ann is vegetarian"), 2_000_000),
         scored(event("e2", 2, "Yes, vegetarian!"), 1_000_000),

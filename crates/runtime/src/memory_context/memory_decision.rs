@@ -3,7 +3,7 @@
 
 use countersign_memory::record::{ClaimCandidate, MemoryClaim, MemoryInsight, MemoryOrigin};
 use countersign_memory::rules::ClaimAssurance;
-use countersign_memory::store::{ClaimReceipt, Memory, MemoryError, MemoryExportRow};
+use countersign_memory::store::{ClaimReceipt, Memory, MemoryError};
 use countersign_memory::{MemoryScope, MemorySubject};
 use countersign_run::Timestamp;
 use countersign_shipped_contracts::memory::insight::InsightValidationState;
@@ -38,12 +38,8 @@ pub async fn find_insight(
     subject: &MemorySubject,
     name: &str,
 ) -> Result<MemoryInsight, MemoryDecisionError> {
-    let rows = memory.export(subject).await?.into_iter().map(|line| line.row);
-    let insights = rows.filter_map(|row| match row {
-        MemoryExportRow::Insight(insight) => Some(*insight),
-        _ => None,
-    });
-    select_by_name("insight", name, insights.collect(), |insight| &insight.id)
+    let all = memory.list_insights(subject, usize::MAX).await?;
+    select_by_name("insight", name, all, |insight| &insight.id)
 }
 
 /// Finds the candidate with an id, or the only one whose id begins with a name.

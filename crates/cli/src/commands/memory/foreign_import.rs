@@ -174,7 +174,11 @@ impl ForeignImportReport {
         let taken = self.list_taken().map(item_to_json);
         let refused = self.list_refusals().map(refusal_to_json);
         let left_out = self.conversion.omissions.iter().map(omission_to_json);
-        taken.chain(refused).chain(left_out).map(|line| format!("{line}\n")).collect()
+        let mut text = String::new();
+        for line in taken.chain(refused).chain(left_out) {
+            let _ = writeln!(text, "{line}");
+        }
+        text
     }
 }
 

@@ -73,11 +73,6 @@ fn sweeps_builds_and_procedures_go_by_indexes() {
             "SEARCH insights USING INDEX insights_expiring (subject=? AND expires_at<?)",
         ),
         (
-            &*rows::build_period_sql::<MemoryInsight>(true),
-            vec![subject.clone(), 400.into(), 500.into(), 50.into()],
-            "SEARCH insights USING INDEX insights_current (subject=? AND ordering>? AND ordering<?)",
-        ),
-        (
             builds::USED,
             vec![text("e55"), subject.clone()],
             "SEARCH build_rows USING COVERING INDEX build_rows_id (id=? AND subject=?)",
@@ -100,6 +95,16 @@ fn sweeps_builds_and_procedures_go_by_indexes() {
     ] {
         check_statement(&db, sql, &values, &[plan]);
     }
+    // The rows of a period; only those of the same timestamp are sorted.
+    check_statement(
+        &db,
+        &rows::build_period_sql::<MemoryInsight>(true),
+        &[subject.clone(), 400.into(), 500.into(), 50.into()],
+        &[
+            "SEARCH insights USING INDEX insights_current (subject=? AND ordering>? AND ordering<?)",
+            "USE TEMP B-TREE FOR LAST TERM OF ORDER BY",
+        ],
+    );
     // The rows of a build, and the builds of a row.
     check_statement(
         &db,
