@@ -10,7 +10,7 @@ use crate::ReadTruncation;
 
 /// The version of text analysis and item order. It changes when the same rows would give a
 /// different packet.
-pub const SELECTION_VERSION: &str = "countersign-words/3";
+pub const SELECTION_VERSION: &str = "countersign-words/4";
 
 /// Describes the windows, caps, levels and strengths that were applied.
 pub(super) fn describe_filters(ctx: &ComposeContext<'_>) -> JsonObject {
