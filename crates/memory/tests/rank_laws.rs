@@ -113,7 +113,7 @@ fn prose_answers_for_itself() {
     let hit = RankedHit { session_share: 1_000_000, ..hits[0] };
     let own = hit.own_score;
     assert_eq!(total(&hit, &text, SpeakerRole::User), own);
-    assert_eq!(total(&hit, &text, SpeakerRole::Assistant), own / 3);
+    assert_eq!(total(&hit, &text, SpeakerRole::Assistant), own / 5);
     assert_eq!(total(&hit, "Hot.", SpeakerRole::Assistant), 2 * own);
 }
 

@@ -45,7 +45,7 @@ impl<'r> StoredConversation<'r> {
         policy: &MemoryPolicy,
     ) -> Result<Self, StoreConversationError> {
         let folder = tempfile::tempdir()?;
-        let memory = SqliteMemory::open(&folder.path().join("memory.db"))?;
+        let memory = SqliteMemory::open(folder.path().join("memory.db"))?;
         for some in events.chunks(BATCH_SIZE) {
             let new = some.iter().cloned().map(NewMemoryEvent::from).collect();
             runtime.block_on(memory.append_events(new))?;

@@ -8,9 +8,8 @@
 //! A term scores by its rarity among the subject's own events and by its frequency relative to the
 //! length of the event (BM25). The score extends to neighbours (see `neighbour_boost`). A session
 //! that covers more of the query counts up to twice as much. Only turns of a conversation count for
-//! their neighbours and their session, neither long prose nor what an assistant writes at length;
-//! the words of an assistant count less unless the request asks for them. Sessions that cannot contain one of
-//! the best locations are skipped.
+//! their neighbours and their session; what an assistant writes at length counts less, unless the
+//! request asks for it. Sessions that cannot contain one of the best locations are skipped.
 
 use std::collections::BinaryHeap;
 

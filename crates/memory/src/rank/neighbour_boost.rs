@@ -139,7 +139,7 @@ impl NeighbourBoost {
                 }
                 if own {
                     cell.own_score += value;
-                    cell.length = length;
+                    cell.length = cell.length.max(length);
                 }
                 cell.has_seed |= opens;
             }

@@ -278,7 +278,7 @@ fn space_is_used_while_something_waits() {
 
 #[test]
 fn a_larger_budget_buys_more_quotes() {
-    let said = |it: u32| format!("{it} {}", "we talked about the garden and its trees ".repeat(2));
+    let said = |it: u32| format!("{it} {}", "we talked about the garden and its trees ".repeat(3));
     let quotes = (0..300).map(|it| scored(event(&format!("q{it:03}"), it, &said(it)), 1_000_000));
     let found = Candidates { quotes: quotes.collect(), ..Candidates::default() };
     let mut before = (0, 0);

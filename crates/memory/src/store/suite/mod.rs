@@ -93,6 +93,8 @@ macro_rules! memory_suite {
                 packets::of_too_many_insights_the_newest_are_kept_back,
                 packets::what_is_said_again_and_again_crowds_nothing_out,
                 packets::how_far_was_read_on_is_told,
+                packets::a_larger_budget_buys_more_quotes,
+                packets::a_long_message_answers_with_the_piece_that_matches,
                 packets::a_window_is_looked_up_where_a_policy_gives_one,
                 sweeping::what_is_over_is_swept_with_its_index,
                 sweeping::a_run_that_ends_takes_its_own,

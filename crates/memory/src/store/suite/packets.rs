@@ -16,7 +16,7 @@ use crate::record::{MemoryClaim, MemoryOrigin, MemoryProcedure, SpeakerRole};
 use crate::rules::ClaimAssurance;
 use crate::store::{Memory, PacketBuild, RetrievalLimits};
 use crate::tokens::CharCounter;
-use crate::{Candidates, PacketRequest};
+use crate::{BudgetOverride, Candidates, PacketRequest};
 
 fn policy() -> MemoryPolicy {
     MemoryPolicy::load_shipped("default").unwrap()
@@ -221,10 +221,10 @@ pub async fn what_is_said_again_and_again_crowds_nothing_out(memory: Arc<dyn Mem
     assert_eq!(quotes, all);
     // Some of the duplicates are named, and the others are counted.
     let named = made.explain.omitted.iter().filter(|omitted| omitted.reason == "duplicate").count();
-    assert_eq!((named, found.quotes.len()), (19, 25));
+    assert_eq!((named, found.quotes.len()), (49, 55));
     let cut = &made.explain.filters["truncations"];
     let what = "events that repeat a better match";
-    assert_eq!(cut, &serde_json::json!([{ "description": what, "read": 19, "total": 69 }]));
+    assert_eq!(cut, &serde_json::json!([{ "description": what, "read": 49, "total": 69 }]));
     // A search for events returns duplicates too.
     let hits = memory.search_events(&request, 20).await.unwrap();
     assert!(hits.iter().all(|hit| hit.row.text == "The price is 12."));
@@ -240,10 +240,41 @@ pub async fn how_far_was_read_on_is_told(memory: Arc<dyn Memory>) {
     let (_, made) = packet(memory, &build_request(&scope, "price")).await;
     assert_eq!(list_quotes(&made), ["The price is 12."]);
     let cut = serde_json::json!([
-        { "description": "events that repeat a better match", "read": 19, "total": 531 },
-        { "description": "matching events", "read": 532 },
+        { "description": "events that repeat a better match", "read": 49, "total": 561 },
+        { "description": "matching events", "read": 562 },
     ]);
     assert_eq!(made.explain.filters["truncations"], cut);
+}
+
+pub async fn a_larger_budget_buys_more_quotes(memory: Arc<dyn Memory>) {
+    let memory = &*memory;
+    let scope = scope();
+    let text = |number: usize| format!("Number {number}: we spoke about the garden and the price.");
+    let event = |number| build_user_event(&scope, &format!("e{number}"), &text(number));
+    memory.append_events((0..200).map(event).collect()).await.unwrap();
+    let (mut quotes, mut used) = (0, 0);
+    for max_tokens in [1_000, 2_000, 4_000] {
+        let mut request = build_request(&scope, "garden price");
+        request.budget = Some(BudgetOverride { max_tokens, per_section: None });
+        let (_, made) = packet(memory, &request).await;
+        let (now, tokens) = (list_quotes(&made).len(), made.budget_report.used_tokens_est);
+        assert!(now > quotes && tokens > used, "{max_tokens}: {now} quotes, {tokens} tokens");
+        (quotes, used) = (now, tokens);
+    }
+}
+
+pub async fn a_long_message_answers_with_the_piece_that_matches(memory: Arc<dyn Memory>) {
+    let memory = &*memory;
+    let scope = scope();
+    let list = "- Nothing that anybody would look for in a list.\n".repeat(17);
+    let text = format!("{list}## Joints\nAn epoxy grout needs no sealing.\n{list}");
+    append_user_event(memory, &scope, "e1", &text).await;
+    let (found, made) =
+        packet(memory, &build_request(&scope, "which grout needs no sealing")).await;
+    assert_eq!(found.quotes[0].row.text, text, "the message stays whole");
+    assert_eq!(found.quotes[0].score.piece, Some(3));
+    let quotes = list_quotes(&made);
+    assert!(quotes.len() == 1 && quotes[0].starts_with("… ## Joints"), "{quotes:?}");
 }
 
 pub async fn a_window_is_looked_up_where_a_policy_gives_one(memory: Arc<dyn Memory>) {
