@@ -167,6 +167,10 @@ fn what_was_not_seen_is_not_approved() {
     let forged = project.run(&["submit", &run, "patch.json", "--as", "mallory"]);
     assert_eq!(forged.code, 1, "{}", forged.err);
     assert!(forged.err.contains("a person decides on the document"), "{}", forged.err);
+    let code = |arguments: &[&str]| project.json(arguments)["errors"][0]["code"].clone();
+    assert_eq!(code(&["submit", &run, "patch.json", "--as", "mallory"]), "patch_not_expected");
+    assert_eq!(code(&["approve", &run, "--subject", "sha256:0000"]), "subject_changed");
+    assert_eq!(code(&["deny", &run]), "note_required");
     let seen = project.does(&["inbox", &format!("{run}/w1")]).out;
     assert!(seen.contains("A cheque once needed two hands"), "{seen}");
     let other = project.run(&["approve", &run, "--subject", "sha256:0000"]);
@@ -202,6 +206,7 @@ fn what_was_not_seen_is_not_approved() {
         let difference = "What changed:\n  /draft/body is now \"A cheque needs two hands";
         assert!(blind.err.contains(difference), "{}", blind.err);
     }
+    assert_eq!(code(&["approve", &format!("{run}/w1")]), "subject_changed");
     project.does(&["delegate", &format!("{run}/w2"), "--to", "bob", "--note", "on leave"]);
     project.does(&["approve", &format!("{run}/w2"), "--as", "bob"]);
     assert_eq!(project.json(&["status", &run])["status"], "completed");
