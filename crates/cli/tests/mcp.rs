@@ -78,7 +78,7 @@ fn project() -> TempDir {
     done(project.path(), &["init", "demo"]);
     let workflow = project.path().join(".opencode/protocol/workflows/text.yaml");
     let text = fs::read_to_string(&workflow).unwrap();
-    let named = text.replace("{ type: manual,", "{ type: manual, who: ann,");
+    let named = text.replace("      type: manual\n", "      type: manual\n      who: ann\n");
     assert_ne!(text, named);
     fs::write(workflow, named).unwrap();
     project

@@ -320,7 +320,7 @@ fn a_database_is_copied_there_and_back() {
     let url = project.url();
     let (code, _, output_text) = local(&["store", "copy", file, &url]);
     assert_eq!(code, 0, "{output_text}");
-    assert!(output_text.contains("local: 2 runs copied, 0 already existed"), "{output_text}");
+    assert!(output_text.contains("default: 2 runs copied, 0 already existed"), "{output_text}");
     assert!(
         output_text.contains("1 runs are open: work on them in only one of the two databases"),
         "{output_text}"

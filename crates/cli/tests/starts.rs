@@ -127,7 +127,6 @@ fn a_run_is_given_what_its_workflow_takes() {
 #[test]
 fn a_state_file_does_not_lead_past_an_approval() {
     let main = "id: main
-document: { engine: { workflow: /workflow, phase: /phase, status: /status } }
 phases:
   - { id: check }
   - { id: pay, do: { write: { path: paid.txt, content: state.amount } } }
@@ -138,8 +137,10 @@ transitions:
   - { from: check, to: denied, after: denied }
   - { from: pay, to: done }
 ";
+    let runs = "workflows: { main: { document: { engine: { workflow: /workflow, phase: /phase, status: /status } } } }\n";
     let project = project(&[("main", main)]);
     let project = project.path();
+    write(project, ".opencode/protocol/index.yaml", &format!("{INDEX}{runs}"));
     let state = |phase: &str| {
         let state =
             json!({ "workflow": "main", "phase": phase, "status": "running", "amount": "9000" });

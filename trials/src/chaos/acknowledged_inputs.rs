@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::process::Stdio;
 
-use super::chaos_workspace::{ChaosWorkspace, INTAKE_ANSWERS, RUN_KINDS};
+use super::chaos_workspace::{ChaosWorkspace, INTAKE_ANSWERS, OUTLINE_CHOICE, RUN_KINDS};
 use super::store_tables::StoreTables;
 
 /// The acknowledged inputs, as pairs of run and key.
@@ -34,8 +34,8 @@ impl AcknowledgedInputs {
         Err(io::Error::other(format!("run {key} could not be started")))
     }
 
-    /// Answers some of the open questions, once each, and resumes parked runs.
-    pub(super) fn answer_questions(
+    /// Answers some of the open questions and approvals, once each, and resumes parked runs.
+    pub(super) fn answer_waits(
         &mut self,
         site: &ChaosWorkspace,
         ledger: &StoreTables,
@@ -45,14 +45,24 @@ impl AcknowledgedInputs {
             // later.
             run_command(site, &["resume", &run, "--json"])?;
         }
-        for (run, wait, answered) in ledger.load_questions()?.into_iter().take(ANSWERS_PER_ROUND) {
-            let wait_address = format!("{run}/{wait}");
-            let said = INTAKE_ANSWERS.get(answered).copied().unwrap_or("Yes.");
-            if run_command(
-                site,
-                &["answer", &wait_address, said, "--idempotency-key", &wait_address, "--json"],
-            )? {
-                self.keys.push((run, wait_address));
+        for row in ledger.load_waits()?.into_iter().take(ANSWERS_PER_ROUND) {
+            let address = format!("{}/{}", row.run, row.wait);
+            // An intake asks for three answers; its document run asks which outline, and then for
+            // an approval of it.
+            let is_child = row.run.contains('.');
+            let answer = match INTAKE_ANSWERS.get(row.answered) {
+                _ if is_child => OUTLINE_CHOICE,
+                Some(answer) => answer,
+                None => "Yes.",
+            };
+            let decision: &[&str] = if row.is_approval {
+                &["approve", &address]
+            } else {
+                &["answer", &address, answer]
+            };
+            let arguments = [decision, &["--idempotency-key", &address, "--json"]].concat();
+            if run_command(site, &arguments)? {
+                self.keys.push((row.run, address));
             } else {
                 // Retried when the list is read again; by then the question may be closed.
                 self.refused += 1;
@@ -62,7 +72,7 @@ impl AcknowledgedInputs {
     }
 }
 
-/// The number of questions to answer in one round.
+/// The number of waits to answer in one round.
 const ANSWERS_PER_ROUND: usize = 4;
 
 /// How many times to try to start a run.

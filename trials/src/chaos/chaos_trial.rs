@@ -48,7 +48,7 @@ pub(crate) fn run(settings: &ChaosTrialArgs, out: &mut dyn Write) -> io::Result<
         {
             acknowledged.start_run(&site, acknowledged.started_runs.len())?;
         } else {
-            acknowledged.answer_questions(&site, &ledger)?;
+            acknowledged.answer_waits(&site, &ledger)?;
             thread::sleep(Duration::from_millis(20));
         }
         if Instant::now() >= next_blow && trouble.count_injected() < settings.kills {
@@ -87,7 +87,7 @@ fn wait_until_finished(
         if Instant::now() >= over {
             return Ok(false);
         }
-        acknowledged.answer_questions(site, ledger)?;
+        acknowledged.answer_waits(site, ledger)?;
         thread::sleep(Duration::from_millis(100));
     }
     Ok(true)

@@ -86,6 +86,9 @@ pub(super) const RUN_KINDS: [(&str, &[&str]); 4] = [
 /// The answers to an intake, in order.
 pub(super) const INTAKE_ANSWERS: [&str; 3] = ["200 chairs, please.", "40 euros a chair.", "Yes."];
 
+/// The option that an intake's document run chooses for its outline.
+pub(super) const OUTLINE_CHOICE: &str = "collect";
+
 /// The workspace folder and the program that runs in it.
 pub(super) struct ChaosWorkspace {
     folder: TempDir,

@@ -24,6 +24,15 @@ pub(super) struct ChaosLogEntry {
     pub(super) body: String,
 }
 
+/// A wait for a person.
+pub(super) struct ChaosWaitRow {
+    pub(super) run: String,
+    pub(super) wait: String,
+    /// The number of answers that the run has received.
+    pub(super) answered: usize,
+    pub(super) is_approval: bool,
+}
+
 /// The state of a run, as its row records it.
 #[derive(Debug)]
 pub(super) struct ChaosRunRow {
@@ -55,13 +64,16 @@ impl StoreTables {
         }
     }
 
-    /// Loads the open questions: run, wait, and the number of answers that the run has received.
-    pub(super) fn load_questions(&self) -> io::Result<Vec<(String, String, usize)>> {
+    /// Loads what waits for a person: open questions and approvals.
+    pub(super) fn load_waits(&self) -> io::Result<Vec<ChaosWaitRow>> {
         let answered_count = "(SELECT count(*) FROM keys k WHERE k.run = w.run) - 1";
-        let rows = self
-            .query(&["w.run", "w.id", answered_count], "FROM waits w WHERE w.kind = 'question'")?;
-        let read = |row: &Vec<Value>| {
-            (to_text(&row[0]), to_text(&row[1]), to_number(&row[2]).max(0) as usize)
+        let columns = ["w.run", "w.id", answered_count, "w.kind"];
+        let rows = self.query(&columns, "FROM waits w WHERE w.kind IN ('question', 'approval')")?;
+        let read = |row: &Vec<Value>| ChaosWaitRow {
+            run: to_text(&row[0]),
+            wait: to_text(&row[1]),
+            answered: to_number(&row[2]).max(0) as usize,
+            is_approval: to_text(&row[3]) == "approval",
         };
         Ok(rows.iter().map(read).collect())
     }

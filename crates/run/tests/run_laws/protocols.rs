@@ -191,7 +191,6 @@ transitions:
 /// decides.
 const SIGNED: &str = "--- workflows/main.yaml
 id: main
-document: { initial: { sheet: sheet.csv } }
 phases:
   - { id: write, agent: plain, contract: note, apply: [ { set: { at: /note, value: reply.note } }, { set: { at: /free, value: reply } } ] }
   - { id: check, writes: [/note, /free], on_exit: lint }
@@ -356,6 +355,12 @@ const MANY_RUNS: &str = "workflows:
     document: { initial: { tasks: [ { id: a }, { id: b, after: a }, { id: c } ], ended: [] } }
 ";
 
+/// What the index says about the workflow of `SIGNED`.
+const SIGNED_RUNS: &str = "workflows:
+  main:
+    document: { initial: { sheet: sheet.csv } }
+";
+
 /// All of them.
 pub(crate) fn all() -> Vec<Protocol> {
     let texts = [
@@ -365,7 +370,7 @@ pub(crate) fn all() -> Vec<Protocol> {
         format!("{INDEX}{SHAPE}{PARTS}{LEDGER}"),
         format!("{INDEX}{WAYS_RUNS}{PARTS}{WAYS}"),
         format!("{INDEX}{MANY_RUNS}{PARTS}{MANY}"),
-        format!("{INDEX}{PARTS}{SIGNED}"),
+        format!("{INDEX}{SIGNED_RUNS}{PARTS}{SIGNED}"),
         format!("{}{PARTS}{HELD}", INDEX.replace("policy:\n", APPROVALS)),
         MCP.to_owned(),
     ];

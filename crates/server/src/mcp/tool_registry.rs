@@ -52,7 +52,7 @@ mod tests {
             }
             assert_eq!(listed["inputSchema"]["additionalProperties"], false, "{name}");
         }
-        assert_eq!(names.len(), 23);
+        assert_eq!(names.len(), 24);
     }
 
     #[test]

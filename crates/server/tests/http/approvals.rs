@@ -183,7 +183,7 @@ async fn a_wait_says_what_follows_and_why_somebody_may_not_decide() {
     assert_eq!(listed["items"][0]["refusal"]["code"], "not_assignee", "{listed}");
     // A reader decides nothing, whoever the wait is assigned to.
     let new = NewApiKey {
-        tenant: "local".to_owned(),
+        tenant: "default".to_owned(),
         role: AccessRole::Reader,
         user: Some("anna".to_owned()),
         groups: vec!["managers".to_owned()],

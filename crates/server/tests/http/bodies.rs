@@ -139,6 +139,7 @@ async fn fresh(client: &Client) -> String {
 fn described(openapi: &Value, path: &str) -> Option<jsonschema::Validator> {
     let path = path.replace("/w1/", "/{wait}/").replace("/outline/", "/{id}/");
     let path = path.replace("/b-0/", "/{build}/");
+    let path = path.replace("/c1/", "/{candidate}/").replace("/i1/", "/{insight}/");
     let body = &openapi["paths"].get(&path)?["post"]["requestBody"]["content"];
     let mut whole = body["application/json"]["schema"].clone();
     whole["components"] = openapi["components"].clone();

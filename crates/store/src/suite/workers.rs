@@ -57,12 +57,12 @@ pub async fn due_is_what_must_wake_and_nobody_holds(store: Arc<dyn Store>) {
     assert_eq!((head.lease, head.wake_at), (Some(expected), Some(NOW - 1)));
     assert_eq!(
         run_names(&acquire_runs(&*store, "w", NOW, 9).await),
-        ["local/a-woken", "local/c-woken"]
+        ["default/a-woken", "default/c-woken"]
     );
     // A held run is acquired neither again by its holder nor by another worker.
     assert!(acquire_runs(&*store, "w", NOW, 9).await.is_empty());
     assert!(acquire_runs(&*store, "v", NOW + 4, 9).await.is_empty());
-    assert_eq!(run_names(&acquire_runs(&*store, "v", NOW + 5, 9).await), ["local/held"]);
+    assert_eq!(run_names(&acquire_runs(&*store, "v", NOW + 5, 9).await), ["default/held"]);
     // The former holder has lost the run.
     let late = RunCommit { lease: others, ..sample::step(&RunId::local("held"), 1) };
     let late = store.append_commit(late).await;
@@ -82,10 +82,10 @@ pub async fn a_dead_workers_runs_are_taken_when_its_leases_are_over(store: Arc<d
     assert!(acquire_runs(&*store, "w", NOW + LEASE_TERM_MS - 1, 9).await.is_empty());
     assert_eq!(
         run_names(&acquire_runs(&*store, "w", NOW + LEASE_TERM_MS, 9).await),
-        ["local/a", "local/c"]
+        ["default/a", "default/c"]
     );
     let rest = acquire_runs(&*store, "w", NOW + 15, 9).await;
-    assert_eq!((run_names(&rest), rest[0].epoch), (vec!["local/b".to_owned()], 2));
+    assert_eq!((run_names(&rest), rest[0].epoch), (vec!["default/b".to_owned()], 2));
 }
 
 pub async fn a_run_that_only_waits_is_never_due(store: Arc<dyn Store>) {
@@ -100,7 +100,7 @@ pub async fn a_run_that_only_waits_is_never_due(store: Arc<dyn Store>) {
     assert!(acquire_runs(&*store, "w", i64::MAX - LEASE_TERM_MS, 9).await.is_empty());
     // An input makes the run due.
     store.append_commit(RunCommit { wake_at: Some(NOW), ..sample::step(&run, 1) }).await.unwrap();
-    assert_eq!(run_names(&acquire_runs(&*store, "w", NOW + 2, 9).await), ["local/r"]);
+    assert_eq!(run_names(&acquire_runs(&*store, "w", NOW + 2, 9).await), ["default/r"]);
 }
 
 pub async fn what_rests_is_due_when_it_says(store: Arc<dyn Store>) {
@@ -133,7 +133,7 @@ pub async fn what_came_meanwhile_is_not_put_to_rest(store: Arc<dyn Store>) {
         .unwrap();
     assert!(!store.suspend_run(&lease, 1, None).await.unwrap());
     let again = acquire_runs(&*store, "w", NOW + 2, 9).await;
-    assert_eq!((run_names(&again), again[0].epoch), (vec!["local/r".to_owned()], 2));
+    assert_eq!((run_names(&again), again[0].epoch), (vec!["default/r".to_owned()], 2));
 }
 
 pub async fn a_run_keeps_its_place_while_it_goes_on(store: Arc<dyn Store>) {
@@ -146,7 +146,7 @@ pub async fn a_run_keeps_its_place_while_it_goes_on(store: Arc<dyn Store>) {
         .await
         .unwrap();
     assert_eq!(store.load_head(&old).await.unwrap().unwrap().wake_at, Some(NOW));
-    assert_eq!(run_names(&acquire_runs(&*store, "w", NOW + 2, 1).await), ["local/z-old"]);
+    assert_eq!(run_names(&acquire_runs(&*store, "w", NOW + 2, 1).await), ["default/z-old"]);
     // A run that sleeps and wakes again is due since its new wake time.
     store
         .append_commit(RunCommit { wake_at: Some(NOW + 9), ..sample::step(&old, 2) })

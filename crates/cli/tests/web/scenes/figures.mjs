@@ -17,11 +17,11 @@ default_workflow: note
 models:
   default: "script:notes.yaml"
   prices: { "script:notes.yaml": { input: 2, output: 8 } }
+workflows: { note: { title: A note } }
 `,
   "agents/clerk.yaml": "id: clerk\ndescription: notes\nbase: fixer\n",
   "contracts/note.yaml": "id: note\nversion: 1.0.0\nschema: { type: object, additionalProperties: false, required: [note], properties: { note: { type: string } } }\n",
   "workflows/note.yaml": `id: note
-title: A note
 phases:
   - { id: write, agent: clerk, contract: note, apply: { set: { at: /note, value: reply.note } } }
   - { id: done, terminal: true }

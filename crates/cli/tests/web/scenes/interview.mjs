@@ -1,4 +1,5 @@
-// An interview from start to ready, held on the page.
+// An interview from start to ready and on to its document, held on the page: an outline is chosen, frozen, drafted,
+// reviewed and exported.
 
 import assert from "node:assert/strict";
 import { browser, person, picture } from "../browser.mjs";
@@ -22,6 +23,21 @@ export default async function play() {
   await page.getByRole("heading", { name: "Before we can go on: No price. What does one chair cost?" }).waitFor();
   await page.getByLabel("Your answer").fill("Forty euros, as I said.");
   await page.getByRole("button", { name: "Send answer" }).click();
+  await page.getByText("Waiting for a child run").waitFor();
+  const interview = page.url();
+  await page.locator("[data-waiting-child] a").click();
+  await page.getByRole("heading", { name: "Who brings the chairs?" }).first().waitFor();
+  await page.getByRole("radio", { name: "The buyer collects them" }).check();
+  await picture(page, "outline-choice");
+  await page.getByRole("button", { name: "Send answer" }).click();
+  await page.getByRole("heading", { name: /^Freeze this outline\?/ }).first().waitFor();
+  await page.getByText("Supply of chairs").first().waitFor();
+  await picture(page, "outline-freeze", true);
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByText("Completed", { exact: true }).first().waitFor();
+  await page.getByText(/out\/.*\.docx/).first().waitFor();
+  await picture(page, "document-done", true);
+  await page.goto(interview);
   await page.getByText("Completed", { exact: true }).first().waitFor();
   // What was asked and said stands there as a conversation, in order.
   const said = await page.locator(".talk .said").allTextContents();

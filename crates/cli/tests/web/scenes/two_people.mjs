@@ -28,7 +28,7 @@ export default async function play() {
   await bob.page.getByLabel("Your answer").fill("It is in my mail.");
   await ann.page.getByLabel("Your answer").fill("Forty euros, as I said.");
   await ann.page.getByRole("button", { name: "Send answer" }).click();
-  await ann.page.getByText("Completed", { exact: true }).first().waitFor();
+  await ann.page.getByText("Waiting for a child run").waitFor();
   // The page asks before it sends: nothing of his answer leaves it.
   const sent = [];
   bob.page.on("request", (request) => request.method() === "POST" && sent.push(request.url()));

@@ -11,6 +11,11 @@ pub(crate) fn sound_bodies() -> Vec<(&'static str, Value)> {
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         body
     };
+    let decision = |more: Value| {
+        let mut body = json!({"user": "ann", "agent": "helper", "now": "2026-11-16T12:00:00Z"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
     let things = json!([
         {"event": "I am vegetarian", "id": "e1", "role": "user"},
         {"fact": "diet", "value": "vegetarian", "sources": ["e1"], "quote": "vegetarian"},
@@ -67,6 +72,11 @@ pub(crate) fn sound_bodies() -> Vec<(&'static str, Value)> {
             json!({"user": "ann", "agent": "helper", "policy": "recall"}),
         ),
         ("/v1/memory/forget", json!({"user": "bob", "agent": "helper", "dry_run": true})),
+        ("/v1/memory/candidates/c1/promote", decision(json!({"confirmed": true}))),
+        ("/v1/memory/candidates/c1/refuse", decision(json!({"reason": "She meant her brother."}))),
+        ("/v1/memory/insights/i1/validate", decision(json!({}))),
+        ("/v1/memory/insights/i1/reject", decision(json!({}))),
+        ("/v1/memory/insights/i1/learn", decision(json!({"fact": "likes", "value": "tofu"}))),
         (
             "/mcp",
             json!({

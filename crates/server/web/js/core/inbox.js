@@ -63,6 +63,7 @@ function told({ event, data }) {
     store.set("closed", row.address);
     if (known.delete(row.address)) publish();
   }
+  if (event === "opened") store.set("opened", row.address);
   if (event === "opened" && fits(row)) {
     // A wait after the last loaded one comes with the next page.
     const last = [...known.values()].sort(order).at(-1);

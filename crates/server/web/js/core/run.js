@@ -2,6 +2,7 @@
 
 import { get, part } from "./api.js";
 import { follow } from "./live.js";
+import { store } from "./store.js";
 
 /**
  * Follows a run until the signal aborts. `changed(run)` is called with `{ status, versions, writing, error }`
@@ -70,6 +71,11 @@ export function followRun(id, changed, signal) {
       planned = null;
       if (!signal.aborted) read();
     }, 30);
+  }
+
+  // A child that begins or ceases to wait changes what this run waits for, but not its version.
+  for (const name of ["opened", "closed"]) {
+    store.watch(name, (address) => address.startsWith(`${id}.`) && soon(), signal);
   }
 
   catchUp().then(() => {
