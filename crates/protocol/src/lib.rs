@@ -69,8 +69,8 @@ pub use template::TextTemplate;
 pub(crate) use ticket_rules::PhasesByTicket;
 pub use work::{
     AcceptedExtensions, AgentPurpose, AgentWork, AnswerChoice, AnswerShape, ChildFanOut,
-    ChoiceSource, EffectTemplate, FileFormat, ListedChoice, PhaseQuestion, PhaseWork,
-    WorkflowInvocation,
+    ChoiceSource, EffectTemplate, ListedChoice, PhaseQuestion, PhaseWork, WorkflowInvocation,
+    WriteFormat,
 };
 pub use workflow::{
     WorkflowDefinition, WorkflowIndex, WorkflowInput, WorkflowPhase, WorkflowTransition,

@@ -188,7 +188,7 @@ pub enum EffectTemplate {
         once: bool,
         /// The format that the content, which is Markdown, is converted to; written as it is if
         /// absent.
-        format: Option<FileFormat>,
+        format: Option<WriteFormat>,
     },
     /// Copies a file inside the workspace.
     Copy {
@@ -229,7 +229,7 @@ pub enum EffectTemplate {
 /// A format that a `write` effect converts Markdown to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FileFormat {
+pub enum WriteFormat {
     /// A Word document.
     Docx,
 }

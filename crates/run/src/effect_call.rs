@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use countersign_protocol::FileFormat;
+use countersign_protocol::WriteFormat;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub enum EffectCall {
         /// The format that the content, which is Markdown, is converted to; written as it is if
         /// absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        format: Option<FileFormat>,
+        format: Option<WriteFormat>,
     },
     /// Copies a file inside the workspace.
     Copy {

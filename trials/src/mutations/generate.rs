@@ -120,10 +120,16 @@ impl ReplyGenerator<'_> {
         let track = *self.rng.pick(&["FAST", "QUALITY"]);
         let mut sources = match request {
             "STATUS_METRIC" | "STATUS_LIST" => vec!["db"],
-            "DESIGN_ARCH" => vec!["doc"],
+            "HOWTO_POLICY" => vec!["policy"],
+            "DESIGN_ARCH" | "KNOWLEDGE_QA" => vec!["doc"],
             _ => Vec::new(),
         };
-        sources.extend(self.rng.pick_some(&["neo4j", "policy"], 0));
+        let more = self.rng.pick_some(&["neo4j", "policy"], 0);
+        if request != "CASUAL" {
+            sources.extend(
+                more.into_iter().filter(|source| request != "HOWTO_POLICY" || **source != "policy"),
+            );
+        }
         let questions = if track == "FAST" { Vec::new() } else { self.random_texts(0, 1) };
         json!({
             "intent": self.random_text(2),

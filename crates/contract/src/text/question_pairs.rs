@@ -25,7 +25,6 @@ impl ErrorShare {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the shares are what a reader of this test wants")]
 fn different_questions_are_told_apart_and_few_rewordings_are_missed() {
     let mut shares: BTreeMap<(&str, &str, &str), ErrorShare> = BTreeMap::new();
     let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();

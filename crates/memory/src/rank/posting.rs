@@ -61,6 +61,8 @@ pub fn encode_block(postings: &[Posting]) -> Vec<u8> {
 
 /// Decodes a block and appends its postings to `postings`.
 pub fn decode_block(bytes: &[u8], postings: &mut Vec<Posting>) -> Result<(), PostingBlockError> {
+    // A posting has at least four bytes.
+    postings.reserve(bytes.len() / 4);
     let mut rest = bytes;
     let mut before: Option<EventLocation> = None;
     for number in 0.. {

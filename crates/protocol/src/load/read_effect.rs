@@ -4,7 +4,7 @@ use super::file_node::FileNode;
 use super::name_scope::NameScope;
 use super::read_expression::{read_expression, read_optional_expression, read_template};
 use super::{confined_path, read_host};
-use crate::{EffectTemplate, FileFormat, TextTemplate};
+use crate::{EffectTemplate, TextTemplate, WriteFormat};
 
 /// The keys of `do` that name an effect. `read_effect_kind` has an arm for each.
 const EFFECTS: [&str; 5] = ["write", "copy", "run", "http", "retrieve"];
@@ -44,7 +44,7 @@ fn read_effect_kind(
             let content = read_expression(&body.get("content")?, reads, faults);
             let once = body.value["once"] == true;
             // The schema allows one name.
-            let format = body.get("format").map(|_| FileFormat::Docx);
+            let format = body.get("format").map(|_| WriteFormat::Docx);
             Some(EffectTemplate::Write { path: path?, content: content?, once, format })
         }
         "copy" => {

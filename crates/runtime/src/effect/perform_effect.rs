@@ -6,7 +6,7 @@
 //! its id is passed to the other side.
 
 use countersign_contract::json::sha256_hex;
-use countersign_protocol::{FileFormat, ProtocolPolicy};
+use countersign_protocol::{ProtocolPolicy, WriteFormat};
 use countersign_run::EffectCall;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
@@ -72,13 +72,13 @@ async fn write_file(
     path: &str,
     content: &str,
     once: bool,
-    format: Option<FileFormat>,
+    format: Option<WriteFormat>,
     workspace: &Workspace,
 ) -> Result<Value, EffectError> {
     let (workspace, path, content) = (workspace.clone(), path.to_owned(), content.to_owned());
     let write = move || -> Result<WrittenFile, EffectError> {
         let bytes = match format {
-            Some(FileFormat::Docx) => render_docx(&content)?,
+            Some(WriteFormat::Docx) => render_docx(&content)?,
             None => content.into_bytes(),
         };
         Ok(if once {

@@ -339,10 +339,10 @@ async fn read_signatures(engine: &Engine, run: &str, deeds: &mut Deeds, label: &
                         InputKind::Delegated { to, by, .. } if may_approve(&signed, by) => {
                             signed.deputies.insert(to.clone());
                         }
-                        InputKind::ApprovalDecided { wait, approve: true, by, subject, .. } => {
-                            if may_approve(&signed, by) {
-                                sign(&mut signed, &waits[wait], by, subject.as_deref(), label);
-                            }
+                        InputKind::ApprovalDecided { wait, approve: true, by, subject, .. }
+                            if may_approve(&signed, by) =>
+                        {
+                            sign(&mut signed, &waits[wait], by, subject.as_deref(), label);
                         }
                         InputKind::ToolFinished { action, .. }
                         | InputKind::EffectFinished { action, .. } => {
