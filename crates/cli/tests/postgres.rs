@@ -327,11 +327,11 @@ fn a_database_is_copied_there_and_back() {
     );
     // Again: nothing is to be done. What came meanwhile is taken along.
     let (_, _, output_text) = local(&["store", "copy", file, &url]);
-    assert!(output_text.contains("local: 0 runs copied, 2 already existed"), "{output_text}");
+    assert!(output_text.contains("default: 0 runs copied, 2 already existed"), "{output_text}");
     let open = listed[0]["run"].as_str().unwrap();
     assert_eq!(local(&["approve", &format!("{open}/w1")]).0, 0);
     let (_, _, output_text) = local(&["store", "copy", file, &url]);
-    assert!(output_text.contains("local: 1 runs copied, 1 already existed"), "{output_text}");
+    assert!(output_text.contains("default: 1 runs copied, 1 already existed"), "{output_text}");
 
     // There the runs are the same, and back again too.
     let verified = project.json(&["store", "verify", "--decide"]);
