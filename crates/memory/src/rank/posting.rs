@@ -116,7 +116,18 @@ fn write_varint(bytes: &mut Vec<u8>, mut number: u64) {
 
 /// Returns `None` if the bytes end, or if the number has more than 35 bits, which no valid number
 /// has.
+#[inline]
 fn read_varint(rest: &mut &[u8]) -> Option<u64> {
+    let (&first, behind) = rest.split_first()?;
+    if first < 0x80 {
+        *rest = behind;
+        return Some(u64::from(first));
+    }
+    read_long_varint(rest)
+}
+
+/// Reads a number of more than one byte; most numbers of a posting have one.
+fn read_long_varint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..35).step_by(7) {
         let (first, behind) = rest.split_first()?;
