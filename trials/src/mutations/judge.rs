@@ -43,8 +43,16 @@ pub(crate) struct MissingContract(&'static str);
 pub(crate) struct AdmissionPanic;
 
 impl CaseJudge {
-    /// Loads the contracts at every repair level.
+    /// Loads the contracts at every repair level, all of which refuse extra fields.
+    ///
+    /// Where extra fields are left out, a text that a bare quote cuts in two looks like a shorter
+    /// text and an extra field. The guarantee is for contracts that refuse.
     pub(crate) fn load() -> Result<Self, MissingContract> {
+        Self::load_with(|contract| contract.extra_fields = ExtraFieldPolicy::Refuse)
+    }
+
+    /// Loads the contracts at every repair level, each with this change.
+    pub(crate) fn load_with(adjust: impl Fn(&mut Contract)) -> Result<Self, MissingContract> {
         let mut contracts = BTreeMap::new();
         for id in CONTRACTS {
             for level in RepairLevel::ALL {
@@ -57,9 +65,7 @@ impl CaseJudge {
                 let mut contract = load_contract(source, &read).map_err(|_| MissingContract(id))?;
                 contract.intake = IntakeMode::Tolerant;
                 contract.repairs = level;
-                // Where extra fields are left out, a text that a bare quote cuts in two looks like
-                // a shorter text and an extra field. The guarantee is for contracts that refuse.
-                contract.extra_fields = ExtraFieldPolicy::Refuse;
+                adjust(&mut contract);
                 contracts.insert((id, level.as_str()), contract);
             }
         }

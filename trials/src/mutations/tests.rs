@@ -2,10 +2,12 @@
 
 use countersign_contract::json::RepairLevel;
 use countersign_contract::reply::FinishReason;
+use serde_json::Value;
 
 use super::case::MutationCase;
 use super::generate::{self, CONTRACTS};
 use super::judge::{CaseJudge, CaseOutcome};
+use super::mutation_report::CaseFailureKind;
 use super::mutation_trial;
 use super::text_pieces::{TextLayout, TextPieces};
 use testkit::SeededRng;
@@ -24,6 +26,46 @@ fn the_promises_hold_in_a_short_trial() {
         // A trial that refuses everything would keep every guarantee.
         assert!(one.tally.recoverable.right > 400, "{:?}", one.tally.recoverable);
         assert!(one.tally.decoys.right > 30, "{:?}", one.tally.decoys);
+    }
+}
+
+/// What a contract risks that leaves extra fields out, as the shipped ones say: a text with a bare
+/// quote, and nothing else. An extra field itself changes nothing.
+#[test]
+fn where_extra_fields_are_left_out_only_a_bare_quote_misleads() {
+    let court = CaseJudge::load_with(|_| {}).unwrap();
+    let cases: Vec<MutationCase> =
+        (0..5_000).map(|number| MutationCase::generate(SEED, number)).collect();
+    let one = mutation_trial::run_at_level(&court, &cases, RepairLevel::None);
+    let (mut extra, mut misled) = (0, 0);
+    for fault in &one.faults {
+        let MutationCase { number, labels, truth, .. } = &fault.case;
+        let CaseFailureKind::Wrong(accepted) = &fault.kind else {
+            panic!("case {number}: {:?}", fault.kind)
+        };
+        if is_without_fields(accepted, truth) {
+            extra += 1;
+        } else {
+            let quoted = labels.iter().any(|label| label.contains("inner quote"));
+            assert!(quoted, "case {number}, {labels:?}: {accepted}\n{truth}");
+            misled += 1;
+        }
+    }
+    assert!(extra > 0 && misled > 0, "{extra} extra fields, {misled} bare quotes");
+    assert!(misled <= 3, "{misled} of 5,000 replies were misread");
+}
+
+/// Whether the value is the other one without some fields of its objects.
+fn is_without_fields(value: &Value, whole: &Value) -> bool {
+    match (value, whole) {
+        (Value::Object(value), Value::Object(whole)) => value.iter().all(|(name, value)| {
+            whole.get(name).is_some_and(|whole| is_without_fields(value, whole))
+        }),
+        (Value::Array(value), Value::Array(whole)) => {
+            value.len() == whole.len()
+                && value.iter().zip(whole).all(|(value, whole)| is_without_fields(value, whole))
+        }
+        _ => value == whole,
     }
 }
 
